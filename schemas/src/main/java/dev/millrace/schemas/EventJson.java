@@ -1,0 +1,97 @@
+package dev.millrace.schemas;
+
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An event as one JSON object with the specification's field names (SPEC A.1): what the HTTP API shows and stores that
+ * need the whole event in one value keep. On topics an event is a CloudEvent instead, see {@link EventCodec}.
+ */
+public final class EventJson {
+
+    private EventJson() {}
+
+    /** Every field; those that are {@code null} on the event are left out, timestamps are Unix milliseconds. */
+    public static Map<String, @Nullable Object> toJson(Event event) {
+        Map<String, @Nullable Object> json = new LinkedHashMap<>();
+        json.put("id", event.id());
+        json.put("type", event.type().wireName());
+        json.put("timestamp", event.timestamp().toEpochMilli());
+        json.put("source", event.source());
+        putIfPresent(json, "taskId", event.taskId());
+        putIfPresent(json, "sessionId", event.sessionId());
+        json.put("namespace", event.namespace());
+        json.put("correlationId", event.correlationId());
+        putIfPresent(json, "parentEventId", event.parentEventId());
+        putIfPresent(json, "priority", event.priority());
+        json.put("effectivePriority", event.effectivePriority());
+        if (event.expiry() != null) {
+            json.put("expiry", event.expiry().toEpochMilli());
+        }
+        putIfPresent(json, "traceparent", event.traceparent());
+        putIfPresent(json, "tracestate", event.tracestate());
+        json.put("payload", event.payload());
+        return json;
+    }
+
+    /**
+     * Reads what {@link #toJson} wrote.
+     *
+     * @throws MalformedEventException if a field is missing, of the wrong kind or out of range
+     */
+    public static Event fromJson(Map<String, @Nullable Object> json) throws MalformedEventException {
+        try {
+            Event.Builder builder = Event.root(
+                            required(json, "id", String.class),
+                            EventType.of(required(json, "type", String.class)),
+                            Instant.ofEpochMilli(
+                                    required(json, "timestamp", Number.class).longValue()))
+                    .source(required(json, "source", String.class))
+                    .taskId(optional(json, "taskId", String.class))
+                    .sessionId(optional(json, "sessionId", String.class))
+                    .namespace(required(json, "namespace", String.class))
+                    .correlationId(required(json, "correlationId", String.class))
+                    .parentEventId(optional(json, "parentEventId", String.class))
+                    .priority(optional(json, "priority", Integer.class))
+                    .traceparent(optional(json, "traceparent", String.class))
+                    .tracestate(optional(json, "tracestate", String.class));
+            Number expiry = optional(json, "expiry", Number.class);
+            if (expiry != null) {
+                builder.expiry(Instant.ofEpochMilli(expiry.longValue()));
+            }
+            @SuppressWarnings("unchecked")
+            Map<String, @Nullable Object> payload = required(json, "payload", Map.class);
+            return builder.payload(payload).build();
+        } catch (IllegalArgumentException e) {
+            throw new MalformedEventException("bad_field", String.valueOf(e.getMessage()));
+        }
+    }
+
+    private static void putIfPresent(Map<String, @Nullable Object> json, String name, @Nullable Object value) {
+        if (value != null) {
+            json.put(name, value);
+        }
+    }
+
+    private static <T> T required(Map<String, @Nullable Object> json, String name, Class<T> kind) {
+        T value = optional(json, name, kind);
+        if (value == null) {
+            throw new IllegalArgumentException(name + ": expected a value, found none");
+        }
+        return value;
+    }
+
+    private static <T> @Nullable T optional(Map<String, @Nullable Object> json, String name, Class<T> kind) {
+        Object value = json.get(name);
+        if (value == null) {
+            return null;
+        }
+        if (!kind.isInstance(value)) {
+            throw new IllegalArgumentException(name + ": expected " + kind.getSimpleName() + ", found "
+                    + value.getClass().getSimpleName());
+        }
+        return kind.cast(value);
+    }
+}

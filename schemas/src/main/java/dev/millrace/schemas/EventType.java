@@ -1,0 +1,29 @@
+package dev.millrace.schemas;
+
+/**
+ * The type of an event: a name and the code that is its default priority. The set is open (F-184): what the catalogue
+ * {@link KnownEventType} has not heard of is a {@link CustomEventType} and as legal as any other.
+ */
+public sealed interface EventType permits KnownEventType, CustomEventType {
+
+    /** The name as it stands in the {@code ce_type} header, such as {@code MESSAGE_RECEIVED} or {@code file.changed}. */
+    String wireName();
+
+    /** The code, 0 or more; lower goes first (F-013). */
+    int code();
+
+    /** The segment that the code lies in. */
+    default Segment segment() {
+        return Segment.ofCode(code());
+    }
+
+    /**
+     * The type with this name or alias; a {@link CustomEventType} if the catalogue has none.
+     *
+     * @throws IllegalArgumentException if the name is blank or longer than 256 characters
+     */
+    static EventType of(String name) {
+        KnownEventType known = KnownEventType.BY_NAME.get(name);
+        return known == null ? new CustomEventType(name) : known;
+    }
+}

@@ -1,0 +1,63 @@
+package dev.millrace.schemas;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.type.TypeReference;
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import java.io.IOException;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** The one JSON mapper of the contract: strict about duplicates and trailing text, numbers kept as they are. */
+public final class Json {
+
+    /** Shared and never reconfigured; safe for any thread. */
+    public static final ObjectMapper MAPPER = JsonMapper.builder()
+            .enable(com.fasterxml.jackson.core.StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+            .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+            .enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
+            .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
+            .build();
+
+    private static final TypeReference<Map<String, @Nullable Object>> OBJECT = new TypeReference<>() {};
+
+    private Json() {}
+
+    /**
+     * Reads one JSON object.
+     *
+     * @throws MalformedEventException with code {@code bad_json} if the bytes are anything else
+     */
+    public static Map<String, @Nullable Object> readObject(byte[] bytes) throws MalformedEventException {
+        try {
+            Map<String, @Nullable Object> object = MAPPER.readValue(bytes, OBJECT);
+            if (object == null) {
+                throw new MalformedEventException("bad_json", "expected a JSON object, found null");
+            }
+            return object;
+        } catch (JsonProcessingException e) {
+            throw new MalformedEventException("bad_json", "expected a JSON object: " + e.getOriginalMessage());
+        } catch (IOException e) {
+            throw new MalformedEventException("bad_json", "expected a JSON object: " + e.getMessage());
+        }
+    }
+
+    /** Writes JSON values (as in {@link Event#payload}) as UTF-8 bytes. */
+    public static byte[] write(@Nullable Object value) {
+        try {
+            return MAPPER.writeValueAsBytes(value);
+        } catch (JsonProcessingException e) {
+            throw new IllegalArgumentException("not JSON values: " + e.getOriginalMessage(), e);
+        }
+    }
+
+    /** Writes JSON values as text. */
+    public static String writeText(@Nullable Object value) {
+        try {
+            return MAPPER.writeValueAsString(value);
+        } catch (JsonProcessingException e) {
+            throw new IllegalArgumentException("not JSON values: " + e.getOriginalMessage(), e);
+        }
+    }
+}

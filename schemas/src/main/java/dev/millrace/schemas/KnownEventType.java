@@ -1,0 +1,92 @@
+package dev.millrace.schemas;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * The catalogue of the types that Millrace itself gives a meaning. {@code docs/events.md} and {@code docs/asyncapi.yaml}
+ * are generated from it. Codes come from SPEC A.2 and DESIGN §3; names and codes never change once released.
+ */
+public enum KnownEventType implements EventType {
+    SYSTEM_STARTED(0, "An instance of the agent service has started and admits tasks again."),
+    SYSTEM_SHUTTING_DOWN(1, "Running tasks go on; nothing new is admitted until SYSTEM_STARTED."),
+    TASK_CANCEL_REQUESTED(50, "Someone wants the task named in ce_subject to end as cancelled."),
+    HEARTBEAT(90, "An instance is alive."),
+
+    MESSAGE_RECEIVED(100, "A person or system says something: the start of a task, or an answer to a suspended one.") {
+        @Override
+        public List<String> aliases() {
+            return List.of("NEW_MESSAGE", "user_query");
+        }
+    },
+    WEBHOOK_TRIGGERED(110, "Another system called a webhook; starts a task."),
+    SCHEDULE_FIRED(120, "A schedule is due; starts a task."),
+
+    TASK_CREATED(200, "A task exists and has its id; the root of everything that the task does."),
+    TASK_STATE_CHANGED(210, "A task moved from one state to another."),
+    TASK_COMPLETED(220, "A task ended with a result."),
+    TASK_FAILED(230, "A task ended with an error."),
+    TASK_SUSPENDED(240, "A task is to wait, or waits, until it is resumed."),
+    TASK_RESUMED(250, "A suspended task goes on, or a completed one takes new input."),
+    TASK_NOTIFY(260, "A running task tells its owner something."),
+    APPROVAL_REQUESTED(270, "A tool call waits for a person's decision."),
+    APPROVAL_DECIDED(275, "A person approved, edited or rejected a tool call."),
+    TASK_CANCELLED(280, "A task ended because someone cancelled it."),
+
+    REASON_DONE(300, "A model answered: with text, with tool calls, or both."),
+    MODEL_CALL_REQUESTED(310, "The machine asks for a model call. Journal only."),
+    MODEL_CALL_FAILED(320, "A model call failed for good, after the caller's own retries."),
+    STEP_COMPLETED(335, "A step that is no tool call is done."),
+    REFLECTION_COMPLETE(345, "The reflection on an ended task is done."),
+    NEED_MORE_INFO(350, "The model asks the person a question before it goes on."),
+
+    TOOL_CALL_REQUESTED(400, "A tool is to run. On a request topic it is work, in the journal it is a record."),
+    TOOL_CALL_COMPLETED(410, "A tool ran and has a result."),
+    TOOL_CALL_FAILED(420, "A tool did not run, or said no; the model sees the error."),
+
+    REFLECTION_REQUESTED(500, "An ended task is worth reflecting on."),
+    RAG_INGEST(510, "A document is to be indexed."),
+    ENTITY_EXTRACT(520, "A text is to be searched for entities.");
+
+    static final Map<String, KnownEventType> BY_NAME = byName();
+
+    private final int code;
+    private final String summary;
+
+    KnownEventType(int code, String summary) {
+        this.code = code;
+        this.summary = summary;
+    }
+
+    @Override
+    public String wireName() {
+        return name();
+    }
+
+    @Override
+    public int code() {
+        return code;
+    }
+
+    /** What an event of this type says, in one sentence. */
+    public String summary() {
+        return summary;
+    }
+
+    /** Other names under which the same thing is accepted; never written. */
+    public List<String> aliases() {
+        return List.of();
+    }
+
+    private static Map<String, KnownEventType> byName() {
+        Map<String, KnownEventType> names = new TreeMap<>();
+        for (KnownEventType type : values()) {
+            List<String> all = new ArrayList<>(type.aliases());
+            all.add(type.name());
+            all.forEach(name -> names.put(name, type));
+        }
+        return Map.copyOf(names);
+    }
+}
