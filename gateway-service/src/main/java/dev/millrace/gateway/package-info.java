@@ -1,0 +1,5 @@
+/** HTTP in, HTTP and server-sent events out. */
+@NullMarked
+package dev.millrace.gateway;
+
+import org.jspecify.annotations.NullMarked;

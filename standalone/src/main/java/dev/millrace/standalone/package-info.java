@@ -1,0 +1,5 @@
+/** One process: broker, all services, command line. */
+@NullMarked
+package dev.millrace.standalone;
+
+import org.jspecify.annotations.NullMarked;
