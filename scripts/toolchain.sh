@@ -99,20 +99,22 @@ find_maven() {
         return 1
     fi
     echo "millrace: Maven $have is older than $wanted, fetching that version once into .mvn/dist ..." >&2
-    local log
+    local log away
     log=$(mktemp)
-    # run outside the project, so that neither its jvm.config nor its plugins take part
-    if ! (cd / && MAVEN_PROJECTBASEDIR=/ "$mvn" -B -q org.apache.maven.plugins:maven-dependency-plugin:3.8.1:unpack \
+    # run outside the project, so that neither its jvm.config nor its plugins take part; in a folder of its own, since
+    # the plugin notes there what it has unpacked and would skip it for the next clone
+    away=$(mktemp -d)
+    if ! (cd "$away" && MAVEN_PROJECTBASEDIR="$away" "$mvn" -B -q org.apache.maven.plugins:maven-dependency-plugin:3.8.1:unpack \
         -Dartifact="org.apache.maven:apache-maven:$wanted:zip:bin" -DoutputDirectory="$root/.mvn/dist") >"$log" 2>&1; then
         {
             echo "millrace: could not fetch Maven $wanted. The installed Maven said:"
             sed 's/^/  /' "$log" | tail -n 15
             echo "  Check the network and Maven's settings.xml, or install Maven $wanted or newer."
         } >&2
-        rm -f "$log"
+        rm -rf "$log" "$away"
         return 1
     fi
-    rm -f "$log"
+    rm -rf "$log" "$away"
     chmod +x "$root/.mvn/dist/apache-maven-$wanted/bin/mvn"
     printf '%s\n' "$kept"
 }
