@@ -1,0 +1,22 @@
+package dev.millrace.llm;
+
+import java.util.concurrent.Callable;
+import java.util.function.Consumer;
+
+/**
+ * A model call as {@link ModelDispatcher} queues it: small, since the conversation is fetched only when a permit is
+ * free.
+ *
+ * @param callId unique among the calls that wait or run
+ * @param effectivePriority lower goes first
+ * @param arrival orders calls of equal priority, lower first; any counter or time that grows
+ * @param request builds the request; called once, on the call's own virtual thread, after a permit is free
+ * @param completion takes the final outcome, at most once: exactly once unless the call is cancelled or the dispatcher
+ *     closed; called on a virtual thread, and may block
+ */
+public record ModelCall(
+        String callId,
+        int effectivePriority,
+        long arrival,
+        Callable<ModelRequest> request,
+        Consumer<ModelOutcome> completion) {}

@@ -1,0 +1,57 @@
+package dev.millrace.llm;
+
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A model call that gave no reply. The message is for people: it says what was expected and what happened, and never
+ * holds a key, a prompt or an answer.
+ */
+public final class ModelCallException extends Exception {
+
+    private final ModelErrorCode code;
+    private final boolean retryable;
+    private final @Nullable Duration retryAfter;
+
+    /** A failure that is as retryable as its code. */
+    public ModelCallException(ModelErrorCode code, String message) {
+        this(code, message, code.retryable(), null, null);
+    }
+
+    /**
+     * A failure in full.
+     *
+     * @param retryAfter the provider's wish for a pause; null if it had none
+     */
+    public ModelCallException(
+            ModelErrorCode code,
+            String message,
+            boolean retryable,
+            @Nullable Duration retryAfter,
+            @Nullable Throwable cause) {
+        super(message, cause);
+        this.code = code;
+        this.retryable = retryable;
+        this.retryAfter = retryAfter;
+    }
+
+    public ModelErrorCode code() {
+        return code;
+    }
+
+    /** Whether a later attempt with the same request may succeed. */
+    public boolean retryable() {
+        return retryable;
+    }
+
+    /** How long the provider asks us to wait; null if it does not say. */
+    public @Nullable Duration retryAfter() {
+        return retryAfter;
+    }
+
+    @Override
+    public String getMessage() {
+        String message = super.getMessage();
+        return message == null ? code.wireName() : message;
+    }
+}

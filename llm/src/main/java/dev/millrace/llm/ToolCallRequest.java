@@ -1,0 +1,30 @@
+package dev.millrace.llm;
+
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A model's wish to call a tool.
+ *
+ * @param toolCallId the provider's id of this call, unique within a conversation
+ * @param toolName as the model wrote it; it may name a tool that does not exist
+ * @param arguments JSON values (String, Number, Boolean, Map, List, null); empty if they were malformed
+ * @param malformedArguments what the model wrote in place of a JSON object; null in the ordinary case
+ */
+public record ToolCallRequest(
+        String toolCallId,
+        String toolName,
+        Map<String, @Nullable Object> arguments,
+        @Nullable String malformedArguments) {
+
+    public ToolCallRequest {
+        arguments = Collections.unmodifiableMap(new LinkedHashMap<>(arguments));
+    }
+
+    /** A call whose arguments are a JSON object. */
+    public ToolCallRequest(String toolCallId, String toolName, Map<String, @Nullable Object> arguments) {
+        this(toolCallId, toolName, arguments, null);
+    }
+}
