@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.PriorityQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -179,7 +180,7 @@ public final class ModelDispatcher implements AutoCloseable {
         // stands unless call() returns: an Error (a stack overflow, a missing class) ends the call too, and not
         // silently
         ModelOutcome outcome = new ModelOutcome.Failed(
-                new ModelCallException(ModelErrorCode.INTERNAL_ERROR, "the model call broke"), entry.attempts);
+                new ModelCallException(ModelErrorCode.INTERNAL_ERROR, "the model call broke"), entry.attempts.get());
         try {
             outcome = call(entry, deadline);
         } finally {
@@ -198,20 +199,20 @@ public final class ModelDispatcher implements AutoCloseable {
         try {
             ModelRequest request = entry.call.request().call();
             while (true) {
-                entry.attempts++;
+                entry.attempts.incrementAndGet();
                 try {
-                    return new ModelOutcome.Replied(model.chat(request), entry.attempts);
+                    return new ModelOutcome.Replied(model.chat(request), entry.attempts.get());
                 } catch (ModelCallException e) {
                     Duration pause = pauseBeforeRetry(entry, e);
                     if (!e.retryable()
-                            || entry.attempts >= limits.maxAttempts()
+                            || entry.attempts.get() >= limits.maxAttempts()
                             || clock.nanoTime() + pause.toNanos() >= deadline) {
-                        return new ModelOutcome.Failed(e, entry.attempts);
+                        return new ModelOutcome.Failed(e, entry.attempts.get());
                     }
                     LOGGER.atInfo()
                             .addKeyValue("callId", entry.call.callId())
                             .addKeyValue("errorCode", e.code().wireName())
-                            .addKeyValue("attempt", entry.attempts)
+                            .addKeyValue("attempt", entry.attempts.get())
                             .addKeyValue("pauseMs", pause.toMillis())
                             .log("a model call failed and is tried again");
                     clock.sleep(pause);
@@ -220,19 +221,20 @@ public final class ModelDispatcher implements AutoCloseable {
         } catch (InterruptedException e) {
             // dropped or timed out; whoever interrupted has settled the call
             return new ModelOutcome.Failed(
-                    new ModelCallException(ModelErrorCode.CANCELLED, "the model call was interrupted"), entry.attempts);
+                    new ModelCallException(ModelErrorCode.CANCELLED, "the model call was interrupted"),
+                    entry.attempts.get());
         } catch (Exception e) {
             // the request builder and the model are foreign code here: whatever they throw ends this call and no other
             LOGGER.atError()
                     .addKeyValue("callId", entry.call.callId())
                     .setCause(e)
                     .log("a model call broke");
-            return new ModelOutcome.Failed(internal(e), entry.attempts);
+            return new ModelOutcome.Failed(internal(e), entry.attempts.get());
         }
     }
 
     private Duration pauseBeforeRetry(Entry entry, ModelCallException e) {
-        Duration pause = backoff.after(entry.attempts, entry.call.callId());
+        Duration pause = backoff.after(entry.attempts.get(), entry.call.callId());
         Duration asked = e.retryAfter();
         return asked != null && asked.compareTo(pause) > 0 ? asked : pause;
     }
@@ -265,7 +267,7 @@ public final class ModelDispatcher implements AutoCloseable {
                 "no outcome within " + limits.callTimeout() + " (" + LlmSettings.PREFIX + "call-timeout)");
         Thread.ofVirtual()
                 .name("model-call-timeout-" + entry.call.callId())
-                .start(() -> deliver(entry, new ModelOutcome.Failed(error, entry.attempts)));
+                .start(() -> deliver(entry, new ModelOutcome.Failed(error, entry.attempts.get())));
     }
 
     /** Whether this thread is the one that delivers the outcome. From here on nobody interrupts it. */
@@ -342,7 +344,7 @@ public final class ModelDispatcher implements AutoCloseable {
         @Nullable
         Thread thread;
 
-        volatile int attempts;
+        final AtomicInteger attempts = new AtomicInteger(); // the alarm's thread reads it
 
         Entry(ModelCall call, long submission) {
             this.call = call;
