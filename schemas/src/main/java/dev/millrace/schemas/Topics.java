@@ -30,8 +30,11 @@ public record Topics(String prefix) {
      * @param name the full name
      * @param purpose what its records are
      * @param key what its record key is
+     * @param coPartitioned whether it must have the configured partition count, because its keys meet those of other
+     *     topics in one topology; if not, any count will do and one is made
      * @param cleanup how old records go
      * @param retention how long they stay, with {@link Cleanup#DELETE}; zero with {@link Cleanup#COMPACT}
+     * @param maxMessageBytes the largest batch of records that it takes, in bytes
      * @param writtenBy who produces to it
      * @param readBy who consumes it
      */
@@ -39,14 +42,28 @@ public record Topics(String prefix) {
             String name,
             String purpose,
             String key,
+            boolean coPartitioned,
             Cleanup cleanup,
             Duration retention,
+            int maxMessageBytes,
             String writtenBy,
             String readBy) {}
+
+    /** The largest batch of records that a lane or a request topic takes, in bytes: what Kafka takes by default, 1 MiB. */
+    public static final int MAX_EVENT_BYTES = 1_048_588;
+
+    /**
+     * The same for the journal and the dead letters: twice as much, so that what fitted on a lane still fits with the
+     * headers that are added on the way. Producers to these two set {@code max.request.size} to it.
+     */
+    public static final int MAX_COPY_BYTES = 2 * MAX_EVENT_BYTES;
 
     private static final Duration ONE_DAY = Duration.ofDays(1);
     private static final Duration ONE_WEEK = Duration.ofDays(7);
     private static final Duration ONE_MONTH = Duration.ofDays(30);
+
+    /** The toolset whose request topic the tool service serves. */
+    public static final String BUILT_IN_TOOLSET = "tool";
 
     /** The lane of a segment. */
     public String lane(Segment segment) {
@@ -91,65 +108,73 @@ public record Topics(String prefix) {
         return prefix + "dead-letters";
     }
 
-    /** The toolset whose request topic the tool service serves. */
-    public static final String BUILT_IN_TOOLSET = "tool";
-
-    /** Every topic that exists so far. */
+    /** Every topic that exists so far, the lanes first. */
     public List<Topic> all() {
         List<Topic> topics = new ArrayList<>();
         for (Segment segment : Segment.values()) {
-            String range = segment == Segment.BACKGROUND
-                    ? "codes " + segment.firstCode() + " and up"
-                    : "codes " + segment.firstCode() + " to " + (segment.firstCode() + 99);
-            topics.add(new Topic(
-                    lane(segment),
-                    "Lane: " + range,
-                    "session key",
-                    Cleanup.DELETE,
-                    ONE_WEEK,
-                    "anyone",
-                    segment == Segment.BACKGROUND ? "knowledge workers" : "agent"));
+            topics.add(lane(
+                    segment,
+                    segment == Segment.BACKGROUND
+                            ? "Lane: codes " + segment.firstCode() + " and up"
+                            : "Lane: codes " + segment.firstCode() + " to " + (segment.firstCode() + 99)));
         }
-        topics.add(new Topic(
+        topics.add(requests(
                 requests(BUILT_IN_TOOLSET),
                 "Calls of the built-in tools: TOOL_CALL_REQUESTED",
                 "call id",
-                Cleanup.DELETE,
-                ONE_DAY,
-                "agent",
                 "tool workers (share group)"));
-        topics.add(new Topic(
+        topics.add(requests(
                 reflectionRequests(),
                 "Ended tasks worth a reflection: REFLECTION_REQUESTED",
                 "namespace",
-                Cleanup.DELETE,
-                ONE_DAY,
-                "agent",
                 "reflection workers"));
         topics.add(new Topic(
                 journal(),
                 "Every event, in the order in which the task machine took it",
                 "session key",
+                true,
                 Cleanup.DELETE,
                 ONE_MONTH,
+                MAX_COPY_BYTES,
                 "agent",
                 "gateway, projection, anyone"));
         topics.add(new Topic(
                 definitions(),
                 "Tools: what a model may call, and who serves it",
                 "kind/id",
+                false,
                 Cleanup.COMPACT,
                 Duration.ZERO,
+                MAX_EVENT_BYTES,
                 "tool",
                 "agent, gateway"));
         topics.add(new Topic(
                 deadLetters(),
                 "What could not be read or processed, with the reason and the origin in headers",
                 "the original key",
+                false,
                 Cleanup.DELETE,
                 ONE_MONTH,
+                MAX_COPY_BYTES,
                 "all",
                 "people"));
         return List.copyOf(topics);
+    }
+
+    private Topic lane(Segment segment, String purpose) {
+        return new Topic(
+                lane(segment),
+                purpose,
+                "session key",
+                true,
+                Cleanup.DELETE,
+                ONE_WEEK,
+                MAX_EVENT_BYTES,
+                "anyone",
+                segment == Segment.BACKGROUND ? "knowledge workers" : "agent");
+    }
+
+    private static Topic requests(String name, String purpose, String key, String readBy) {
+        return new Topic(name, purpose, key, true, Cleanup.DELETE, ONE_DAY, MAX_EVENT_BYTES, "agent", readBy);
     }
 }
