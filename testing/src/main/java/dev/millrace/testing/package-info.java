@@ -1,4 +1,9 @@
-/** For tests only: a real broker per test run, in this process or in a container. */
+/**
+ * For tests only: a real broker for a test run, in this process or in a container, and what tests do with it. A test
+ * class asks for it with {@link dev.millrace.testing.RequiresBroker} and gets a {@link
+ * dev.millrace.testing.TestBroker} as a parameter; topics come per test from {@link
+ * dev.millrace.testing.TestBroker#createTopics()}, so that tests share the broker and nothing else.
+ */
 @NullMarked
 package dev.millrace.testing;
 

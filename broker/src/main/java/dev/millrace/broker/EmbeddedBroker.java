@@ -1,0 +1,206 @@
+package dev.millrace.broker;
+
+import dev.millrace.broker.BrokerStartException.Reason;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Properties;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Collectors;
+import kafka.server.BrokerServer;
+import kafka.server.ControllerServer;
+import kafka.server.KafkaConfig;
+import kafka.server.KafkaRaftServer;
+import kafka.server.SharedServer;
+import org.apache.kafka.common.metrics.Metrics;
+import org.apache.kafka.common.utils.Time;
+import org.apache.kafka.metadata.bootstrap.BootstrapMetadata;
+import org.apache.kafka.metadata.properties.MetaPropertiesEnsemble;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import scala.Tuple2;
+
+/**
+ * A running Kafka broker in this JVM: KRaft, one node, data on disk, listening on the loopback address only. Started by
+ * {@link #start}, stopped by {@link #close}; a later start on the same folder goes on with its data, also after a
+ * SIGKILL. Safe to use from any thread. {@code docs/adr/0020-embedded-broker.md} has the reasons and the measurements.
+ */
+public final class EmbeddedBroker implements AutoCloseable {
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(EmbeddedBroker.class);
+    /** How long clients and the controller may take to say goodbye; a broker alone needs a few hundred milliseconds. */
+    private static final Duration SHUTDOWN_LIMIT = Duration.ofSeconds(10);
+
+    private final DataFolder folder;
+    private final Faults faults;
+    private final ControllerServer controller;
+    private final BrokerServer broker;
+    private final String bootstrapServers;
+    private final AtomicBoolean closed = new AtomicBoolean();
+
+    private EmbeddedBroker(
+            DataFolder folder, Faults faults, ControllerServer controller, BrokerServer broker, int port) {
+        this.folder = folder;
+        this.faults = faults;
+        this.controller = controller;
+        this.broker = broker;
+        this.bootstrapServers = BrokerSettings.LOOPBACK + ":" + port;
+    }
+
+    /**
+     * Starts a broker and returns when it serves requests.
+     *
+     * @param dataFolder where its data lives; created if it is missing, and held until {@link #close}
+     * @param port where it listens on the loopback address; 0 = any free port
+     * @throws BrokerStartException if the port or the folder cannot be had, or the data cannot be read
+     */
+    public static EmbeddedBroker start(Path dataFolder, int port) throws BrokerStartException {
+        try (Sockets sockets = Sockets.bind(port)) {
+            DataFolder folder = DataFolder.take(dataFolder);
+            try {
+                folder.format();
+                return start(folder, sockets);
+            } catch (BrokerStartException | RuntimeException e) {
+                folder.close();
+                throw e;
+            }
+        }
+    }
+
+    private static EmbeddedBroker start(DataFolder folder, Sockets sockets) throws BrokerStartException {
+        Properties settings = BrokerSettings.of(folder.path(), sockets.brokerPort(), sockets.controllerPort());
+        KafkaConfig config = KafkaConfig.fromProps(settings, false);
+        Tuple2<MetaPropertiesEnsemble, BootstrapMetadata> onDisk;
+        try {
+            onDisk = KafkaRaftServer.initializeLogDirs(config, LOGGER, "");
+        } catch (RuntimeException e) {
+            throw folder.damaged("Kafka says: " + message(e), e);
+        }
+        Faults faults = Faults.watch();
+        SharedServer shared = new SharedServer(
+                config,
+                onDisk._1(),
+                Time.SYSTEM,
+                new Metrics(),
+                CompletableFuture.completedFuture(Map.of(DataFolder.NODE_ID, sockets.controllerAddress())),
+                List.of(),
+                faults,
+                sockets);
+        ControllerServer controller = new ControllerServer(shared, KafkaRaftServer.configSchema(), onDisk._2());
+        BrokerServer broker = new BrokerServer(shared);
+        EmbeddedBroker embedded = new EmbeddedBroker(folder, faults, controller, broker, sockets.brokerPort());
+        embedded.startServers();
+        return embedded;
+    }
+
+    /**
+     * The server properties that make this broker what tests count on (one node, quick groups, no topics out of thin air)
+     * and that do not depend on where it runs: for a broker of the same kind in a container.
+     */
+    public static Map<String, String> portableSettings() {
+        return BrokerSettings.anywhere().entrySet().stream()
+                .collect(Collectors.toUnmodifiableMap(Map.Entry::getKey, entry -> String.valueOf(entry.getValue())));
+    }
+
+    /** Where clients connect: {@code 127.0.0.1:<port>}. */
+    public String bootstrapServers() {
+        return bootstrapServers;
+    }
+
+    /** The folder with the data, absolute. */
+    public Path dataFolder() {
+        return folder.path();
+    }
+
+    /**
+     * Completes with the reason if the broker meets a fault that it cannot survive, such as a full disk under its
+     * metadata; never completes otherwise. The broker is of no use from then on; close it.
+     */
+    public CompletionStage<Throwable> failed() {
+        return faults.firstFatal().minimalCompletionStage();
+    }
+
+    /** Stops the broker, flushes its data and releases port and folder. A second call does nothing. */
+    @Override
+    public void close() {
+        if (!closed.compareAndSet(false, true)) {
+            return;
+        }
+        try {
+            broker.shutdown(SHUTDOWN_LIMIT);
+        } finally {
+            try {
+                controller.shutdown();
+            } finally {
+                faults.close();
+                folder.close();
+            }
+        }
+    }
+
+    /** A controller that has met a fault makes Kafka's start-up wait without end, so the first of the two decides. */
+    private void startServers() throws BrokerStartException {
+        CompletableFuture<Void> started = new CompletableFuture<>();
+        Thread starter = Thread.ofPlatform().name("embedded-broker-start").start(() -> {
+            try {
+                controller.startup();
+                broker.startup();
+                started.complete(null);
+            } catch (Throwable e) { // whatever it is, the caller is waiting for it
+                started.completeExceptionally(e);
+            }
+        });
+        Throwable reason;
+        try {
+            CompletableFuture.anyOf(started, faults.firstFatal().thenApply(fault -> {
+                        throw new CompletionException(fault);
+                    }))
+                    .get();
+            return;
+        } catch (ExecutionException e) {
+            reason = Objects.requireNonNullElse(e.getCause(), e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            reason = e;
+        }
+        starter.interrupt();
+        close();
+        throw startFailure(reason);
+    }
+
+    private BrokerStartException startFailure(Throwable reason) {
+        for (Throwable cause = reason; cause != null; cause = cause.getCause()) {
+            if (cause instanceof InterruptedException) {
+                return new BrokerStartException(Reason.OTHER, "The start of the broker was interrupted.", reason);
+            }
+            if (cause instanceof TimeoutException || cause instanceof CancellationException) {
+                return new BrokerStartException(
+                        Reason.OTHER,
+                        "The broker was not ready within " + BrokerSettings.START_LIMIT.toSeconds()
+                                + " s. Is the machine very busy, or its disk very slow? Then try again.",
+                        reason);
+            }
+        }
+        // ports and permissions were checked before, so what is left is what Kafka read from the folder
+        return folder.damaged("Kafka says: " + message(reason), reason);
+    }
+
+    private static String message(Throwable reason) {
+        Throwable root = reason;
+        while (root.getCause() != null) {
+            root = root.getCause();
+        }
+        String message = root.getMessage();
+        return message == null
+                ? root.getClass().getSimpleName()
+                : message.lines().findFirst().orElse("");
+    }
+}
