@@ -4,7 +4,7 @@ package dev.millrace.schemas;
  * A type that the catalogue does not know, such as {@code file.changed}. It sits in the external segment with code 190,
  * behind every known external type.
  *
- * @param wireName the name as it came, 1 to 256 characters
+ * @param wireName the name as it came, 1 to 256 characters, no control characters
  */
 public record CustomEventType(String wireName) implements EventType {
 
@@ -16,6 +16,7 @@ public record CustomEventType(String wireName) implements EventType {
             throw new IllegalArgumentException(
                     "event type: expected 1 to 256 characters that are not all blank, found " + wireName.length());
         }
+        Ids.requirePrintable("event type", wireName);
     }
 
     @Override

@@ -1,9 +1,6 @@
 package dev.millrace.schemas;
 
 import java.time.Instant;
-import java.util.ArrayList;
-import java.util.Collections;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -13,15 +10,21 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The payload is a JSON object as Java values: {@link String}, {@link Boolean}, {@link Number}, {@link List}, {@link
  * Map} and {@code null}. It is copied all the way down on creation, so nothing that is reachable from an event can change
- * (F-010, F-011).
+ * (F-010, F-011). Its numbers come out as they would from JSON text, whatever class they had: whole ones as {@link Integer},
+ * {@link Long} or {@link java.math.BigInteger}, the smallest that will do, all others as {@link java.math.BigDecimal}. So
+ * read them through {@link Number}, never by a cast to one of these.
  *
- * @param id unique within its namespace; the idempotency key. 1 to {@value Ids#MAX_LENGTH} characters
+ * <p>Ids and the namespace have 1 to {@value Ids#MAX_LENGTH} characters and no control characters, since they travel as
+ * headers, stand in logs and are keys of stores.
+ *
+ * @param id unique within its namespace; the idempotency key
  * @param type what kind of event this is
- * @param timestamp when it happened, in whole milliseconds
- * @param source who says so, such as {@code user} or {@code tools.executor}; may be empty
+ * @param timestamp when it happened, in whole milliseconds, from 1970 to 9999
+ * @param source who says so, such as {@code user} or {@code tools.executor}; may be empty, at most {@value
+ *     #MAX_SOURCE_LENGTH} characters
  * @param taskId the task that it belongs to; {@code null} = not yet assigned
  * @param sessionId the conversation; {@code null} = the task is a conversation of its own
- * @param namespace the tenant; {@value #DEFAULT_NAMESPACE} if none was given
+ * @param namespace the tenant, without a slash; {@value #DEFAULT_NAMESPACE} if none was given
  * @param correlationId id of the root event of the chain; an event's own id on a root
  * @param parentEventId id of the event that caused this one; {@code null} only on a root
  * @param priority overrides the type's code, 0 or more, lower goes first; {@code null} = the type's code
@@ -49,23 +52,36 @@ public record Event(
     /** The namespace of events that name none. */
     public static final String DEFAULT_NAMESPACE = "default";
 
+    /** The longest source, in characters. */
+    public static final int MAX_SOURCE_LENGTH = 2048;
+
+    /** Kafka takes no timestamp before this. */
+    private static final Instant EARLIEST = Instant.EPOCH;
+    /** RFC 3339, and so a CloudEvent, has no year after 9999. */
+    private static final Instant END_OF_TIME =
+            Instant.parse("9999-12-31T23:59:59.999Z").plusMillis(1);
+
     public Event {
-        requireId("id", id);
-        if (taskId != null) {
-            requireId("taskId", taskId);
-        }
-        if (sessionId != null) {
-            requireId("sessionId", sessionId);
-        }
-        requireId("namespace", namespace);
+        Ids.require("id", id);
+        requireIdIfPresent("taskId", taskId);
+        requireIdIfPresent("sessionId", sessionId);
+        Ids.require("namespace", namespace);
         if (namespace.indexOf('/') >= 0) {
             throw new IllegalArgumentException("namespace: expected no '/', found " + namespace);
         }
+        Ids.require("correlationId", correlationId);
+        requireIdIfPresent("parentEventId", parentEventId);
+        if (source.length() > MAX_SOURCE_LENGTH) {
+            throw new IllegalArgumentException(
+                    "source: expected at most " + MAX_SOURCE_LENGTH + " characters, found " + source.length());
+        }
+        Ids.requirePrintable("source", source);
         if (priority != null && priority < 0) {
             throw new IllegalArgumentException("priority: expected 0 or more, found " + priority);
         }
-        timestamp = Instant.ofEpochMilli(timestamp.toEpochMilli());
-        payload = frozenObject(payload);
+        timestamp = wholeMilliseconds("timestamp", timestamp);
+        expiry = expiry == null ? null : wholeMilliseconds("expiry", expiry);
+        payload = JsonValues.frozenObject(payload);
     }
 
     /** The number that decides who goes first: the event's own priority, else its type's code; lower = earlier (F-013). */
@@ -80,17 +96,21 @@ public record Event(
 
     /**
      * The record key, and so the partition: everything of one conversation has the same. It is the session id, else the
-     * task id, else the event's own id (which becomes the task's id if the event starts one); in a namespace other than
-     * the default one it is prefixed with {@code namespace/}.
+     * task id, else the event's own id (which becomes the task's id if the event starts one), {@link #qualified} by the
+     * namespace.
      */
     public String sessionKey() {
         String own = sessionId != null ? sessionId : taskId != null ? taskId : id;
         return qualified(namespace, own);
     }
 
-    /** The name of something inside a namespace that is unique across namespaces. */
+    /**
+     * The name of something inside a namespace that is unique across namespaces: {@code namespace/id}, and just the id in
+     * the default namespace. An id of the default namespace that has a slash itself is written out in full, since it would
+     * otherwise be taken for something in another namespace.
+     */
     public static String qualified(String namespace, String id) {
-        return namespace.equals(DEFAULT_NAMESPACE) ? id : namespace + '/' + id;
+        return namespace.equals(DEFAULT_NAMESPACE) && id.indexOf('/') < 0 ? id : namespace + '/' + id;
     }
 
     /** A payload field as text, or {@code null} if it is absent or not a text. */
@@ -144,69 +164,18 @@ public record Event(
         return builder;
     }
 
-    private static void requireId(String field, String value) {
-        if (value.isBlank() || value.length() > Ids.MAX_LENGTH) {
-            throw new IllegalArgumentException(field + ": expected 1 to " + Ids.MAX_LENGTH
-                    + " characters that are not all blank, found " + value.length());
+    private static void requireIdIfPresent(String field, @Nullable String value) {
+        if (value != null) {
+            Ids.require(field, value);
         }
     }
 
-    private static Map<String, @Nullable Object> frozenObject(Map<String, @Nullable Object> object) {
-        if (object instanceof FrozenObject) {
-            return object;
+    private static Instant wholeMilliseconds(String field, Instant value) {
+        if (value.isBefore(EARLIEST) || !value.isBefore(END_OF_TIME)) {
+            throw new IllegalArgumentException(
+                    field + ": expected a time from " + EARLIEST + " to the year 9999, found " + value);
         }
-        Map<String, @Nullable Object> copy = new LinkedHashMap<>(object.size() * 2);
-        object.forEach((name, value) -> copy.put(name, frozen(value)));
-        return new FrozenObject(copy);
-    }
-
-    private static @Nullable Object frozen(@Nullable Object value) {
-        return switch (value) {
-            case null -> null;
-            case FrozenObject object -> object;
-            case Map<?, ?> object -> {
-                Map<String, @Nullable Object> copy = new LinkedHashMap<>(object.size() * 2);
-                object.forEach((name, inner) -> copy.put(String.valueOf(name), frozen(inner)));
-                yield new FrozenObject(copy);
-            }
-            case List<?> list -> {
-                List<@Nullable Object> copy = new ArrayList<>(list.size());
-                list.forEach(inner -> copy.add(frozen(inner)));
-                yield Collections.unmodifiableList(copy);
-            }
-            case String text -> text;
-            case Boolean flag -> flag;
-            case Integer number -> number;
-            case Long number -> number;
-            case Number number -> number;
-            default ->
-                throw new IllegalArgumentException("payload: expected JSON values, found a "
-                        + value.getClass().getName());
-        };
-    }
-
-    /** An unmodifiable map that is known to be frozen all the way down, so that it is not copied again. */
-    private static final class FrozenObject extends java.util.AbstractMap<String, @Nullable Object> {
-        private final Map<String, @Nullable Object> values;
-
-        FrozenObject(Map<String, @Nullable Object> values) {
-            this.values = Collections.unmodifiableMap(values);
-        }
-
-        @Override
-        public java.util.Set<Entry<String, @Nullable Object>> entrySet() {
-            return values.entrySet();
-        }
-
-        @Override
-        public @Nullable Object get(@Nullable Object key) {
-            return values.get(key);
-        }
-
-        @Override
-        public boolean containsKey(@Nullable Object key) {
-            return values.containsKey(key);
-        }
+        return Instant.ofEpochMilli(value.toEpochMilli());
     }
 
     /** Collects the fields of an event. Not for more than one thread. */

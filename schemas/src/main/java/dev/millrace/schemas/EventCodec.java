@@ -6,26 +6,48 @@ import io.cloudevents.SpecVersion;
 import io.cloudevents.core.builder.CloudEventBuilder;
 import io.cloudevents.core.data.BytesCloudEventData;
 import io.cloudevents.kafka.KafkaMessageFactory;
-import io.cloudevents.rw.CloudEventRWException;
 import java.net.URI;
 import java.net.URISyntaxException;
+import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.regex.Pattern;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.Headers;
+import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Events as Kafka records: CloudEvents 1.0, Kafka protocol binding. Writes binary mode; reads binary and structured mode
- * (DESIGN §3). The record key is {@link Event#sessionKey()}, the record timestamp is the event's.
+ * (DESIGN §3). The record key is {@link Event#sessionKey()}.
+ *
+ * <p>Reading is lenient where a stranger with a command-line producer leaves something out, and strict where guessing would
+ * hide a mistake. In binary mode {@code ce_specversion}, {@code ce_source} and {@code ce_time} may be missing, an empty
+ * optional header counts as missing, of a header that comes twice the last one counts, unknown headers are ignored, and a
+ * trace context that is none is dropped. The payload is always one JSON object, whatever the content type says.
  */
 public final class EventCodec {
 
+    /** Header of binary mode: the id. */
+    public static final String CE_ID = "ce_id";
+    /** Header of binary mode: the type, see {@link EventType}. */
+    public static final String CE_TYPE = "ce_type";
+    /** Header of binary mode: when it happened, RFC 3339. */
+    public static final String CE_TIME = "ce_time";
+    /** Header of binary mode: who says so, a URI reference. */
+    public static final String CE_SOURCE = "ce_source";
+    /** Header of binary mode: the task. */
+    public static final String CE_SUBJECT = "ce_subject";
+    /** Header of binary mode: always 1.0. */
+    public static final String CE_SPECVERSION = "ce_specversion";
     /** CloudEvents extension: id of the event that caused this one. */
     public static final String CAUSATION_ID = "causationid";
     /** CloudEvents extension: id of the root event of the chain. */
@@ -44,14 +66,42 @@ public final class EventCodec {
     public static final String TRACESTATE = "tracestate";
 
     private static final String JSON = "application/json";
+    private static final String STRUCTURED = "application/cloudevents+json";
+    private static final String CONTENT_TYPE = "content-type";
     private static final URI NO_SOURCE = URI.create("unknown");
+
+    /** The headers of binary mode that an event has a field for; no other one is handed to the SDK, which is picky. */
+    private static final List<String> OPTIONAL_HEADERS = List.of(
+            CE_TIME,
+            CE_SUBJECT,
+            "ce_" + CAUSATION_ID,
+            "ce_" + CORRELATION_ID,
+            "ce_" + PRIORITY,
+            "ce_" + SESSION_ID,
+            "ce_" + NAMESPACE,
+            "ce_" + EXPIRY_TIME,
+            "ce_" + TRACEPARENT,
+            "ce_" + TRACESTATE);
+
+    /** Version, trace id, parent id and flags; what a later version may append is kept. */
+    private static final Pattern TRACE_CONTEXT =
+            Pattern.compile("[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}(-.{0,400})?");
+
+    /** As much of a trace state as every tracer has to pass on. */
+    private static final int MAX_TRACE_STATE = 512;
+
+    private static final int MAX_QUOTED = 200;
 
     private EventCodec() {}
 
-    /** The event as a record for a topic; partition left to the partitioner, which hashes the key. */
+    /**
+     * The event as a record for a topic; partition left to the partitioner, which hashes the key. The record's timestamp is
+     * the event's, or now if that is earlier: brokers refuse records from the future.
+     */
     public static ProducerRecord<String, byte[]> toRecord(String topic, Event event) {
+        long timestamp = Math.min(event.timestamp().toEpochMilli(), System.currentTimeMillis());
         ProducerRecord<String, byte[]> bare = KafkaMessageFactory.<String>createWriter(
-                        topic, null, event.timestamp().toEpochMilli(), event.sessionKey())
+                        topic, null, timestamp, event.sessionKey())
                 .writeBinary(toCloudEvent(event));
         addTrace(event, bare.headers());
         return bare;
@@ -90,49 +140,83 @@ public final class EventCodec {
     }
 
     /**
-     * Reads a record. A producer need not set more than an id, a type and a payload: {@code ce_specversion} and {@code
-     * ce_source} may be absent, and a missing {@code ce_time} is the record's own timestamp.
+     * Reads a record.
      *
      * @param headers the record's headers
      * @param value the record's value; {@code null} = a tombstone, which is no event
-     * @param recordTimestamp the record's timestamp
-     * @throws MalformedEventException if this is no event, saying why
+     * @param recordTimestamp the record's timestamp, which counts where the event names no time
+     * @throws MalformedEventException if this is no event, saying why; nothing else is thrown, whatever the bytes are
      */
     public static Event fromRecord(Headers headers, byte @Nullable [] value, Instant recordTimestamp)
             throws MalformedEventException {
         if (value == null) {
             throw new MalformedEventException("no_value", "expected a JSON object as the value, found none");
         }
-        Headers readable = headers;
-        if (headers.lastHeader("ce_type") != null) {
-            readable = lenient(headers);
-        } else if (!isStructured(headers)) {
+        String traceparent = text(headers, TRACEPARENT);
+        String tracestate = text(headers, TRACESTATE);
+        if (isStructured(headers)) {
+            return fromStructured(value, recordTimestamp, traceparent, tracestate);
+        }
+        if (text(headers, CE_TYPE) == null) {
             throw new MalformedEventException(
                     "not_a_cloud_event",
                     "expected the header ce_type, or the content-type application/cloudevents+json, found neither");
         }
-        try {
-            CloudEvent cloudEvent =
-                    KafkaMessageFactory.createReader(readable, value).toEvent();
-            return fromCloudEvent(cloudEvent, recordTimestamp, text(headers, TRACEPARENT), text(headers, TRACESTATE));
-        } catch (CloudEventRWException | IllegalStateException | DateTimeException e) {
-            throw new MalformedEventException("not_a_cloud_event", "expected a CloudEvent 1.0: " + rootMessage(e));
-        }
+        return event(
+                read(binaryHeaders(headers), new byte[0]),
+                Json.readObject(value),
+                recordTimestamp,
+                traceparent,
+                tracestate);
+    }
+
+    /**
+     * Reads an event in structured mode: one JSON object with the attributes beside {@code data} or {@code data_base64}.
+     *
+     * @param json the whole object as UTF-8
+     * @param defaultTimestamp counts where the event names no time
+     * @param traceparent trace context that came beside it; {@code null} = what the event itself carries
+     * @param tracestate likewise
+     * @throws MalformedEventException if this is no event, saying why; nothing else is thrown, whatever the bytes are
+     */
+    public static Event fromStructured(
+            byte[] json, Instant defaultTimestamp, @Nullable String traceparent, @Nullable String tracestate)
+            throws MalformedEventException {
+        Map<String, @Nullable Object> whole = Json.readObject(json);
+        requireVersion(String.valueOf(whole.get("specversion")));
+        CloudEvent cloudEvent =
+                read(new RecordHeaders().add(CONTENT_TYPE, STRUCTURED.getBytes(StandardCharsets.UTF_8)), json);
+        // The SDK has read the data too, but with floating point numbers and the last of two equal fields.
+        Map<String, @Nullable Object> payload =
+                whole.get("data") == null ? payload(cloudEvent) : objectOrMalformed(whole.get("data"));
+        return event(cloudEvent, payload, defaultTimestamp, traceparent, tracestate);
     }
 
     /**
      * Takes a CloudEvent as an event.
      *
+     * @param defaultTimestamp counts where the event names no time
      * @param traceparent trace context that came beside it; {@code null} = what the event itself carries
+     * @param tracestate likewise
      * @throws MalformedEventException if its data is no JSON object or a field is out of range
      */
     public static Event fromCloudEvent(
             CloudEvent cloudEvent, Instant defaultTimestamp, @Nullable String traceparent, @Nullable String tracestate)
             throws MalformedEventException {
-        CloudEventData data = cloudEvent.getData();
-        Map<String, @Nullable Object> payload =
-                data == null ? Map.<String, @Nullable Object>of() : Json.readObject(data.toBytes());
+        return event(cloudEvent, payload(cloudEvent), defaultTimestamp, traceparent, tracestate);
+    }
+
+    private static Event event(
+            CloudEvent cloudEvent,
+            Map<String, @Nullable Object> payload,
+            Instant defaultTimestamp,
+            @Nullable String traceparent,
+            @Nullable String tracestate)
+            throws MalformedEventException {
         OffsetDateTime time = cloudEvent.getTime();
+        String parent = traceparent != null ? traceparent : extension(cloudEvent, TRACEPARENT);
+        String state = tracestate != null ? tracestate : extension(cloudEvent, TRACESTATE);
+        boolean traced = parent != null && TRACE_CONTEXT.matcher(parent).matches();
         try {
             Event.Builder builder = Event.root(
                             cloudEvent.getId(),
@@ -147,8 +231,8 @@ public final class EventCodec {
                     .parentEventId(extension(cloudEvent, CAUSATION_ID))
                     .priority(priority(extension(cloudEvent, PRIORITY)))
                     .expiry(expiry(extension(cloudEvent, EXPIRY_TIME)))
-                    .traceparent(traceparent != null ? traceparent : extension(cloudEvent, TRACEPARENT))
-                    .tracestate(tracestate != null ? tracestate : extension(cloudEvent, TRACESTATE))
+                    .traceparent(traced ? parent : null)
+                    .tracestate(traced && state != null && state.length() <= MAX_TRACE_STATE ? state : null)
                     .payload(payload);
             String namespace = extension(cloudEvent, NAMESPACE);
             if (namespace != null) {
@@ -159,9 +243,32 @@ public final class EventCodec {
                 builder.correlationId(correlationId);
             }
             return builder.build();
-        } catch (IllegalArgumentException | ArithmeticException e) {
+        } catch (IllegalArgumentException e) {
             throw new MalformedEventException("bad_field", String.valueOf(e.getMessage()));
         }
+    }
+
+    private static CloudEvent read(Headers headers, byte[] value) throws MalformedEventException {
+        try {
+            return KafkaMessageFactory.createReader(headers, value).toEvent();
+        } catch (RuntimeException e) {
+            // Bytes from anyone go into a library that documents no complete list of what it throws at them.
+            throw new MalformedEventException("not_a_cloud_event", "expected a CloudEvent 1.0: " + firstLine(e));
+        }
+    }
+
+    private static Map<String, @Nullable Object> payload(CloudEvent cloudEvent) throws MalformedEventException {
+        CloudEventData data = cloudEvent.getData();
+        return data == null ? Map.<String, @Nullable Object>of() : Json.readObject(data.toBytes());
+    }
+
+    @SuppressWarnings("unchecked") // the mapper makes no other maps
+    private static Map<String, @Nullable Object> objectOrMalformed(@Nullable Object data)
+            throws MalformedEventException {
+        if (data instanceof Map<?, ?> object) {
+            return (Map<String, @Nullable Object>) object;
+        }
+        throw new MalformedEventException("bad_json", "expected a JSON object as data, found something else");
     }
 
     private static void addTrace(Event event, Headers headers) {
@@ -173,30 +280,64 @@ public final class EventCodec {
         }
     }
 
-    /** Fills in what a stranger with kcat leaves out. */
-    private static Headers lenient(Headers headers) {
-        boolean complete = headers.lastHeader("ce_specversion") != null && headers.lastHeader("ce_source") != null;
-        if (complete) {
-            return headers;
+    /** What the SDK needs and an event has a field for, with what a stranger leaves out filled in. */
+    private static Headers binaryHeaders(Headers headers) throws MalformedEventException {
+        String version = text(headers, CE_SPECVERSION);
+        if (version != null) {
+            requireVersion(version);
         }
-        Headers filled = new org.apache.kafka.common.header.internals.RecordHeaders(headers.toArray());
-        if (filled.lastHeader("ce_specversion") == null) {
-            filled.add("ce_specversion", SpecVersion.V1.toString().getBytes(StandardCharsets.UTF_8));
+        String source = text(headers, CE_SOURCE);
+        Headers clean = new RecordHeaders();
+        add(clean, CE_SPECVERSION, SpecVersion.V1.toString());
+        add(clean, CE_ID, required(headers, CE_ID));
+        add(clean, CE_TYPE, required(headers, CE_TYPE));
+        add(clean, CE_SOURCE, sourceUri(source == null ? "" : source).toString());
+        for (String name : OPTIONAL_HEADERS) {
+            String value = text(headers, name);
+            if (value != null) {
+                add(clean, name, value);
+            }
         }
-        if (filled.lastHeader("ce_source") == null) {
-            filled.add("ce_source", NO_SOURCE.toString().getBytes(StandardCharsets.UTF_8));
-        }
-        return filled;
+        return clean;
     }
 
-    private static boolean isStructured(Headers headers) {
-        String contentType = text(headers, "content-type");
-        return contentType != null && contentType.startsWith("application/cloudevents+json");
+    private static void requireVersion(String version) throws MalformedEventException {
+        if (!version.equals(SpecVersion.V1.toString())) {
+            throw new MalformedEventException(
+                    "not_a_cloud_event", "specversion: expected 1.0, found \"" + cut(version) + "\"");
+        }
     }
 
-    private static @Nullable String text(Headers headers, String name) {
+    private static String required(Headers headers, String name) throws MalformedEventException {
+        String value = text(headers, name);
+        if (value == null) {
+            throw new MalformedEventException("not_a_cloud_event", "expected the header " + name + ", found none");
+        }
+        return value;
+    }
+
+    private static void add(Headers headers, String name, String value) {
+        headers.add(name, value.getBytes(StandardCharsets.UTF_8));
+    }
+
+    private static boolean isStructured(Headers headers) throws MalformedEventException {
+        String contentType = text(headers, CONTENT_TYPE);
+        return contentType != null
+                && contentType.strip().toLowerCase(Locale.ROOT).startsWith(STRUCTURED);
+    }
+
+    /** The last header of this name as text; {@code null} if there is none or it is empty. */
+    private static @Nullable String text(Headers headers, String name) throws MalformedEventException {
         Header header = headers.lastHeader(name);
-        return header == null || header.value() == null ? null : new String(header.value(), StandardCharsets.UTF_8);
+        if (header == null || header.value() == null || header.value().length == 0) {
+            return null;
+        }
+        String text = new String(header.value(), StandardCharsets.UTF_8);
+        boolean replaced = text.indexOf('\uFFFD') >= 0;
+        if (replaced && !Arrays.equals(text.getBytes(StandardCharsets.UTF_8), header.value())) {
+            throw new MalformedEventException("not_utf8", name + ": expected UTF-8, found other bytes");
+        }
+        return text;
     }
 
     private static @Nullable String extension(CloudEvent cloudEvent, String name) {
@@ -211,7 +352,7 @@ public final class EventCodec {
         try {
             return Integer.valueOf(value);
         } catch (NumberFormatException e) {
-            throw new IllegalArgumentException("priority: expected a whole number, found \"" + value + "\"", e);
+            throw new IllegalArgumentException("priority: expected a whole number, found \"" + cut(value) + "\"", e);
         }
     }
 
@@ -222,7 +363,7 @@ public final class EventCodec {
         try {
             return OffsetDateTime.parse(value).toInstant();
         } catch (DateTimeException e) {
-            throw new IllegalArgumentException("expirytime: expected RFC 3339, found \"" + value + "\"", e);
+            throw new IllegalArgumentException("expirytime: expected RFC 3339, found \"" + cut(value) + "\"", e);
         }
     }
 
@@ -233,15 +374,22 @@ public final class EventCodec {
         try {
             return new URI(source);
         } catch (URISyntaxException e) {
-            return URI.create(java.net.URLEncoder.encode(source, StandardCharsets.UTF_8));
+            return URI.create(URLEncoder.encode(source, StandardCharsets.UTF_8));
         }
     }
 
-    private static String rootMessage(Throwable e) {
+    /** The innermost reason without what the JSON reader appends to it. */
+    private static String firstLine(Throwable e) {
         Throwable cause = e;
         while (cause.getCause() != null) {
             cause = cause.getCause();
         }
-        return cause.getMessage() == null ? cause.getClass().getSimpleName() : cause.getMessage();
+        String message = cause.getMessage() == null ? cause.getClass().getSimpleName() : cause.getMessage();
+        return cut(message.lines().findFirst().orElse(""));
+    }
+
+    /** For messages: what somebody sent may be of any length. */
+    private static String cut(String text) {
+        return text.length() <= MAX_QUOTED ? text : text.substring(0, MAX_QUOTED) + "…";
     }
 }

@@ -46,8 +46,7 @@ public final class EventJson {
             Event.Builder builder = Event.root(
                             required(json, "id", String.class),
                             EventType.of(required(json, "type", String.class)),
-                            Instant.ofEpochMilli(
-                                    required(json, "timestamp", Number.class).longValue()))
+                            Instant.ofEpochMilli(wholeNumber("timestamp", required(json, "timestamp", Number.class))))
                     .source(required(json, "source", String.class))
                     .taskId(optional(json, "taskId", String.class))
                     .sessionId(optional(json, "sessionId", String.class))
@@ -59,7 +58,7 @@ public final class EventJson {
                     .tracestate(optional(json, "tracestate", String.class));
             Number expiry = optional(json, "expiry", Number.class);
             if (expiry != null) {
-                builder.expiry(Instant.ofEpochMilli(expiry.longValue()));
+                builder.expiry(Instant.ofEpochMilli(wholeNumber("expiry", expiry)));
             }
             @SuppressWarnings("unchecked")
             Map<String, @Nullable Object> payload = required(json, "payload", Map.class);
@@ -73,6 +72,13 @@ public final class EventJson {
         if (value != null) {
             json.put(name, value);
         }
+    }
+
+    private static long wholeNumber(String name, Number value) {
+        if (value instanceof Integer || value instanceof Long) {
+            return value.longValue();
+        }
+        throw new IllegalArgumentException(name + ": expected a whole number of 64 bits, found " + value);
     }
 
     private static <T> T required(Map<String, @Nullable Object> json, String name, Class<T> kind) {

@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
+import java.util.Locale;
 import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
 
@@ -17,6 +18,44 @@ public final class Ids {
     public static final int MAX_LENGTH = 200;
 
     private Ids() {}
+
+    /**
+     * Returns if this may be an id or a namespace.
+     *
+     * @throws IllegalArgumentException if not, naming the field, what is expected and found
+     */
+    static void require(String field, String value) {
+        if (value.isBlank() || value.length() > MAX_LENGTH) {
+            throw new IllegalArgumentException(field + ": expected 1 to " + MAX_LENGTH
+                    + " characters that are not all blank, found " + value.length());
+        }
+        requirePrintable(field, value);
+    }
+
+    /**
+     * Returns if no character is a control character or half of a surrogate pair. The first would break log lines, headers
+     * and keys; the second has no UTF-8 form, so that two different ids could become one on the wire.
+     *
+     * @throws IllegalArgumentException if one is, naming the field, the place and the character
+     */
+    static void requirePrintable(String field, String value) {
+        for (int i = 0; i < value.length(); i++) {
+            char character = value.charAt(i);
+            boolean pair = Character.isHighSurrogate(character)
+                    && i + 1 < value.length()
+                    && Character.isLowSurrogate(value.charAt(i + 1));
+            if (pair) {
+                i++;
+            } else if (Character.isISOControl(character) || Character.isSurrogate(character)) {
+                throw new IllegalArgumentException(String.format(
+                        Locale.ROOT,
+                        "%s: expected no control characters and no halves of surrogate pairs, found U+%04X at index %d",
+                        field,
+                        (int) character,
+                        i));
+            }
+        }
+    }
 
     /** A fresh, time-ordered id: a UUID version 7 (RFC 9562), lower case. */
     public static String random() {

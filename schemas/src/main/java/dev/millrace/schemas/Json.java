@@ -1,6 +1,7 @@
 package dev.millrace.schemas;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.StreamReadFeature;
 import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -14,11 +15,14 @@ public final class Json {
 
     /** Shared and never reconfigured; safe for any thread. */
     public static final ObjectMapper MAPPER = JsonMapper.builder()
-            .enable(com.fasterxml.jackson.core.StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+            .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
             .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
             .enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
             .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
             .build();
+
+    /** The reader's messages may repeat what it read. */
+    private static final int MAX_REASON = 200;
 
     private static final TypeReference<Map<String, @Nullable Object>> OBJECT = new TypeReference<>() {};
 
@@ -37,10 +41,19 @@ public final class Json {
             }
             return object;
         } catch (JsonProcessingException e) {
-            throw new MalformedEventException("bad_json", "expected a JSON object: " + e.getOriginalMessage());
+            throw new MalformedEventException("bad_json", "expected a JSON object: " + reason(e));
         } catch (IOException e) {
             throw new MalformedEventException("bad_json", "expected a JSON object: " + e.getMessage());
         }
+    }
+
+    private static String reason(JsonProcessingException e) {
+        String message = e.getOriginalMessage();
+        String cut = message.length() <= MAX_REASON ? message : message.substring(0, MAX_REASON) + "…";
+        return e.getLocation() == null
+                ? cut
+                : cut + " (line " + e.getLocation().getLineNr() + ", column "
+                        + e.getLocation().getColumnNr() + ")";
     }
 
     /** Writes JSON values (as in {@link Event#payload}) as UTF-8 bytes. */

@@ -1,6 +1,6 @@
 package dev.millrace.schemas;
 
-import java.util.Arrays;
+import java.util.List;
 
 /**
  * The priority segments of the type codes (F-037), highest priority first. Each segment has one lane, a topic of its own,
@@ -19,6 +19,8 @@ public enum Segment {
     TOOL(400, "tool"),
     /** Codes 500 and up: work that may wait. */
     BACKGROUND(500, "background");
+
+    private static final List<Segment> VALUES = List.of(values());
 
     private final int firstCode;
     private final String laneSuffix;
@@ -40,8 +42,12 @@ public enum Segment {
 
     /** The segment that an effective priority falls into. Anything below 0 counts as 0; anything above 500 is background. */
     public static Segment ofCode(int code) {
-        return Arrays.stream(values())
-                .filter(segment -> code >= segment.firstCode)
-                .reduce(SYSTEM, (lower, higher) -> higher);
+        Segment found = SYSTEM;
+        for (Segment segment : VALUES) {
+            if (code >= segment.firstCode) {
+                found = segment;
+            }
+        }
+        return found;
     }
 }

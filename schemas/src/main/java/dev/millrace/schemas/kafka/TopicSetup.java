@@ -22,6 +22,7 @@ import org.apache.kafka.clients.admin.DescribeConfigsOptions;
 import org.apache.kafka.clients.admin.DescribeTopicsOptions;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.TopicDescription;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.config.TopicConfig;
@@ -39,6 +40,9 @@ public final class TopicSetup {
 
     /** How long to wait before asking again for a topic that was made a moment ago and that not every broker knows yet. */
     private static final long ASK_AGAIN_MS = 50;
+
+    /** How long the admin client may take to say goodbye. */
+    private static final Duration CLOSE_LIMIT = Duration.ofMillis(500);
 
     private final Admin admin;
     private final Topics topics;
@@ -59,13 +63,41 @@ public final class TopicSetup {
     /**
      * Returns when every topic of the catalogue exists, with the cleanup policy that the catalogue names and, where keys
      * meet, with {@link TopicSettings#partitions}. Blocks the caller for at most {@code deadline}, also when no broker
-     * answers. The admin client stays open.
+     * answers. The admin client stays open; close it with a time limit, since a close without one waits for brokers that
+     * do not answer.
      *
      * @throws TopicSetupException if a topic is missing and none are to be made, if one is not as expected, or if the
      *     brokers refuse or do not answer in time; the message says what to do. Nothing is made if an existing topic is wrong
      */
     public static void ensure(Admin admin, Topics topics, TopicSettings settings, Duration deadline) {
         new TopicSetup(admin, topics, settings, deadline).run();
+    }
+
+    /**
+     * The same with an admin client of its own, which it closes: the whole call ends within {@code deadline} and a
+     * second.
+     *
+     * @param clientConfig what {@link Admin#create(Map)} takes, at least {@code bootstrap.servers}
+     * @throws TopicSetupException as above, and if no client can be made from this configuration
+     */
+    public static void ensure(
+            Map<String, Object> clientConfig, Topics topics, TopicSettings settings, Duration deadline) {
+        Admin admin;
+        try {
+            admin = Admin.create(clientConfig);
+        } catch (KafkaException e) {
+            throw new TopicSetupException(
+                    "The topics (prefix \"" + topics.prefix()
+                            + "\") could not be checked: no Kafka client can be made from"
+                            + " this configuration: " + withoutDot(reason(e)) + ". What to do: check"
+                            + " kafka.bootstrap.servers (KAFKA_BOOTSTRAP_SERVERS) and its security settings.",
+                    e);
+        }
+        try {
+            ensure(admin, topics, settings, deadline);
+        } finally {
+            admin.close(CLOSE_LIMIT);
+        }
     }
 
     private void run() {
@@ -189,7 +221,7 @@ public final class TopicSetup {
                     throw new TopicSetupException(
                             "The topics (prefix \"" + topics.prefix() + "\") could not be checked"
                                     + (settings.create() ? " or made" : "") + ": the brokers answered: "
-                                    + String.valueOf(e.getCause())
+                                    + withoutDot(String.valueOf(e.getCause()))
                                     + ". What to do: this service needs the rights to describe"
                                     + " these topics and their configuration"
                                     + (settings.create()
@@ -214,6 +246,14 @@ public final class TopicSetup {
                         + " kafka.bootstrap.servers (KAFKA_BOOTSTRAP_SERVERS) and its security settings, and that the"
                         + " brokers run and can be reached under the addresses that they advertise.",
                 cause);
+    }
+
+    private static String reason(KafkaException e) {
+        return String.valueOf((e.getCause() == null ? e : e.getCause()).getMessage());
+    }
+
+    private static String withoutDot(String text) {
+        return text.endsWith(".") ? text.substring(0, text.length() - 1) : text;
     }
 
     private static TopicSetupException interrupted(InterruptedException cause) {

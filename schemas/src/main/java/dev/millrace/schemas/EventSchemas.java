@@ -1,0 +1,150 @@
+package dev.millrace.schemas;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.networknt.schema.InputFormat;
+import com.networknt.schema.Schema;
+import com.networknt.schema.SchemaRegistry;
+import com.networknt.schema.SpecificationVersion;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.math.BigDecimal;
+import java.math.BigInteger;
+import java.util.Collections;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The JSON Schemas (draft 2020-12) of the contract: one for an event as one object, one for the payload of each type of
+ * the catalogue that is in use. Everyone who takes events from outside asks {@link #problems} before using one. Compiled
+ * when the class is first used, about 0.3 s; safe for any thread.
+ */
+public final class EventSchemas {
+
+    /** How deep the objects and lists of a payload from outside may lie in each other. */
+    public static final int MAX_DEPTH = 100;
+
+    private static final List<String> TOO_DEEP =
+            List.of("/: expected at most " + MAX_DEPTH + " levels of objects and lists in each other, found more");
+    private static final SchemaRegistry REGISTRY =
+            SchemaRegistry.withDefaultDialect(SpecificationVersion.DRAFT_2020_12);
+    private static final Schema ENVELOPE = compile("event.json");
+    private static final Map<KnownEventType, Schema> PAYLOADS = compilePayloads();
+
+    private EventSchemas() {}
+
+    /**
+     * What is wrong with the payload of this event: sentences for people, each with the JSON pointer of the place, what was
+     * expected there and what was found. Empty = nothing. A type without a schema takes any payload of at most {@link
+     * #MAX_DEPTH} levels; the other fields of an event are checked when it is made.
+     */
+    public static List<String> problems(Event event) {
+        JsonNode payload;
+        try {
+            payload = tree(event.payload(), 1);
+        } catch (TooDeepException e) {
+            return TOO_DEEP;
+        }
+        Schema schema = event.type() instanceof KnownEventType known ? PAYLOADS.get(known) : null;
+        return schema == null ? List.of() : SchemaProblems.sentences(schema.validate(payload));
+    }
+
+    /** What is wrong with an event as one JSON object, as {@link EventJson} reads it, apart from its payload. */
+    static List<String> envelopeProblems(Map<String, @Nullable Object> json) {
+        try {
+            return SchemaProblems.sentences(ENVELOPE.validate(tree(json, 0)));
+        } catch (TooDeepException e) {
+            return TOO_DEEP;
+        }
+    }
+
+    /** The schema of a type's payload, as it lies in the jar; empty if payloads of that type are not yet in use. */
+    public static Optional<JsonNode> payloadSchema(KnownEventType type) {
+        Schema schema = PAYLOADS.get(type);
+        return schema == null ? Optional.empty() : Optional.of(schema.getSchemaNode());
+    }
+
+    /** The schema of an event as one object, as it lies in the jar. */
+    public static JsonNode envelopeSchema() {
+        return ENVELOPE.getSchemaNode();
+    }
+
+    private static Map<KnownEventType, Schema> compilePayloads() {
+        Map<KnownEventType, Schema> schemas = new EnumMap<>(KnownEventType.class);
+        for (KnownEventType type : KnownEventType.values()) {
+            String path = "payloads/" + type.name() + ".json";
+            if (EventSchemas.class.getResource(path) != null) {
+                schemas.put(type, compile(path));
+            }
+        }
+        return Collections.unmodifiableMap(schemas);
+    }
+
+    private static Schema compile(String path) {
+        try (InputStream in = EventSchemas.class.getResourceAsStream(path)) {
+            if (in == null) {
+                throw new IllegalStateException("the jar is not whole: it has no " + path);
+            }
+            Schema schema = REGISTRY.getSchema(in, InputFormat.JSON);
+            schema.initializeValidators();
+            return schema;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** By hand, since the mapper's way through a token buffer takes several times as long. */
+    private static JsonNode tree(@Nullable Object value, int level) {
+        JsonNodeFactory nodes = JsonNodeFactory.instance;
+        return switch (value) {
+            case null -> nodes.nullNode();
+            case String text -> nodes.textNode(text);
+            case Boolean flag -> nodes.booleanNode(flag);
+            case Integer number -> nodes.numberNode(number.intValue());
+            case Long number -> nodes.numberNode(number.longValue());
+            case BigInteger number -> nodes.numberNode(number);
+            case BigDecimal number -> number(number);
+            case Map<?, ?> object -> {
+                requireDepth(level);
+                ObjectNode node = nodes.objectNode();
+                object.forEach((name, inner) -> node.set(String.valueOf(name), tree(inner, level + 1)));
+                yield node;
+            }
+            case List<?> list -> {
+                requireDepth(level);
+                ArrayNode node = nodes.arrayNode(list.size());
+                list.forEach(inner -> node.add(tree(inner, level + 1)));
+                yield node;
+            }
+            default -> nodes.pojoNode(value);
+        };
+    }
+
+    /** A whole number however it is written, since the validator compares the lowest 64 bits of any other decimal. */
+    private static JsonNode number(BigDecimal number) {
+        BigDecimal shortest = number.stripTrailingZeros();
+        return shortest.scale() <= 0
+                ? JsonNodeFactory.instance.numberNode(shortest.toBigIntegerExact())
+                : JsonNodeFactory.instance.numberNode(number);
+    }
+
+    private static void requireDepth(int level) {
+        if (level > MAX_DEPTH) {
+            throw new TooDeepException();
+        }
+    }
+
+    private static final class TooDeepException extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        TooDeepException() {
+            super(null, null, false, false);
+        }
+    }
+}

@@ -1,0 +1,150 @@
+package dev.millrace.schemas;
+
+import java.math.BigDecimal;
+import java.math.BigInteger;
+import java.util.AbstractMap;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * JSON as Java values that cannot change: {@link String}, {@link Boolean}, {@link Integer}, {@link Long}, {@link
+ * BigInteger}, {@link BigDecimal}, {@link List}, {@link Map} and {@code null}. A number has the kind that it has after a
+ * trip through JSON text, so that a payload equals itself read back: the narrowest of the three whole ones that holds it,
+ * and {@link BigDecimal} for what has a point or an exponent.
+ */
+final class JsonValues {
+
+    /**
+     * Numbers at or beyond ten to this power, or as much smaller than one, are refused: no double holds them, and one
+     * short text such as {@code 1e999999999} would otherwise cost gigabytes as soon as someone wants it as a whole number.
+     */
+    static final int MAX_EXPONENT = 309;
+
+    private static final int MAX_BITS = 1024;
+
+    private JsonValues() {}
+
+    /**
+     * A copy that cannot change, at no cost if it is one already. The order of the fields stays.
+     *
+     * @throws IllegalArgumentException if there is anything that is no JSON value, or a number out of range
+     */
+    static Map<String, @Nullable Object> frozenObject(Map<?, ? extends @Nullable Object> object) {
+        if (object instanceof FrozenObject frozen) {
+            return frozen;
+        }
+        Map<String, @Nullable Object> copy = LinkedHashMap.newLinkedHashMap(object.size());
+        object.forEach((name, value) -> {
+            if (!(name instanceof String text)) {
+                throw new IllegalArgumentException("payload: expected texts as field names, found " + name);
+            }
+            copy.put(text, frozen(value));
+        });
+        return new FrozenObject(copy);
+    }
+
+    private static @Nullable Object frozen(@Nullable Object value) {
+        return switch (value) {
+            case null -> null;
+            case String text -> text;
+            case Boolean flag -> flag;
+            case Number number -> number(number);
+            case Map<?, ?> object -> frozenObject(object);
+            case List<?> list -> {
+                List<@Nullable Object> copy = new ArrayList<>(list.size());
+                list.forEach(inner -> copy.add(frozen(inner)));
+                yield Collections.unmodifiableList(copy);
+            }
+            default ->
+                throw new IllegalArgumentException("payload: expected JSON values, found a "
+                        + value.getClass().getName());
+        };
+    }
+
+    private static Number number(Number number) {
+        return switch (number) {
+            case Integer small -> small;
+            case Long whole -> whole(whole);
+            case Short small -> small.intValue();
+            case Byte small -> small.intValue();
+            case BigInteger whole -> whole(whole);
+            case BigDecimal decimal -> decimal(decimal);
+            case Double real -> real(real);
+            case Float real -> real(Double.parseDouble(real.toString()));
+            default ->
+                throw new IllegalArgumentException("payload: expected a JSON number, found a "
+                        + number.getClass().getName());
+        };
+    }
+
+    private static Number whole(long value) {
+        if (value == (int) value) {
+            return (int) value;
+        }
+        return value;
+    }
+
+    private static Number whole(BigInteger value) {
+        if (value.bitLength() < Long.SIZE) {
+            return whole(value.longValue());
+        }
+        if (value.bitLength() > MAX_BITS) {
+            throw outOfRange();
+        }
+        return value;
+    }
+
+    private static BigDecimal real(double value) {
+        if (!Double.isFinite(value)) {
+            throw new IllegalArgumentException("payload: expected a JSON number, found " + value);
+        }
+        return new BigDecimal(Double.toString(value));
+    }
+
+    private static BigDecimal decimal(BigDecimal value) {
+        long exponent = (long) value.precision() - value.scale();
+        if (Math.abs(exponent) > MAX_EXPONENT || Math.abs((long) value.scale()) > 10L * MAX_EXPONENT) {
+            throw outOfRange();
+        }
+        return value;
+    }
+
+    private static IllegalArgumentException outOfRange() {
+        return new IllegalArgumentException(
+                "payload: expected numbers in the range of a 64-bit floating point number, found one beyond it");
+    }
+
+    /** An unmodifiable map that is known to be frozen all the way down, so that it is not copied again. */
+    private static final class FrozenObject extends AbstractMap<String, @Nullable Object> {
+        private final Map<String, @Nullable Object> values;
+
+        FrozenObject(Map<String, @Nullable Object> values) {
+            this.values = Collections.unmodifiableMap(values);
+        }
+
+        @Override
+        public Set<Entry<String, @Nullable Object>> entrySet() {
+            return values.entrySet();
+        }
+
+        @Override
+        public @Nullable Object get(@Nullable Object key) {
+            return values.get(key);
+        }
+
+        @Override
+        public boolean containsKey(@Nullable Object key) {
+            return values.containsKey(key);
+        }
+
+        @Override
+        public int size() {
+            return values.size();
+        }
+    }
+}
