@@ -1,5 +1,6 @@
 package dev.millrace.schemas;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
 import io.cloudevents.CloudEvent;
 import io.cloudevents.CloudEventData;
 import io.cloudevents.SpecVersion;
@@ -367,6 +368,7 @@ public final class EventCodec {
         }
     }
 
+    /** Percent-encodes what is no URI reference, and leaves it so when read. */
     private static URI sourceUri(String source) {
         if (source.isEmpty()) {
             return NO_SOURCE;
@@ -374,17 +376,15 @@ public final class EventCodec {
         try {
             return new URI(source);
         } catch (URISyntaxException e) {
-            return URI.create(URLEncoder.encode(source, StandardCharsets.UTF_8));
+            return URI.create(URLEncoder.encode(source, StandardCharsets.UTF_8).replace("+", "%20"));
         }
     }
 
-    /** The innermost reason without what the JSON reader appends to it. */
-    private static String firstLine(Throwable e) {
-        Throwable cause = e;
-        while (cause.getCause() != null) {
-            cause = cause.getCause();
-        }
-        String message = cause.getMessage() == null ? cause.getClass().getSimpleName() : cause.getMessage();
+    /** The SDK names the attribute, except where it repeats the JSON reader. */
+    private static String firstLine(RuntimeException e) {
+        String message = e.getCause() instanceof JsonProcessingException json
+                ? json.getOriginalMessage()
+                : String.valueOf(e.getMessage());
         return cut(message.lines().findFirst().orElse(""));
     }
 

@@ -1,0 +1,65 @@
+package dev.millrace.schemas;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.millrace.schemas.Topics.Cleanup;
+import dev.millrace.schemas.Topics.Topic;
+import java.time.Duration;
+import java.util.Arrays;
+import org.junit.jupiter.api.Test;
+
+class TopicsTest {
+    private static final Topics TOPICS = new Topics("acme.");
+
+    @Test
+    void shouldNameEveryTopicOnce() {
+        assertThat(TOPICS.all().stream().map(Topic::name))
+                .containsExactly(
+                        "acme.events.system",
+                        "acme.events.external",
+                        "acme.events.task",
+                        "acme.events.cognitive",
+                        "acme.events.tool",
+                        "acme.events.background",
+                        "acme.requests.tool",
+                        "acme.requests.reflection",
+                        "acme.journal",
+                        "acme.definitions",
+                        "acme.dead-letters");
+    }
+
+    @Test
+    void shouldHaveALaneForEachSegmentAndTasksOnAllButTheBackground() {
+        assertThat(Arrays.stream(Segment.values()).map(TOPICS::lane)).doesNotHaveDuplicates();
+        assertThat(TOPICS.taskLanes())
+                .hasSize(5)
+                .startsWith("acme.events.system")
+                .doesNotContain(TOPICS.lane(Segment.BACKGROUND));
+    }
+
+    @Test
+    void shouldCompactDefinitionsAndNothingElse() {
+        assertThat(TOPICS.all()).allSatisfy(topic -> {
+            boolean definitions = topic.name().equals(TOPICS.definitions());
+            assertThat(topic.cleanup()).isEqualTo(definitions ? Cleanup.COMPACT : Cleanup.DELETE);
+            assertThat(topic.retention().isZero()).isEqualTo(definitions);
+        });
+    }
+
+    @Test
+    void shouldKeepJournalAndDeadLettersLongerThanWhatTheyComeFrom() {
+        assertThat(TOPICS.all().stream()
+                        .filter(topic -> topic.name().equals(TOPICS.journal())
+                                || topic.name().equals(TOPICS.deadLetters())))
+                .hasSize(2)
+                .allSatisfy(topic -> {
+                    assertThat(topic.retention()).isGreaterThan(Duration.ofDays(7));
+                    assertThat(topic.maxMessageBytes()).isGreaterThan(Topics.MAX_EVENT_BYTES);
+                });
+    }
+
+    @Test
+    void shouldHaveLegalTopicNames() {
+        assertThat(TOPICS.all().stream().map(Topic::name)).allMatch(name -> name.matches("[a-zA-Z0-9._-]{1,249}"));
+    }
+}
