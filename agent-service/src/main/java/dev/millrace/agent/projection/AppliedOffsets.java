@@ -1,0 +1,71 @@
+package dev.millrace.agent.projection;
+
+import dev.millrace.schemas.JournalCursor;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+
+/** How far the projection has come since it started, so that a reader can wait for a place. For any thread. */
+final class AppliedOffsets {
+    private final Map<Integer, Long> offsets = new ConcurrentHashMap<>();
+    private final LongAdder applied = new LongAdder();
+    private final LongAdder malformed = new LongAdder();
+    private final AtomicInteger waiting = new AtomicInteger();
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition moved = lock.newCondition();
+
+    /** This record is in the store. */
+    void advance(JournalCursor cursor) {
+        applied.increment();
+        offsets.put(cursor.partition(), cursor.offset());
+        if (waiting.get() > 0) {
+            lock.lock();
+            try {
+                moved.signalAll();
+            } finally {
+                lock.unlock();
+            }
+        }
+    }
+
+    void malformed() {
+        malformed.increment();
+    }
+
+    /** Blocks until this record is in the store, at most so long; whether it is. */
+    boolean await(JournalCursor cursor, Duration atMost) throws InterruptedException {
+        if (has(cursor)) {
+            return true;
+        }
+        long left = atMost.toNanos();
+        waiting.incrementAndGet();
+        lock.lock();
+        try {
+            while (!has(cursor) && left > 0) {
+                left = moved.awaitNanos(left);
+            }
+            return has(cursor);
+        } finally {
+            lock.unlock();
+            waiting.decrementAndGet();
+        }
+    }
+
+    private boolean has(JournalCursor cursor) {
+        return offsets.getOrDefault(cursor.partition(), -1L) >= cursor.offset();
+    }
+
+    /** Records taken since the start, malformed ones included. */
+    long appliedCount() {
+        return applied.sum();
+    }
+
+    /** Records that were no events, since the start. */
+    long malformedCount() {
+        return malformed.sum();
+    }
+}

@@ -1,0 +1,105 @@
+package dev.millrace.agent.projection;
+
+import dev.millrace.agent.projection.ProjectionKeys.TaskName;
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.EventCodec;
+import dev.millrace.schemas.EventJson;
+import dev.millrace.schemas.JournalCursor;
+import dev.millrace.schemas.JournalEntry;
+import dev.millrace.schemas.Json;
+import dev.millrace.schemas.MalformedEventException;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Set;
+import org.apache.kafka.common.utils.Bytes;
+import org.apache.kafka.streams.processor.api.Processor;
+import org.apache.kafka.streams.processor.api.ProcessorContext;
+import org.apache.kafka.streams.processor.api.Record;
+import org.apache.kafka.streams.processor.api.RecordMetadata;
+import org.apache.kafka.streams.state.KeyValueStore;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Writes the projection's store, one record of the journal after the other, also while the store is built anew. After a
+ * crash some records come again; every write is such that doing it again changes nothing.
+ */
+final class JournalProcessor implements Processor<byte[], byte[], Void, Void> {
+    private static final Logger LOGGER = LoggerFactory.getLogger(JournalProcessor.class);
+
+    private final String storeName;
+    private final AppliedOffsets applied;
+    private final Duration retention;
+    private @Nullable ProcessorContext<Void, Void> context;
+    private @Nullable KeyValueStore<Bytes, byte[]> store;
+    private @Nullable RetentionSweep sweep;
+
+    /**
+     * For one thread.
+     *
+     * @param applied is told about every record
+     * @param retention how long a task is kept after its last event; zero or less = for ever
+     */
+    JournalProcessor(String storeName, AppliedOffsets applied, Duration retention) {
+        this.storeName = storeName;
+        this.applied = applied;
+        this.retention = retention;
+    }
+
+    @Override
+    public void init(ProcessorContext<Void, Void> newContext) {
+        context = newContext;
+        store = newContext.getStateStore(storeName);
+        sweep = new RetentionSweep(store, retention);
+    }
+
+    @Override
+    public void process(Record<byte[], byte[]> record) {
+        if (context == null || store == null || sweep == null) {
+            throw new IllegalStateException("process before init");
+        }
+        RecordMetadata metadata = context.recordMetadata()
+                .orElseThrow(() -> new IllegalStateException("a record of the journal without its place"));
+        JournalCursor cursor = new JournalCursor(metadata.partition(), metadata.offset());
+        long now = context.currentSystemTimeMs();
+        try {
+            Event event =
+                    EventCodec.fromRecord(record.headers(), record.value(), Instant.ofEpochMilli(record.timestamp()));
+            write(store, new JournalEntry(cursor, event), now);
+        } catch (MalformedEventException e) {
+            applied.malformed();
+            LOGGER.atWarn()
+                    .addKeyValue("partition", metadata.partition())
+                    .addKeyValue("offset", metadata.offset())
+                    .addKeyValue("errorCode", e.code())
+                    .log("The journal holds a record that is no event; the projection goes on without it");
+        }
+        // last, because readers take it as the promise that everything up to here is in the store
+        store.put(
+                ProjectionKeys.position(cursor.partition()),
+                ByteBuffer.allocate(Long.BYTES).putLong(cursor.offset()).array());
+        applied.advance(cursor);
+        sweep.run(now);
+    }
+
+    private void write(KeyValueStore<Bytes, byte[]> rows, JournalEntry entry, long now) {
+        TaskName name = TaskRow.nameOf(entry.event());
+        Bytes eventKey = ProjectionKeys.event(name, entry.cursor());
+        rows.put(eventKey, Json.write(EventJson.toJson(entry.event())));
+        rows.putIfAbsent(ProjectionKeys.eventId(name.namespace(), entry.event().id()), eventKey.get());
+
+        byte[] stored = rows.get(ProjectionKeys.task(name));
+        TaskRow before = stored == null ? null : TaskRow.fromJson(stored);
+        TaskRow after = TaskRow.after(before, entry, now);
+        Set<Bytes> listedBefore = TaskLists.of(before);
+        Set<Bytes> listedAfter = TaskLists.of(after);
+        listedAfter.stream().filter(key -> !listedBefore.contains(key)).forEach(key -> rows.put(key, new byte[0]));
+        listedBefore.stream().filter(key -> !listedAfter.contains(key)).forEach(rows::delete);
+        if (before == null) {
+            rows.put(ProjectionKeys.due(now, name), new byte[0]);
+        }
+        rows.put(ProjectionKeys.task(name), after.toJson());
+    }
+}

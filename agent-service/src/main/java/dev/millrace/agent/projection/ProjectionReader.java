@@ -1,0 +1,162 @@
+package dev.millrace.agent.projection;
+
+import dev.millrace.agent.projection.ProjectionKeys.TaskName;
+import dev.millrace.schemas.EventJson;
+import dev.millrace.schemas.JournalCursor;
+import dev.millrace.schemas.JournalEntry;
+import dev.millrace.schemas.Json;
+import dev.millrace.schemas.MalformedEventException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Base64;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.apache.kafka.common.utils.Bytes;
+import org.apache.kafka.streams.KeyValue;
+import org.apache.kafka.streams.state.KeyValueIterator;
+import org.apache.kafka.streams.state.ReadOnlyKeyValueStore;
+import org.jspecify.annotations.Nullable;
+
+/** Answers questions from the projection's store while it is being written. */
+final class ProjectionReader {
+
+    /** No answer looks at more rows than this; a filter that finds little then gives a short page with a next one. */
+    private static final int MAX_LOOKED_AT = 10_000;
+    /** No page of events is much larger than this. */
+    private static final int MAX_PAGE_BYTES = 4 * 1024 * 1024;
+    /** No chain is longer: a task with a hundred iterations has some four hundred links. */
+    private static final int MAX_CHAIN = 10_000;
+
+    private final ReadOnlyKeyValueStore<Bytes, byte[]> rows;
+
+    ProjectionReader(ReadOnlyKeyValueStore<Bytes, byte[]> rows) {
+        this.rows = rows;
+    }
+
+    Optional<TaskView> task(String namespace, String taskId) {
+        TaskRow row = row(new TaskName(namespace, taskId));
+        return row == null ? Optional.empty() : Optional.ofNullable(row.view());
+    }
+
+    TaskPage tasks(TaskQuery query) {
+        Bytes list = ProjectionKeys.list(query.namespace(), query.state(), query.sessionId());
+        Bytes from = query.before() == null ? list : after(list, query.before());
+        List<TaskView> tasks = new ArrayList<>();
+        int lookedAt = 0;
+        try (KeyValueIterator<Bytes, byte[]> range = rows.range(from, Bytes.increment(list))) {
+            while (range.hasNext()) {
+                Bytes place = range.next().key;
+                TaskView view = listed(query, list, place);
+                if (view != null) {
+                    tasks.add(view);
+                }
+                if ((tasks.size() == query.limit() || ++lookedAt == MAX_LOOKED_AT) && range.hasNext()) {
+                    return new TaskPage(tasks, next(list, place));
+                }
+            }
+        }
+        return new TaskPage(tasks, null);
+    }
+
+    private @Nullable TaskView listed(TaskQuery query, Bytes list, Bytes place) {
+        TaskRow row = row(new TaskName(query.namespace(), ProjectionKeys.listedTask(list, place)));
+        TaskView view = row == null ? null : row.view();
+        // the row may be newer than the list
+        boolean wanted = view != null && (query.state() == null || query.state().equals(view.state()));
+        return wanted ? view : null;
+    }
+
+    Optional<EventPage> events(String namespace, String taskId, @Nullable JournalCursor after, int limit) {
+        TaskName name = new TaskName(namespace, taskId);
+        TaskRow row = row(name);
+        if (row == null || row.view() == null) {
+            return Optional.empty();
+        }
+        // read first: whatever was written before this place is in the range below
+        JournalCursor upTo = position(row.last().partition()).orElse(row.last());
+        Bytes prefix = ProjectionKeys.events(name);
+        Bytes from = after == null ? prefix : ProjectionKeys.event(name, after);
+        List<JournalEntry> events = new ArrayList<>();
+        int bytes = 0;
+        try (KeyValueIterator<Bytes, byte[]> range = rows.range(from, Bytes.increment(prefix))) {
+            while (range.hasNext()) {
+                KeyValue<Bytes, byte[]> stored = range.next();
+                JournalCursor cursor = ProjectionKeys.cursor(stored.key);
+                if (cursor.equals(after)) {
+                    continue;
+                }
+                bytes += stored.value.length;
+                boolean full = events.size() == limit || bytes > MAX_PAGE_BYTES;
+                if (full && !events.isEmpty()) {
+                    return Optional.of(new EventPage(events, events.getLast().cursor(), null));
+                }
+                events.add(entry(cursor, stored.value));
+            }
+        }
+        JournalCursor last = events.isEmpty() ? upTo : events.getLast().cursor();
+        boolean wroteMeanwhile = last.partition() == upTo.partition() && last.offset() > upTo.offset();
+        return Optional.of(new EventPage(events, null, wroteMeanwhile ? last : upTo));
+    }
+
+    Optional<List<JournalEntry>> chain(String namespace, String eventId) {
+        List<JournalEntry> leafFirst = new ArrayList<>();
+        Set<String> seen = new HashSet<>();
+        String next = eventId;
+        while (next != null && seen.add(next) && leafFirst.size() < MAX_CHAIN) {
+            Optional<JournalEntry> entry = entry(namespace, next);
+            entry.ifPresent(leafFirst::add);
+            next = entry.map(found -> found.event().parentEventId()).orElse(null);
+        }
+        return leafFirst.isEmpty() ? Optional.empty() : Optional.of(leafFirst.reversed());
+    }
+
+    /** The place of the last record of this partition that is in the store. */
+    Optional<JournalCursor> position(int partition) {
+        byte[] offset = rows.get(ProjectionKeys.position(partition));
+        return offset == null
+                ? Optional.empty()
+                : Optional.of(
+                        new JournalCursor(partition, ByteBuffer.wrap(offset).getLong()));
+    }
+
+    private Optional<JournalEntry> entry(String namespace, String eventId) {
+        byte[] key = rows.get(ProjectionKeys.eventId(namespace, eventId));
+        byte[] json = key == null ? null : rows.get(Bytes.wrap(key));
+        return key == null || json == null
+                ? Optional.empty()
+                : Optional.of(entry(ProjectionKeys.cursor(Bytes.wrap(key)), json));
+    }
+
+    private static JournalEntry entry(JournalCursor cursor, byte[] json) {
+        try {
+            return new JournalEntry(cursor, EventJson.fromJson(Json.readObject(json)));
+        } catch (MalformedEventException e) {
+            throw new IllegalStateException("the projection's own event cannot be read", e);
+        }
+    }
+
+    private @Nullable TaskRow row(TaskName name) {
+        byte[] stored = rows.get(ProjectionKeys.task(name));
+        return stored == null ? null : TaskRow.fromJson(stored);
+    }
+
+    /** The part of a place that comes after its list's prefix, as a text without special characters. */
+    private static String next(Bytes list, Bytes place) {
+        byte[] key = place.get();
+        byte[] tail = Arrays.copyOfRange(key, list.get().length, key.length);
+        return Base64.getUrlEncoder().withoutPadding().encodeToString(tail);
+    }
+
+    private static Bytes after(Bytes list, String next) {
+        byte[] tail = Base64.getUrlDecoder().decode(next.getBytes(StandardCharsets.ISO_8859_1));
+        byte[] prefix = list.get();
+        // one zero byte more is the smallest key that is greater than the last one of the page before
+        byte[] key = Arrays.copyOf(prefix, prefix.length + tail.length + 1);
+        System.arraycopy(tail, 0, key, prefix.length, tail.length);
+        return Bytes.wrap(key);
+    }
+}

@@ -1,0 +1,33 @@
+package dev.millrace.agent.projection;
+
+import dev.millrace.schemas.Topics;
+import java.time.Duration;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.serialization.Serdes;
+import org.apache.kafka.streams.Topology;
+import org.apache.kafka.streams.state.Stores;
+
+/** The topology of the projection: the journal into one global store, and nothing else. */
+final class ProjectionTopology {
+
+    /** The one store; its keys are {@link ProjectionKeys}. */
+    static final String STORE = "projection";
+
+    private ProjectionTopology() {}
+
+    static Topology build(Topics topics, AppliedOffsets applied, Duration retention) {
+        return new Topology()
+                .addGlobalStore(
+                        // the store has no changelog: the journal itself is what it is built from
+                        Stores.keyValueStoreBuilder(
+                                        Stores.persistentKeyValueStore(STORE), Serdes.Bytes(), Serdes.ByteArray())
+                                .withLoggingDisabled()
+                                .withCachingDisabled(),
+                        "journal-source",
+                        new ByteArrayDeserializer(),
+                        new ByteArrayDeserializer(),
+                        topics.journal(),
+                        "journal-projector",
+                        () -> new JournalProcessor(STORE, applied, retention));
+    }
+}

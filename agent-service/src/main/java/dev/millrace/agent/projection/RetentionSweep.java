@@ -1,0 +1,94 @@
+package dev.millrace.agent.projection;
+
+import dev.millrace.agent.projection.ProjectionKeys.TaskName;
+import dev.millrace.schemas.EventJson;
+import dev.millrace.schemas.Json;
+import dev.millrace.schemas.MalformedEventException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.kafka.common.utils.Bytes;
+import org.apache.kafka.streams.KeyValue;
+import org.apache.kafka.streams.state.KeyValueIterator;
+import org.apache.kafka.streams.state.KeyValueStore;
+
+/**
+ * Removes tasks whose last event is older than the retention. A global store's processor has no timers, so this runs
+ * beside the records: at most once a second, and then a bounded number of removals, so that no record waits long for it.
+ * While nothing happens nothing is removed.
+ */
+final class RetentionSweep {
+    private static final long EVERY_MS = 1_000;
+    private static final int MAX_TASKS = 20;
+    private static final int MAX_EVENTS = 2_000;
+
+    private final KeyValueStore<Bytes, byte[]> rows;
+    private final Duration retention;
+    private long nextAt;
+    /** Everything below is done; starting here, not at the beginning, passes over the tombstones of what was removed. */
+    private Bytes from = ProjectionKeys.due(0);
+
+    RetentionSweep(KeyValueStore<Bytes, byte[]> rows, Duration retention) {
+        this.rows = rows;
+        this.retention = retention;
+    }
+
+    /** Removes some of what is due, if it is time to look again. */
+    void run(long now) {
+        if (retention.isZero() || retention.isNegative() || now < nextAt) {
+            return;
+        }
+        nextAt = now + EVERY_MS;
+        int events = MAX_EVENTS;
+        for (Bytes dueKey : keys(from, ProjectionKeys.due(now - retention.toMillis()), MAX_TASKS)) {
+            TaskName name = ProjectionKeys.dueTask(dueKey);
+            byte[] stored = rows.get(ProjectionKeys.task(name));
+            if (stored != null) {
+                TaskRow row = TaskRow.fromJson(stored);
+                if (row.storedAt() + retention.toMillis() > now) {
+                    rows.put(ProjectionKeys.due(row.storedAt(), name), new byte[0]);
+                } else {
+                    events -= removeEvents(name, events);
+                    if (events <= 0) {
+                        return; // the rest of this task is next time's work
+                    }
+                    TaskLists.of(row).forEach(rows::delete);
+                    rows.delete(ProjectionKeys.task(name));
+                }
+            }
+            rows.delete(dueKey);
+            from = dueKey;
+        }
+    }
+
+    private int removeEvents(TaskName name, int most) {
+        Bytes events = ProjectionKeys.events(name);
+        List<Bytes> removed = keys(events, Bytes.increment(events), most);
+        for (Bytes key : removed) {
+            byte[] json = rows.delete(key);
+            if (json != null) {
+                rows.delete(ProjectionKeys.eventId(name.namespace(), idOf(json)));
+            }
+        }
+        return removed.size();
+    }
+
+    private static String idOf(byte[] json) {
+        try {
+            return EventJson.fromJson(Json.readObject(json)).id();
+        } catch (MalformedEventException e) {
+            throw new IllegalStateException("the projection's own event cannot be read", e);
+        }
+    }
+
+    private List<Bytes> keys(Bytes first, Bytes last, int most) {
+        List<Bytes> keys = new ArrayList<>();
+        try (KeyValueIterator<Bytes, byte[]> range = rows.range(first, last)) {
+            while (range.hasNext() && keys.size() < most) {
+                KeyValue<Bytes, byte[]> row = range.next();
+                keys.add(row.key);
+            }
+        }
+        return keys;
+    }
+}

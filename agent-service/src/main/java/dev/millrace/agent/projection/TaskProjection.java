@@ -1,0 +1,226 @@
+package dev.millrace.agent.projection;
+
+import dev.millrace.schemas.JournalCursor;
+import dev.millrace.schemas.JournalEntry;
+import dev.millrace.schemas.Topics;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.streams.KafkaStreams;
+import org.apache.kafka.streams.StoreQueryParameters;
+import org.apache.kafka.streams.StreamsConfig;
+import org.apache.kafka.streams.errors.InvalidStateStoreException;
+import org.apache.kafka.streams.errors.StreamsException;
+import org.apache.kafka.streams.errors.StreamsUncaughtExceptionHandler.StreamThreadExceptionResponse;
+import org.apache.kafka.streams.state.QueryableStoreTypes;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * All tasks and events of the journal on local disk. Each instance has the whole of it, so any may be asked. What the
+ * folder holds may be thrown away at any time between two runs: it is built again from the journal. For any thread.
+ */
+public final class TaskProjection implements AutoCloseable {
+    private static final Logger LOGGER = LoggerFactory.getLogger(TaskProjection.class);
+
+    private static final Duration FIRST_RETRY = Duration.ofMillis(500);
+    private static final Duration LAST_RETRY = Duration.ofSeconds(30);
+    private static final Duration CLOSE_LIMIT = Duration.ofSeconds(10);
+
+    private final StreamsConfig config;
+    private final Topics topics;
+    private final Duration retention;
+    private final AppliedOffsets applied = new AppliedOffsets();
+    private final CountDownLatch closed = new CountDownLatch(1);
+    private final Thread supervisor;
+    private volatile @Nullable KafkaStreams streams;
+
+    /**
+     * Does nothing yet, see {@link #start}.
+     *
+     * @param kafka how to reach the brokers: {@code bootstrap.servers} and whatever security needs
+     * @param stateDir the folder for the store; for this instance alone
+     * @param retention how long a task is kept after its last event; zero or less = for ever
+     */
+    public TaskProjection(Map<String, Object> kafka, Topics topics, Path stateDir, Duration retention) {
+        this.topics = topics;
+        this.retention = retention;
+        this.config = new StreamsConfig(config(kafka, topics, stateDir));
+        this.supervisor = Thread.ofPlatform().daemon().name("projection").unstarted(this::run);
+    }
+
+    private static Map<String, Object> config(Map<String, Object> kafka, Topics topics, Path stateDir) {
+        Map<String, Object> config = new HashMap<>(kafka);
+        config.put(StreamsConfig.APPLICATION_ID_CONFIG, topics.prefix() + "projection");
+        config.put(StreamsConfig.STATE_DIR_CONFIG, stateDir.toString());
+        config.put(StreamsConfig.STATESTORE_CACHE_MAX_BYTES_CONFIG, 0);
+        config.put(StreamsConfig.GLOBAL_CONSUMER_PREFIX + ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
+        config.put(StreamsConfig.GLOBAL_CONSUMER_PREFIX + ConsumerConfig.MAX_POLL_RECORDS_CONFIG, 1_000);
+        return config;
+    }
+
+    /**
+     * Begins to follow the journal and returns at once; {@link #ready} tells when it has caught up. While the brokers or
+     * the topic are away it tries again, with growing pauses. A second call does nothing.
+     */
+    public synchronized void start() {
+        if (supervisor.getState() == Thread.State.NEW) {
+            supervisor.start();
+        }
+    }
+
+    /** Whether questions are answered: it has caught up with the journal once and follows it. */
+    public boolean ready() {
+        KafkaStreams running = streams;
+        return running != null && running.state() == KafkaStreams.State.RUNNING;
+    }
+
+    /**
+     * A task.
+     *
+     * @return empty if the journal has told nothing about such a task
+     * @throws ProjectionNotReadyException see {@link #ready}
+     */
+    public Optional<TaskView> task(String namespace, String taskId) {
+        return ask(reader -> reader.task(namespace, taskId));
+    }
+
+    /**
+     * Tasks, newest first.
+     *
+     * @throws IllegalArgumentException if {@link TaskQuery#before} is not what a page said
+     * @throws ProjectionNotReadyException see {@link #ready}
+     */
+    public TaskPage tasks(TaskQuery query) {
+        return ask(reader -> reader.tasks(query));
+    }
+
+    /**
+     * What happened to a task, in journal order.
+     *
+     * @param after only what comes after this place; {@code null} = from the beginning
+     * @param limit at most so many, 1 or more
+     * @return empty if there is no such task
+     * @throws ProjectionNotReadyException see {@link #ready}
+     */
+    public Optional<EventPage> events(String namespace, String taskId, @Nullable JournalCursor after, int limit) {
+        return ask(reader -> reader.events(namespace, taskId, after, limit));
+    }
+
+    /**
+     * An event and what led to it, the root first. It begins later than at the root if an event of the chain is no longer
+     * (or was never) in the journal.
+     *
+     * @return empty if there is no such event
+     * @throws ProjectionNotReadyException see {@link #ready}
+     */
+    public Optional<List<JournalEntry>> chain(String namespace, String eventId) {
+        return ask(reader -> reader.chain(namespace, eventId));
+    }
+
+    /**
+     * Blocks until what stands at this place of the journal can be asked for, at most so long.
+     *
+     * @return whether it can
+     * @throws ProjectionNotReadyException see {@link #ready}
+     */
+    public boolean await(JournalCursor cursor, Duration atMost) throws InterruptedException {
+        boolean stored = ask(reader -> reader.position(cursor.partition())
+                .map(position -> position.offset() >= cursor.offset())
+                .orElse(false));
+        return stored || applied.await(cursor, atMost);
+    }
+
+    /** Records of the journal that were taken since the start. */
+    public long appliedRecords() {
+        return applied.appliedCount();
+    }
+
+    /** Records of the journal that were no events and were passed over, since the start. */
+    public long malformedRecords() {
+        return applied.malformedCount();
+    }
+
+    /** Stops following and closes the store, within seconds. */
+    @Override
+    public void close() {
+        closed.countDown();
+        supervisor.interrupt();
+        try {
+            supervisor.join(CLOSE_LIMIT.plusSeconds(5));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private <T> T ask(Function<ProjectionReader, T> question) {
+        KafkaStreams running = streams;
+        if (running == null || running.state() != KafkaStreams.State.RUNNING) {
+            throw new ProjectionNotReadyException(null);
+        }
+        try {
+            return question.apply(new ProjectionReader(running.store(StoreQueryParameters.fromNameAndType(
+                    ProjectionTopology.STORE, QueryableStoreTypes.keyValueStore()))));
+        } catch (InvalidStateStoreException e) {
+            throw new ProjectionNotReadyException(e);
+        }
+    }
+
+    /** Keeps one KafkaStreams running: it gives up when its store no longer fits the journal, or has no topic to read. */
+    private void run() {
+        Duration pause = FIRST_RETRY;
+        while (closed.getCount() > 0) {
+            long startedAt = System.nanoTime();
+            runOnce();
+            boolean lasted = System.nanoTime() - startedAt > LAST_RETRY.toNanos();
+            pause = lasted
+                    ? FIRST_RETRY
+                    : pause.multipliedBy(2).compareTo(LAST_RETRY) < 0 ? pause.multipliedBy(2) : LAST_RETRY;
+            try {
+                if (closed.await(pause.toMillis(), TimeUnit.MILLISECONDS)) {
+                    return;
+                }
+            } catch (InterruptedException e) {
+                return;
+            }
+        }
+    }
+
+    private void runOnce() {
+        CountDownLatch stopped = new CountDownLatch(1);
+        KafkaStreams started = new KafkaStreams(ProjectionTopology.build(topics, applied, retention), config);
+        started.setUncaughtExceptionHandler(e -> StreamThreadExceptionResponse.SHUTDOWN_CLIENT);
+        started.setStateListener((now, before) -> {
+            if (now == KafkaStreams.State.ERROR || now == KafkaStreams.State.NOT_RUNNING) {
+                stopped.countDown();
+            }
+        });
+        try {
+            streams = started;
+            started.start(); // returns once the store has caught up
+            LOGGER.info("The projection of the journal is ready");
+            stopped.await();
+        } catch (StreamsException | IllegalStateException e) {
+            if (closed.getCount() > 0) {
+                LOGGER.atWarn().setCause(e).log("The projection of the journal could not start and tries again");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } finally {
+            streams = null;
+            boolean interrupted = Thread.interrupted(); // or close would not wait
+            started.close(CLOSE_LIMIT);
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+}

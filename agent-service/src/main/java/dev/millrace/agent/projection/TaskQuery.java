@@ -1,0 +1,29 @@
+package dev.millrace.agent.projection;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which tasks to list.
+ *
+ * @param namespace of this tenant only
+ * @param state in this state only, such as {@code reasoning}; {@code null} = in any
+ * @param sessionId of this conversation only; {@code null} = of any
+ * @param limit at most so many, 1 to {@value #MAX_LIMIT}
+ * @param before the {@link TaskPage#next} of the page before; {@code null} = the newest ones
+ */
+public record TaskQuery(
+        String namespace,
+        @Nullable String state,
+        @Nullable String sessionId,
+        int limit,
+        @Nullable String before) {
+
+    /** The longest page. */
+    public static final int MAX_LIMIT = 500;
+
+    public TaskQuery {
+        if (limit < 1 || limit > MAX_LIMIT) {
+            throw new IllegalArgumentException("limit: expected 1 to " + MAX_LIMIT + ", found " + limit);
+        }
+    }
+}

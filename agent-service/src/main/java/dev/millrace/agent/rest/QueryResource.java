@@ -1,0 +1,208 @@
+package dev.millrace.agent.rest;
+
+import dev.millrace.agent.projection.EventPage;
+import dev.millrace.agent.projection.ProjectionNotReadyException;
+import dev.millrace.agent.projection.TaskPage;
+import dev.millrace.agent.projection.TaskProjection;
+import dev.millrace.agent.projection.TaskQuery;
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.JournalCursor;
+import dev.millrace.schemas.JournalEntry;
+import dev.millrace.schemas.Json;
+import dev.millrace.schemas.Problem;
+import io.smallrye.common.annotation.RunOnVirtualThread;
+import jakarta.enterprise.inject.Instance;
+import jakarta.inject.Inject;
+import jakarta.ws.rs.DefaultValue;
+import jakarta.ws.rs.GET;
+import jakarta.ws.rs.Path;
+import jakarta.ws.rs.PathParam;
+import jakarta.ws.rs.Produces;
+import jakarta.ws.rs.QueryParam;
+import jakarta.ws.rs.core.MediaType;
+import jakarta.ws.rs.core.Response;
+import jakarta.ws.rs.core.UriInfo;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jboss.resteasy.reactive.server.ServerExceptionMapper;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the gateway asks about tasks. Internal: no client outside may depend on it. Ids and cursors are taken as they are;
+ * an id that nobody has is a 404, a parameter that cannot be read a 400, and 503 means "ask again soon".
+ */
+@Path("/internal")
+@Produces(MediaType.APPLICATION_JSON)
+@RunOnVirtualThread
+public class QueryResource {
+
+    /** How long an answer waits for the place in the journal that the caller has already seen. */
+    private static final Duration CATCH_UP = Duration.ofSeconds(2);
+
+    private final TaskProjection projection;
+    private final Instance<AgentCatalogue> agents;
+
+    @Inject
+    public QueryResource(TaskProjection projection, Instance<AgentCatalogue> agents) {
+        this.projection = projection;
+        this.agents = agents;
+    }
+
+    /** Tasks, newest first. */
+    @GET
+    @Path("/tasks")
+    public Response tasks(
+            @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace,
+            @QueryParam("state") @Nullable String state,
+            @QueryParam("sessionId") @Nullable String sessionId,
+            @QueryParam("limit") @DefaultValue("50") String limit,
+            @QueryParam("before") @Nullable String before) {
+        TaskPage page = projection.tasks(new TaskQuery(
+                namespace, blankToNull(state), blankToNull(sessionId), limit(limit), blankToNull(before)));
+        Map<String, @Nullable Object> json = new LinkedHashMap<>();
+        json.put("tasks", page.tasks());
+        json.put("next", page.next());
+        return ok(json);
+    }
+
+    /** One task; with {@code at}, a cursor, as it is at that place of the journal or later. */
+    @GET
+    @Path("/tasks/{taskId}")
+    public Response task(
+            @PathParam("taskId") String taskId,
+            @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace,
+            @QueryParam("at") @Nullable String at)
+            throws InterruptedException {
+        JournalCursor place = cursor("at", at);
+        if (place != null && !projection.await(place, CATCH_UP)) {
+            throw new NotCaughtUpException();
+        }
+        return projection
+                .task(namespace, taskId)
+                .map(QueryResource::ok)
+                .orElseThrow(() -> new UnknownIdException("unknown_task", "task", taskId, namespace));
+    }
+
+    /** What happened to a task; see {@link EventPage} for {@code next} and {@code upTo}. */
+    @GET
+    @Path("/tasks/{taskId}/events")
+    public Response events(
+            @PathParam("taskId") String taskId,
+            @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace,
+            @QueryParam("after") @Nullable String after,
+            @QueryParam("limit") @DefaultValue("500") String limit) {
+        EventPage page = projection
+                .events(namespace, taskId, cursor("after", after), limit(limit))
+                .orElseThrow(() -> new UnknownIdException("unknown_task", "task", taskId, namespace));
+        Map<String, @Nullable Object> json = new LinkedHashMap<>();
+        json.put("events", page.events().stream().map(JournalEntry::toJson).toList());
+        json.put("next", page.next() == null ? null : page.next().toString());
+        json.put("upTo", page.upTo() == null ? null : page.upTo().toString());
+        return ok(json);
+    }
+
+    /** An event and what led to it. */
+    @GET
+    @Path("/events/{eventId}/chain")
+    public Response chain(
+            @PathParam("eventId") String eventId,
+            @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace) {
+        List<JournalEntry> chain = projection
+                .chain(namespace, eventId)
+                .orElseThrow(() -> new UnknownIdException("unknown_event", "event", eventId, namespace));
+        return ok(Map.of("chain", chain.stream().map(JournalEntry::toJson).toList()));
+    }
+
+    /** The agents that take tasks: none in a process that has a query side only. */
+    @GET
+    @Path("/agents")
+    public Response agents() {
+        return ok(Map.of(
+                "agents", agents.isResolvable() ? agents.get().agents() : List.<AgentCatalogue.AgentSummary>of()));
+    }
+
+    @ServerExceptionMapper
+    Response notReady(ProjectionNotReadyException e, UriInfo uri) {
+        return problem(
+                Problem.of(
+                        503,
+                        "projection_not_ready",
+                        "The projection is not ready",
+                        "The projection of the journal is starting or catching up; ask again soon."),
+                uri);
+    }
+
+    @ServerExceptionMapper
+    Response notCaughtUp(NotCaughtUpException e, UriInfo uri) {
+        return problem(
+                Problem.of(
+                        503,
+                        "projection_behind",
+                        "The projection is behind",
+                        "The projection has not yet come to the place that was asked for; ask again soon."),
+                uri);
+    }
+
+    @ServerExceptionMapper
+    Response unknown(UnknownIdException e, UriInfo uri) {
+        return problem(Problem.of(404, e.code, "Unknown " + e.kind, String.valueOf(e.getMessage())), uri);
+    }
+
+    @ServerExceptionMapper
+    Response bad(IllegalArgumentException e, UriInfo uri) {
+        return problem(
+                Problem.of(400, "bad_parameter", "A parameter cannot be read", String.valueOf(e.getMessage())), uri);
+    }
+
+    private static Response ok(Object json) {
+        return Response.ok(Json.write(json), MediaType.APPLICATION_JSON_TYPE).build();
+    }
+
+    private static Response problem(Problem problem, UriInfo uri) {
+        Response.ResponseBuilder response = Response.status(problem.status())
+                .type(Problem.MEDIA_TYPE)
+                .entity(Json.write(problem.toJson(uri.getRequestUri().getPath())));
+        return problem.status() == 503 ? response.header("Retry-After", "1").build() : response.build();
+    }
+
+    private static @Nullable String blankToNull(@Nullable String text) {
+        return text == null || text.isBlank() ? null : text;
+    }
+
+    private static int limit(String text) {
+        try {
+            return Integer.parseInt(text);
+        } catch (NumberFormatException e) {
+            throw new IllegalArgumentException("limit: expected a whole number, found \"" + text + "\"", e);
+        }
+    }
+
+    private static @Nullable JournalCursor cursor(String name, @Nullable String text) {
+        return Optional.ofNullable(blankToNull(text))
+                .map(value -> JournalCursor.parse(value)
+                        .orElseThrow(() -> new IllegalArgumentException(
+                                name + ": expected <partition>:<offset>, found \"" + value + "\"")))
+                .orElse(null);
+    }
+
+    /** The projection is further behind than a reader should wait. */
+    static final class NotCaughtUpException extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+    }
+
+    /** Nobody has this id. */
+    static final class UnknownIdException extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+        private final String code;
+        private final String kind;
+
+        UnknownIdException(String code, String kind, String id, String namespace) {
+            super("There is no " + kind + " " + id + " in the namespace " + namespace + ".");
+            this.code = code;
+            this.kind = kind;
+        }
+    }
+}
