@@ -23,10 +23,10 @@ public record DispatcherLimits(
             new DispatcherLimits(3, 4, Duration.ofMinutes(3), Duration.ofMillis(500), Duration.ofSeconds(20));
 
     public DispatcherLimits {
-        LlmSettings.atLeastOne("max-concurrent-calls", maxConcurrentCalls);
-        LlmSettings.atLeastOne("max-attempts", maxAttempts);
-        LlmSettings.positive("call-timeout", callTimeout);
-        LlmSettings.positive("retry-backoff", retryBackoff);
-        LlmSettings.positive("max-retry-backoff", maxRetryBackoff);
+        SettingRules.atLeastOne("max-concurrent-calls", maxConcurrentCalls);
+        SettingRules.atLeastOne("max-attempts", maxAttempts);
+        SettingRules.positive("call-timeout", callTimeout);
+        SettingRules.positive("retry-backoff", retryBackoff);
+        SettingRules.positive("max-retry-backoff", maxRetryBackoff);
     }
 }

@@ -264,7 +264,7 @@ public final class ModelDispatcher implements AutoCloseable {
         }
         ModelCallException error = new ModelCallException(
                 ModelErrorCode.TIMEOUT,
-                "no outcome within " + limits.callTimeout() + " (" + LlmSettings.PREFIX + "call-timeout)");
+                "no outcome within " + limits.callTimeout() + " (" + SettingRules.PREFIX + "call-timeout)");
         Thread.ofVirtual()
                 .name("model-call-timeout-" + entry.call.callId())
                 .start(() -> deliver(entry, new ModelOutcome.Failed(error, entry.attempts.get())));
@@ -287,6 +287,7 @@ public final class ModelDispatcher implements AutoCloseable {
     }
 
     private void deliver(Entry entry, ModelOutcome outcome) {
+        Thread.interrupted(); // a model may have left the flag behind; the completion is not what was interrupted
         try {
             entry.call.completion().accept(outcome);
         } catch (RuntimeException e) {

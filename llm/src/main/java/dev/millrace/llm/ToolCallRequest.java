@@ -1,6 +1,10 @@
 package dev.millrace.llm;
 
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.util.Collections;
+import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -26,5 +30,19 @@ public record ToolCallRequest(
     /** A call whose arguments are a JSON object. */
     public ToolCallRequest(String toolCallId, String toolName, Map<String, @Nullable Object> arguments) {
         this(toolCallId, toolName, arguments, null);
+    }
+
+    /**
+     * An id for a call to which the model gave none: the same for the same model call and ordinal (counted from 0),
+     * different for any other. {@code call_} and 24 lower-case hex characters.
+     */
+    public static String derivedId(String callId, int ordinal) {
+        try {
+            byte[] hash = MessageDigest.getInstance("SHA-256")
+                    .digest((callId + '\n' + ordinal).getBytes(StandardCharsets.UTF_8));
+            return "call_" + HexFormat.of().formatHex(hash, 0, 12);
+        } catch (NoSuchAlgorithmException e) {
+            throw new AssertionError("every Java platform has SHA-256", e);
+        }
     }
 }

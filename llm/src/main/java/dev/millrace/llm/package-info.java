@@ -1,10 +1,9 @@
 /**
- * Language models: the port {@link dev.millrace.llm.LanguageModel} with its request and reply, the dispatcher that hands
- * out permits and retries, the scripted model, and the adapter for OpenAI-compatible endpoints.
+ * Language models: the port {@link dev.millrace.llm.LanguageModel} with its request and reply, and {@link
+ * dev.millrace.llm.ModelDispatcher}, which hands out permits and retries.
  *
- * <p>A plain library: no Kafka, no container, no knowledge of tasks or events. LangChain4j's types stay behind the
- * adapter. Start at {@link dev.millrace.llm.ModelDispatcher}; {@code LanguageModels} makes the model
- * that the settings ask for.
+ * <p>A plain library: no Kafka, no container, no knowledge of tasks or events. This package knows none of the packages
+ * below it: {@code scripted} and {@code openai} are models, {@code config} picks the one that the settings ask for.
  */
 @NullMarked
 package dev.millrace.llm;

@@ -1,0 +1,63 @@
+package dev.millrace.llm.scripted;
+
+import dev.millrace.llm.ChatMessage;
+import dev.millrace.llm.ChatMessage.AssistantMessage;
+import dev.millrace.llm.ChatMessage.SystemMessage;
+import dev.millrace.llm.ChatMessage.ToolMessage;
+import dev.millrace.llm.ChatMessage.UserMessage;
+import dev.millrace.llm.ModelRequest;
+import dev.millrace.llm.ToolSpec;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What a script sees of a request: the latest thing that the user said, and what has happened since.
+ *
+ * @param system the system message; empty if there is none
+ * @param user the latest user message; empty if there is none
+ * @param results tool results since that message, oldest first
+ * @param rounds how many times the model has called tools since that message
+ * @param offered names of the tools that may be called
+ */
+record Turn(String callId, String system, String user, List<ToolMessage> results, int rounds, List<String> offered) {
+
+    /** How the runtime starts the user message that lists the memory files (F-079): nobody said that. */
+    private static final String MEMORY_INDEX = "[Available memory]";
+
+    static Turn of(ModelRequest request) {
+        String system = "";
+        String user = "";
+        List<ToolMessage> results = new ArrayList<>();
+        int rounds = 0;
+        for (ChatMessage message : request.messages()) {
+            switch (message) {
+                case SystemMessage(String text) -> system = text;
+                case UserMessage(String text) when text.startsWith(MEMORY_INDEX) -> {}
+                case UserMessage(String text) -> {
+                    user = text;
+                    results.clear();
+                    rounds = 0;
+                }
+                case AssistantMessage assistant ->
+                    rounds += assistant.toolCalls().isEmpty() ? 0 : 1;
+                case ToolMessage result -> results.add(result);
+            }
+        }
+        return new Turn(
+                request.callId(),
+                system,
+                user,
+                List.copyOf(results),
+                rounds,
+                request.tools().stream().map(ToolSpec::name).toList());
+    }
+
+    List<String> resultTools() {
+        return results.stream().map(ToolMessage::toolName).toList();
+    }
+
+    /** Whether the latest result is an error. */
+    boolean failed() {
+        return !results.isEmpty() && results.getLast().isError();
+    }
+}

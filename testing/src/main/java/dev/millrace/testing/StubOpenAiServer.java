@@ -1,0 +1,442 @@
+package dev.millrace.testing;
+
+import dev.millrace.schemas.Json;
+import dev.millrace.schemas.MalformedEventException;
+import java.io.BufferedInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.SocketException;
+import java.net.SocketTimeoutException;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Stands in for an OpenAI-compatible endpoint on a loopback port: answers each {@code POST /v1/chat/completions} as the
+ * test says, and remembers what it was asked. Any number of clients, 64 connections at once, bodies up to 16 MiB.
+ *
+ * <p>It speaks HTTP itself instead of using the JDK's server, which cannot tell that a client has hung up before it is
+ * answered: that is what the tests of cancellation want to know.
+ */
+public final class StubOpenAiServer implements AutoCloseable {
+
+    private static final int MAX_CONNECTIONS = 64;
+    private static final int MAX_BODY_BYTES = 16 << 20;
+    private static final int MAX_HEAD_BYTES = 64 << 10;
+
+    private final ServerSocket server;
+    private final Responder responder;
+    private final Semaphore connections = new Semaphore(MAX_CONNECTIONS);
+    private final Set<Socket> open = ConcurrentHashMap.newKeySet();
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition changed = lock.newCondition();
+    // guarded by lock
+    private final List<Request> requests = new ArrayList<>();
+    private int abandoned;
+    private @Nullable Throwable broken;
+
+    /** Decides about one request; called on a thread of that connection, and may block. */
+    @FunctionalInterface
+    public interface Responder {
+        Answer answer(Request request) throws Exception;
+    }
+
+    /**
+     * What was asked.
+     *
+     * @param number counts all requests of this server, from 1
+     * @param headers by lower-case name; the last one if a header is there twice
+     * @param text the body as it came
+     * @param body the body as JSON values
+     */
+    public record Request(
+            int number,
+            String method,
+            String path,
+            Map<String, String> headers,
+            String text,
+            Map<String, @Nullable Object> body) {
+
+        /** The {@code messages} of the body. */
+        @SuppressWarnings("unchecked") // the shape of the API
+        public List<Map<String, @Nullable Object>> messages() {
+            return (List<Map<String, @Nullable Object>>) body.getOrDefault("messages", List.of());
+        }
+
+        /** The {@code content} of the last message with this role; empty if there is none. */
+        public String last(String role) {
+            return messages().reversed().stream()
+                    .filter(message -> role.equals(message.get("role")))
+                    .findFirst()
+                    .map(message -> String.valueOf(message.get("content")))
+                    .orElse("");
+        }
+    }
+
+    /**
+     * A tool call of an answer.
+     *
+     * @param arguments JSON text, or whatever a model may get wrong
+     */
+    public record ToolCall(String id, String tool, String arguments) {
+
+        private Map<String, @Nullable Object> toJson() {
+            return Map.of("id", id, "type", "function", "function", Map.of("name", tool, "arguments", arguments));
+        }
+    }
+
+    /**
+     * What to answer.
+     *
+     * @param status the HTTP status; 0 = hang up without an answer
+     * @param headers beside Content-Type and Content-Length
+     * @param body sent as it is
+     * @param delay how long to wait first; a client that hangs up meanwhile is counted in {@link #abandoned}
+     * @param bodyDelay how long to wait between headers and body, likewise
+     */
+    public record Answer(int status, Map<String, String> headers, String body, Duration delay, Duration bodyDelay) {
+
+        /** An assistant message with this text, 10 tokens in and 5 out. */
+        public static Answer text(String text) {
+            return message("stop", Map.of("role", "assistant", "content", text));
+        }
+
+        /** An assistant message with these tool calls, 10 tokens in and 5 out. */
+        public static Answer toolCalls(ToolCall... calls) {
+            Map<String, @Nullable Object> message = new LinkedHashMap<>();
+            message.put("role", "assistant");
+            message.put("content", null);
+            message.put("tool_calls", Stream.of(calls).map(ToolCall::toJson).toList());
+            return message("tool_calls", message);
+        }
+
+        /** Any assistant message. */
+        public static Answer message(String finishReason, Map<String, @Nullable Object> message) {
+            return json(Map.of(
+                    "id",
+                    "chatcmpl-1",
+                    "object",
+                    "chat.completion",
+                    "created",
+                    1,
+                    "model",
+                    "stub-model",
+                    "choices",
+                    List.of(Map.of("index", 0, "message", message, "finish_reason", finishReason)),
+                    "usage",
+                    Map.of("prompt_tokens", 10, "completion_tokens", 5, "total_tokens", 15)));
+        }
+
+        /** Any JSON with status 200. */
+        public static Answer json(Map<String, @Nullable Object> body) {
+            return new Answer(200, Map.of(), Json.writeText(body), Duration.ZERO, Duration.ZERO);
+        }
+
+        /** An error in OpenAI's shape. */
+        public static Answer error(int status, String code, String message) {
+            String body = Json.writeText(Map.of("error", Map.of("message", message, "type", code, "code", code)));
+            return new Answer(status, Map.of(), body, Duration.ZERO, Duration.ZERO);
+        }
+
+        /** Closes the connection without a word. */
+        public static Answer hangUp() {
+            return new Answer(0, Map.of(), "", Duration.ZERO, Duration.ZERO);
+        }
+
+        /** The same, with one more header. */
+        public Answer with(String header, String value) {
+            Map<String, String> more = new LinkedHashMap<>(headers);
+            more.put(header, value);
+            return new Answer(status, more, body, delay, bodyDelay);
+        }
+
+        /** The same, later. */
+        public Answer after(Duration pause) {
+            return new Answer(status, headers, body, pause, bodyDelay);
+        }
+
+        /** The same, with a pause between headers and body. */
+        public Answer bodyAfter(Duration pause) {
+            return new Answer(status, headers, body, delay, pause);
+        }
+    }
+
+    private StubOpenAiServer(ServerSocket server, Responder responder) {
+        this.server = server;
+        this.responder = responder;
+    }
+
+    /** Starts a server on a free port. */
+    public static StubOpenAiServer start(Responder responder) {
+        return start(0, responder);
+    }
+
+    /** Starts a server on this port; 0 = a free one. */
+    public static StubOpenAiServer start(int port, Responder responder) {
+        try {
+            StubOpenAiServer stub = new StubOpenAiServer(
+                    new ServerSocket(port, MAX_CONNECTIONS, InetAddress.getLoopbackAddress()), responder);
+            Thread.ofVirtual().name("stub-openai-accept").start(stub::accept);
+            return stub;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** What {@code OPENAI_BASE_URL} shall be. */
+    public URI baseUrl() {
+        return URI.create("http://127.0.0.1:" + server.getLocalPort() + "/v1");
+    }
+
+    /** All requests so far, in the order of their arrival. */
+    public List<Request> requests() {
+        lock.lock();
+        try {
+            return List.copyOf(requests);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** How many requests came so far. */
+    public int calls() {
+        return requests().size();
+    }
+
+    /** How many requests were given up by their client before the answer was written. */
+    public int abandoned() {
+        lock.lock();
+        try {
+            return abandoned;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Waits until that many requests came; false if they do not come in time. */
+    public boolean awaitCalls(int count, Duration patience) throws InterruptedException {
+        return await(() -> requests.size() >= count, patience);
+    }
+
+    /** Waits until that many requests were given up by their client; false if they are not in time. */
+    public boolean awaitAbandoned(int count, Duration patience) throws InterruptedException {
+        return await(() -> abandoned >= count, patience);
+    }
+
+    /** Hangs up on everybody; fails if the responder threw something meanwhile. */
+    @Override
+    public void close() {
+        try {
+            server.close();
+            for (Socket socket : open) {
+                socket.close();
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        lock.lock();
+        try {
+            if (broken != null) {
+                throw new AssertionError("the stub's responder broke", broken);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private boolean await(BooleanSupplier reached, Duration patience) throws InterruptedException {
+        lock.lock();
+        try {
+            long left = patience.toNanos();
+            while (!reached.getAsBoolean()) {
+                if (left <= 0) {
+                    return false;
+                }
+                left = changed.awaitNanos(left);
+            }
+            return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void accept() {
+        try {
+            while (true) {
+                connections.acquireUninterruptibly();
+                Socket socket = server.accept();
+                open.add(socket);
+                Thread.ofVirtual().name("stub-openai").start(() -> serve(socket));
+            }
+        } catch (IOException e) {
+            // closed: nobody is accepted any more
+        }
+    }
+
+    private void serve(Socket socket) {
+        try (socket) {
+            socket.setTcpNoDelay(true);
+            InputStream in = new BufferedInputStream(socket.getInputStream());
+            while (true) {
+                Request request = read(in);
+                if (request == null || !write(socket, in, answer(request))) {
+                    return;
+                }
+            }
+        } catch (IOException | MalformedEventException | IllegalStateException e) {
+            failed(e);
+        } finally {
+            open.remove(socket);
+            connections.release();
+        }
+    }
+
+    private Answer answer(Request request) {
+        try {
+            return responder.answer(request);
+        } catch (Exception | AssertionError e) {
+            failed(e);
+            return Answer.error(500, "stub_broke", String.valueOf(e));
+        }
+    }
+
+    /** Remembers the first defect of the test itself, unless it comes from closing. */
+    private void failed(Throwable e) {
+        lock.lock();
+        try {
+            if (!server.isClosed() && broken == null && !(e instanceof IOException)) {
+                broken = e;
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Null at the end of the connection. */
+    private @Nullable Request read(InputStream in) throws IOException, MalformedEventException {
+        String head = head(in);
+        if (head == null) {
+            return null;
+        }
+        String[] lines = head.split("\r\n", -1);
+        String[] start = lines[0].split(" ", -1);
+        Map<String, String> headers = new LinkedHashMap<>();
+        for (int i = 1; !lines[i].isEmpty(); i++) {
+            int colon = lines[i].indexOf(':');
+            headers.put(
+                    lines[i].substring(0, colon).toLowerCase(Locale.ROOT),
+                    lines[i].substring(colon + 1).strip());
+        }
+        int length = Integer.parseInt(headers.getOrDefault("content-length", "0"));
+        if (length > MAX_BODY_BYTES || headers.containsKey("transfer-encoding")) {
+            throw new MalformedEventException("stub", "the stub reads bodies with a length, up to 16 MiB");
+        }
+        byte[] body = in.readNBytes(length);
+        if (body.length < length) {
+            return null;
+        }
+        Map<String, @Nullable Object> values =
+                Json.readObject(length == 0 ? "{}".getBytes(StandardCharsets.UTF_8) : body);
+        lock.lock();
+        try {
+            Request request = new Request(
+                    requests.size() + 1, start[0], start[1], headers, new String(body, StandardCharsets.UTF_8), values);
+            requests.add(request);
+            changed.signalAll();
+            return request;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private static @Nullable String head(InputStream in) throws IOException {
+        ByteArrayOutputStream head = new ByteArrayOutputStream();
+        int matched = 0; // of \r\n\r\n
+        while (matched < 4) {
+            int b = in.read();
+            if (b < 0) {
+                return null;
+            }
+            if (head.size() > MAX_HEAD_BYTES) {
+                throw new EOFException("the stub reads heads up to 64 KiB");
+            }
+            head.write(b);
+            matched = b == (matched % 2 == 0 ? '\r' : '\n') ? matched + 1 : b == '\r' ? 1 : 0;
+        }
+        return head.toString(StandardCharsets.US_ASCII);
+    }
+
+    /** False if the connection is at its end. */
+    private boolean write(Socket socket, InputStream in, Answer answer) throws IOException {
+        if (hangsUpWithin(answer.delay(), socket, in)) {
+            return false;
+        }
+        if (answer.status() == 0) {
+            return false;
+        }
+        byte[] body = answer.body().getBytes(StandardCharsets.UTF_8);
+        StringBuilder head = new StringBuilder("HTTP/1.1 " + answer.status() + " Stub\r\nContent-Length: " + body.length
+                + "\r\nContent-Type: application/json\r\n");
+        answer.headers()
+                .forEach((name, value) ->
+                        head.append(name).append(": ").append(value).append("\r\n"));
+        OutputStream out = socket.getOutputStream();
+        out.write(head.append("\r\n").toString().getBytes(StandardCharsets.US_ASCII));
+        if (hangsUpWithin(answer.bodyDelay(), socket, in)) {
+            return false;
+        }
+        out.write(body);
+        out.flush();
+        return true;
+    }
+
+    /** Waits that long, or less if the client closes its end; no client of ours sends two requests at once. */
+    private boolean hangsUpWithin(Duration pause, Socket socket, InputStream in) throws IOException {
+        if (pause.isZero()) {
+            return false;
+        }
+        socket.setSoTimeout((int) Math.max(1, pause.toMillis()));
+        try {
+            if (in.read() >= 0) {
+                throw new IllegalStateException("the client sent its next request before the answer");
+            }
+        } catch (SocketTimeoutException e) {
+            socket.setSoTimeout(0);
+            return false;
+        } catch (SocketException e) {
+            if (server.isClosed()) {
+                throw e;
+            }
+            // a reset is a way of hanging up, too
+        }
+        lock.lock();
+        try {
+            abandoned++;
+            changed.signalAll();
+            return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+}
