@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Reads one YAML document into nodes that know their lines. Aliases, tags and second documents are refused. */
@@ -38,7 +39,7 @@ final class ScriptYaml {
             return root;
         } catch (JsonProcessingException e) {
             int line = e.getLocation() == null ? 1 : Math.max(1, e.getLocation().getLineNr());
-            throw new InvalidScriptException(source, line, "not YAML: " + firstLine(e.getOriginalMessage()));
+            throw new InvalidScriptException(source, line, "not YAML: " + withoutExcerpts(e.getOriginalMessage()));
         } catch (IOException e) {
             throw new InvalidScriptException(source, "cannot be read: " + e.getMessage());
         }
@@ -91,8 +92,10 @@ final class ScriptYaml {
         return parser.currentTokenLocation().getLineNr();
     }
 
-    private static String firstLine(String message) {
-        int end = message.indexOf('\n');
-        return end < 0 ? message : message.substring(0, end);
+    /** Without the excerpts from the file, which the parser indents. */
+    private static String withoutExcerpts(String message) {
+        return message.lines()
+                .filter(line -> !line.isBlank() && !line.startsWith(" "))
+                .collect(Collectors.joining(": "));
     }
 }
