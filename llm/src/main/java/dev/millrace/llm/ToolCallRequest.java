@@ -23,8 +23,16 @@ public record ToolCallRequest(
         Map<String, @Nullable Object> arguments,
         @Nullable String malformedArguments) {
 
-    public ToolCallRequest {
-        arguments = Collections.unmodifiableMap(new LinkedHashMap<>(arguments));
+    // not in compact form: javac then forgets that the map's values may be null, and other modules could not build one
+    public ToolCallRequest(
+            String toolCallId,
+            String toolName,
+            Map<String, @Nullable Object> arguments,
+            @Nullable String malformedArguments) {
+        this.toolCallId = toolCallId;
+        this.toolName = toolName;
+        this.malformedArguments = malformedArguments;
+        this.arguments = Collections.unmodifiableMap(new LinkedHashMap<>(arguments));
     }
 
     /** A call whose arguments are a JSON object. */

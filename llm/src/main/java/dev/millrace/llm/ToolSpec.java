@@ -14,7 +14,10 @@ import org.jspecify.annotations.Nullable;
  */
 public record ToolSpec(String name, String description, Map<String, @Nullable Object> parameters) {
 
-    public ToolSpec {
-        parameters = Collections.unmodifiableMap(new LinkedHashMap<>(parameters));
+    // not in compact form: javac then forgets that the map's values may be null, and other modules could not build one
+    public ToolSpec(String name, String description, Map<String, @Nullable Object> parameters) {
+        this.name = name;
+        this.description = description;
+        this.parameters = Collections.unmodifiableMap(new LinkedHashMap<>(parameters));
     }
 }

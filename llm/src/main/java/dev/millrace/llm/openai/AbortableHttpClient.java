@@ -77,7 +77,7 @@ final class AbortableHttpClient implements HttpClient {
         return SuccessfulHttpResponse.builder()
                 .statusCode(response.statusCode())
                 .headers(response.headers().map())
-                .body(response.body())
+                .body(LenientReply.of(response.body()))
                 .build();
     }
 
