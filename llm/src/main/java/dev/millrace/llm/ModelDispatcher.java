@@ -123,7 +123,8 @@ public final class ModelDispatcher implements AutoCloseable {
 
     /**
      * Takes no more calls, forgets those that wait and aborts those that run: no completion is called for them.
-     * Completions that are being called now are waited for, five seconds at most. A second call does nothing more.
+     * Completions that are being called now are waited for, five seconds at most; so a completion must not call this. A
+     * second call does nothing more.
      */
     @Override
     public void close() {
@@ -199,6 +200,9 @@ public final class ModelDispatcher implements AutoCloseable {
         try {
             ModelRequest request = entry.call.request().call();
             while (true) {
+                if (Thread.interrupted()) {
+                    throw new InterruptedException(); // nobody wants the reply any more: do not even ask
+                }
                 entry.attempts.incrementAndGet();
                 try {
                     return new ModelOutcome.Replied(model.chat(request), entry.attempts.get());

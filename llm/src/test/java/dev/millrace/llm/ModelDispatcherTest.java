@@ -14,6 +14,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
@@ -233,6 +234,34 @@ class ModelDispatcherTest {
         assertThat(startedNext).isEqualTo("next");
         assertThat(next(ended).callId()).isEqualTo("next");
         assertThat(ended).isEmpty();
+    }
+
+    @Test
+    void shouldNotAskTheModelForACallThatWasCancelledWhileItsRequestWasBuilt() throws Exception {
+        // given
+        CountDownLatch building = new CountDownLatch(1);
+        AtomicBoolean goOn = new AtomicBoolean();
+        dispatcher.submit(new ModelCall(
+                "cancelled",
+                200,
+                0,
+                () -> {
+                    building.countDown();
+                    while (!goOn.get()) {
+                        Thread.onSpinWait();
+                    }
+                    return Requests.user("hello").callId("cancelled").build();
+                },
+                outcome -> ended.add(new Ended("cancelled", outcome))));
+        dispatcher.submit(call("next", 200, 1));
+        building.await();
+
+        // when
+        dispatcher.cancel("cancelled");
+        goOn.set(true);
+
+        // then
+        assertThat(next(model.started)).isEqualTo("next");
     }
 
     @Test
