@@ -1,0 +1,40 @@
+package dev.millrace.agent.core;
+
+import java.util.List;
+
+/** What is to be done because of a transition; carried out in order by the shell, in one transaction with the new state. */
+public sealed interface Effect {
+
+    /** Append to the transcript, starting at this position. */
+    record Append(int seq, List<TranscriptEntry> entries) implements Effect {
+        public Append {
+            entries = List.copyOf(entries);
+        }
+    }
+
+    /** Call the model with the transcript as it stands after this transition. */
+    record CallModel(String callId, int iteration) implements Effect {}
+
+    /** Forget this model call: its reply has been taken, or nobody waits for it any more. */
+    record SettleModelCall(String callId) implements Effect {}
+
+    /** Request a tool call from the workers of its toolset. */
+    record CallTool(
+            String callId,
+            int stepIndex,
+            String toolCallId,
+            String toolName,
+            String arguments,
+            String toolset,
+            long timeoutMs)
+            implements Effect {}
+
+    /** Record this fact in the journal. */
+    record Publish(Fact fact) implements Effect {}
+
+    /** Record this fact in the journal and let the machine take it as its next event, in the same transaction. */
+    record FollowUp(Fact fact) implements Effect {}
+
+    /** Nothing: the event had no business here. Always the only effect, and the state is unchanged. */
+    record Discard(String eventId, DiscardReason reason) implements Effect {}
+}

@@ -1,0 +1,41 @@
+package dev.millrace.agent.core;
+
+import org.jspecify.annotations.Nullable;
+
+/** Something that the machine itself makes true and that everyone may read in the journal. */
+public sealed interface Fact {
+
+    /** The task exists (TASK_CREATED). */
+    record Created(String taskType) implements Fact {}
+
+    /**
+     * A step that is no tool call is done (STEP_COMPLETED, F-092).
+     *
+     * @param actionsCount steps done so far, this one among them
+     */
+    record StepDone(int stepIndex, int actionsCount) implements Fact {}
+
+    /** A tool call was refused before it ran (TOOL_CALL_FAILED, F-154). */
+    record ToolRefused(String callId, String toolName, String code, String message) implements Fact {}
+
+    /** The task waits (TASK_SUSPENDED), because the model asked. */
+    record Asked(String question) implements Fact {}
+
+    /** The task told its owner something (TASK_NOTIFY, F-115). */
+    record Notified(String message) implements Fact {}
+
+    /**
+     * The task ended with an answer (TASK_COMPLETED, F-073).
+     *
+     * @param inputSeq position in the transcript of the input
+     * @param response {@code null} = the model had nothing to say
+     */
+    record Completed(int inputSeq, @Nullable String response, int iterations, int actionsCount, Usage usage)
+            implements Fact {}
+
+    /** The task ended with an error (TASK_FAILED). */
+    record Failed(TaskError error, int iterations, Usage usage) implements Fact {}
+
+    /** The task was cancelled (TASK_CANCELLED). */
+    record Cancelled(String reason) implements Fact {}
+}

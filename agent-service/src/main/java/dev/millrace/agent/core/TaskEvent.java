@@ -1,0 +1,95 @@
+package dev.millrace.agent.core;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** What can happen to a task. Past tense: it has happened; the machine only decides what follows. */
+public sealed interface TaskEvent {
+
+    /** Id, task and time. */
+    Meta meta();
+
+    /**
+     * Someone said something: the start of a task (F-061), or the answer that a suspended one waits for (X-10).
+     *
+     * @param text never empty
+     * @param taskType the agent that is to work, such as {@code general}
+     * @param priority the effective priority, which the task's own work inherits
+     */
+    record InputReceived(Meta meta, String text, String taskType, int priority) implements TaskEvent {}
+
+    /** The task has been admitted (TASK_CREATED, F-127). */
+    record TaskCreated(Meta meta) implements TaskEvent {}
+
+    /**
+     * The model answered (REASON_DONE).
+     *
+     * @param callId the call that this answers
+     * @param text {@code null} = nothing but tool calls
+     * @param calls empty = a direct answer
+     */
+    record ModelReplied(Meta meta, String callId, @Nullable String text, List<ToolCall> calls, Usage usage)
+            implements TaskEvent {
+        public ModelReplied {
+            calls = List.copyOf(calls);
+        }
+    }
+
+    /**
+     * The model asks the person something (NEED_MORE_INFO, X-11).
+     *
+     * @param callId the call that this answers
+     * @param text what it said beside the question; {@code null} = nothing
+     * @param toolCallId the provider's id of the tool call by which it asked; {@code null} = it asked in plain words
+     * @param calls every tool call of the reply, the asking one among them
+     */
+    record QuestionAsked(
+            Meta meta,
+            String callId,
+            String question,
+            @Nullable String text,
+            @Nullable String toolCallId,
+            List<ToolCall> calls,
+            Usage usage)
+            implements TaskEvent {
+        public QuestionAsked {
+            calls = List.copyOf(calls);
+        }
+    }
+
+    /** A model call failed for good (MODEL_CALL_FAILED). */
+    record ModelCallFailed(Meta meta, String callId, TaskError error) implements TaskEvent {}
+
+    /** A step that is no tool call is done (STEP_COMPLETED). */
+    record StepCompleted(Meta meta, int stepIndex) implements TaskEvent {}
+
+    /**
+     * A tool call ended (TOOL_CALL_COMPLETED or TOOL_CALL_FAILED).
+     *
+     * @param content JSON of the result, or the error's text
+     * @param isError whether it failed
+     * @param notification the message of a successful {@code notify} call (F-116); {@code null} = this is none
+     */
+    record ToolReturned(
+            Meta meta,
+            String callId,
+            String content,
+            boolean isError,
+            @Nullable String notification) implements TaskEvent {}
+
+    /** Someone wants the task to wait (TASK_SUSPENDED, F-123). */
+    record TaskSuspended(Meta meta, String reason) implements TaskEvent {}
+
+    /**
+     * Someone wants the task to go on (TASK_RESUMED).
+     *
+     * @param newInput what to go on with; {@code null} = from where it stopped
+     */
+    record TaskResumed(Meta meta, @Nullable String newInput) implements TaskEvent {}
+
+    /** Someone wants the task to end (TASK_CANCEL_REQUESTED). */
+    record CancelRequested(Meta meta, String reason) implements TaskEvent {}
+
+    /** Someone declares the task failed (TASK_FAILED from outside, F-135). */
+    record FailureDeclared(Meta meta, TaskError error) implements TaskEvent {}
+}

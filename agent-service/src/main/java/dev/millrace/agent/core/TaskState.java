@@ -1,0 +1,134 @@
+package dev.millrace.agent.core;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Where a task stands: what it is waiting for (DESIGN §4). A state exists only if it changes what is legal. */
+public sealed interface TaskState {
+
+    /** The one absent task. */
+    TaskState ABSENT = new Absent();
+
+    /** The name of the state as events and people see it (F-126). */
+    String label();
+
+    /** There is no such task yet. */
+    record Absent() implements TaskState {
+        @Override
+        public String label() {
+            return "absent";
+        }
+    }
+
+    /** A task that exists. */
+    sealed interface Existing extends TaskState {
+        /** What decides beside the state. */
+        TaskContext context();
+    }
+
+    /** A task that works, or could: it may be suspended (F-126). */
+    sealed interface Active extends Existing {}
+
+    /** Waits for admission. */
+    record Idle(TaskContext context) implements Existing {
+        @Override
+        public String label() {
+            return "idle";
+        }
+    }
+
+    /**
+     * Waits for one model reply.
+     *
+     * @param awaiting the call's id; a reply to any other call is stale
+     */
+    record Reasoning(TaskContext context, String awaiting) implements Active {
+        @Override
+        public String label() {
+            return "reasoning";
+        }
+    }
+
+    /** Carries out a plan: waits for tool results. */
+    record Acting(TaskContext context, Plan plan) implements Active {
+        @Override
+        public String label() {
+            return "acting";
+        }
+    }
+
+    /**
+     * Waits for a person or an event.
+     *
+     * @param from where it goes on; what arrives meanwhile is recorded in there (X-09)
+     * @param reason why it waits; may be empty (F-137)
+     * @param kept a model reply that came while suspended; {@code null} = none
+     * @param question what the model asked; {@code null} = it waits for no answer
+     */
+    record Suspended(
+            Active from,
+            String reason,
+            @Nullable KeptReply kept,
+            @Nullable Question question) implements Existing {
+        @Override
+        public TaskContext context() {
+            return from.context();
+        }
+
+        @Override
+        public String label() {
+            return "suspended";
+        }
+    }
+
+    /** Ended with an answer; accepts new input and nothing else. */
+    record Completed(TaskContext context) implements Existing {
+        @Override
+        public String label() {
+            return "completed";
+        }
+    }
+
+    /** Ended for good. */
+    sealed interface Ended extends Existing {}
+
+    /** Ended with an error. */
+    record Failed(TaskContext context, TaskError error) implements Ended {
+        @Override
+        public String label() {
+            return "failed";
+        }
+    }
+
+    /** Ended because someone wanted it to. */
+    record Cancelled(TaskContext context, String reason) implements Ended {
+        @Override
+        public String label() {
+            return "cancelled";
+        }
+    }
+
+    /**
+     * A model reply that is paid for and waits until the task goes on.
+     *
+     * @param text {@code null} = nothing but tool calls
+     */
+    record KeptReply(@Nullable String text, List<ToolCall> calls) {
+        public KeptReply {
+            calls = List.copyOf(calls);
+        }
+    }
+
+    /**
+     * A question to a person.
+     *
+     * @param text the question
+     * @param toolCallId the tool call that the answer is the result of; {@code null} = the answer is a plain message
+     * @param otherCalls further tool calls of the same reply, which are not carried out
+     */
+    record Question(String text, @Nullable String toolCallId, List<TranscriptEntry.Call> otherCalls) {
+        public Question {
+            otherCalls = List.copyOf(otherCalls);
+        }
+    }
+}

@@ -1,0 +1,42 @@
+package dev.millrace.agent.core;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A tool call that a model asked for, with what the catalogue says of it.
+ *
+ * @param toolCallId the provider's id, which the tool result must repeat
+ * @param toolName the name as the model wrote it
+ * @param arguments a JSON object as text
+ * @param route where it goes
+ */
+public record ToolCall(String toolCallId, String toolName, String arguments, Route route) {
+
+    /** Where a call goes. */
+    public sealed interface Route permits Run, Refuse {}
+
+    /**
+     * It runs.
+     *
+     * @param toolset whose request topic gets it
+     * @param timeoutMs how long it may take, in milliseconds, 1 or more
+     */
+    public record Run(String toolset, long timeoutMs) implements Route {}
+
+    /**
+     * It does not run; the model gets the error as the result (F-090, F-154).
+     *
+     * @param code lower snake case, such as {@code tool_not_found}
+     * @param message what the model is told
+     */
+    public record Refuse(String code, String message) implements Route {}
+
+    /** The size that it adds to the transcript, in characters. */
+    long chars() {
+        return (long) toolName.length() + arguments.length();
+    }
+
+    static long chars(@Nullable String text) {
+        return text == null ? 0 : text.length();
+    }
+}
