@@ -1,0 +1,62 @@
+package dev.millrace.agent;
+
+import dev.millrace.agent.core.ToolCall;
+import dev.millrace.schemas.ToolDefinition;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * Which tools an agent sees, and what becomes of a call (F-154): the model sees only its agent's tools, and a call outside
+ * of them is refused before anything runs. Safe for any thread.
+ */
+public final class ToolRouting {
+
+    private final Agents agents;
+    private final ToolCatalogue catalogue;
+
+    public ToolRouting(Agents agents, ToolCatalogue catalogue) {
+        this.agents = agents;
+        this.catalogue = catalogue;
+    }
+
+    /** The tools of an agent, by name. */
+    public List<ToolDefinition> visibleTo(String taskType) {
+        AgentDefinition agent = agents.of(taskType);
+        return catalogue.all().stream()
+                .filter(tool -> agent.allows(tool.name()))
+                .sorted(Comparator.comparing(ToolDefinition::name))
+                .toList();
+    }
+
+    /** Where a call of this agent goes. */
+    public ToolCall.Route route(String taskType, String toolName) {
+        ToolDefinition tool = catalogue.find(toolName);
+        if (tool == null) {
+            return new ToolCall.Refuse(
+                    "tool_not_found", "Tool \"" + toolName + "\" not found" + suggestion(taskType, toolName));
+        }
+        if (!agents.of(taskType).allows(toolName)) {
+            return new ToolCall.Refuse(
+                    "tool_not_allowed",
+                    "Tool \"" + toolName + "\" is not available for task type \"" + taskType + "\"");
+        }
+        return new ToolCall.Run(tool.toolset(), tool.timeoutMs());
+    }
+
+    private String suggestion(String taskType, String toolName) {
+        return visibleTo(taskType).stream()
+                .map(ToolDefinition::name)
+                .filter(name -> alike(name, toolName))
+                .findFirst()
+                .map(name -> ". Did you mean \"" + name + "\"?")
+                .orElse("");
+    }
+
+    /** Alike = equal but for case and punctuation, or one holds the other. */
+    private static boolean alike(String name, String asked) {
+        String a = name.toLowerCase(Locale.ROOT).replaceAll("[^a-z0-9]", "");
+        String b = asked.toLowerCase(Locale.ROOT).replaceAll("[^a-z0-9]", "");
+        return b.length() >= 3 && (a.contains(b) || b.contains(a));
+    }
+}

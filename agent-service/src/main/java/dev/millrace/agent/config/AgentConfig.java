@@ -1,0 +1,65 @@
+package dev.millrace.agent.config;
+
+import io.smallrye.config.ConfigMapping;
+import io.smallrye.config.WithDefault;
+import java.nio.file.Path;
+import java.time.Duration;
+
+/** What an operator may set for the agent service. Every value has a default that works in {@code standalone}. */
+@ConfigMapping(prefix = "millrace.agent")
+public interface AgentConfig {
+
+    /** The folder for the state of the task machine; for this instance alone. If it is lost, it is built again from Kafka. */
+    @WithDefault("data/agent")
+    Path stateDir();
+
+    /** Stream threads, 1 or more; more than partitions are idle. */
+    @WithDefault("1")
+    int streamThreads();
+
+    /** How often the machine commits. It is the largest part of the latency of each step; shorter costs throughput. */
+    @WithDefault("20ms")
+    Duration commitInterval();
+
+    /** How long the id of an event from outside is remembered, so that a second one with the same id does nothing. */
+    @WithDefault("24h")
+    Duration seenRetention();
+
+    /** Limits of one task. */
+    Task task();
+
+    /** Learning after a task. */
+    Reflection reflection();
+
+    /** Limits of one task. */
+    interface Task {
+
+        /** Model calls before a task fails with {@code iteration_limit}. At least 1. */
+        @WithDefault("10")
+        int maxIterations();
+
+        /** Tool calls in one reply of the model before a task fails with {@code tool_call_limit}. At least 1. */
+        @WithDefault("32")
+        int maxToolCallsPerStep();
+
+        /** Characters of messages and results together before a task fails with {@code transcript_limit}. At least 1. */
+        @WithDefault("4000000")
+        long maxTranscriptChars();
+
+        /** Input and output tokens together before a task fails with {@code token_limit}. At least 1. */
+        @WithDefault("2000000")
+        long maxTokens();
+
+        /** How long an ended task can still be resumed; after that its row and transcript are removed. The journal stays. */
+        @WithDefault("30d")
+        Duration endedRetention();
+    }
+
+    /** Learning after a task. */
+    interface Reflection {
+
+        /** Whether REFLECTION_REQUESTED is sent for completed tasks that are worth it. Needs somebody who answers. */
+        @WithDefault("false")
+        boolean enabled();
+    }
+}

@@ -1,0 +1,183 @@
+package dev.millrace.agent.config;
+
+import dev.millrace.agent.Agents;
+import dev.millrace.agent.ToolRouting;
+import dev.millrace.agent.core.TaskFsm;
+import dev.millrace.agent.core.TaskLimits;
+import dev.millrace.agent.kafka.DefinitionsReader;
+import dev.millrace.agent.kafka.LaneProducer;
+import dev.millrace.agent.thinker.Thinker;
+import dev.millrace.agent.topology.ShellMetrics;
+import dev.millrace.agent.topology.StreamsTranscripts;
+import dev.millrace.agent.topology.TaskShellSettings;
+import dev.millrace.agent.topology.TaskStreams;
+import dev.millrace.agent.topology.TaskTopology;
+import dev.millrace.llm.ModelDispatcher;
+import dev.millrace.schemas.Segment;
+import dev.millrace.schemas.Topics;
+import dev.millrace.schemas.kafka.TopicSettings;
+import dev.millrace.schemas.kafka.TopicSetup;
+import dev.millrace.schemas.kafka.TopicSetupException;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.streams.errors.StreamsException;
+import org.apache.kafka.streams.errors.StreamsNotStartedException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The agent service as one object: starts its parts in order on a thread of its own, waiting for brokers and topics as long
+ * as it takes, and stops them in the opposite order.
+ */
+public final class AgentRuntime implements AutoCloseable {
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(AgentRuntime.class);
+    private static final Duration TOPIC_DEADLINE = Duration.ofSeconds(20);
+    private static final Duration CATCH_UP_LIMIT = Duration.ofSeconds(30);
+    private static final Duration PAUSE = Duration.ofSeconds(3);
+
+    private final Map<String, Object> kafka;
+    private final Settings settings;
+    private final Agents agents;
+    private final ModelDispatcher dispatcher;
+    private final ShellMetrics metrics;
+    private final Topics topics;
+    private final DefinitionsReader definitions;
+    private final LaneProducer lanes;
+    private final ToolRouting routing;
+    private final AtomicReference<@Nullable TaskStreams> machine = new AtomicReference<>();
+    private final Thread starter =
+            Thread.ofPlatform().name("agent-start").daemon().unstarted(this::run);
+    private volatile String waitingFor = "the start";
+    private volatile boolean closed;
+
+    /** What it is told from outside. */
+    public record Settings(
+            TopicSettings topicSettings, TaskLimits limits, TaskShellSettings shell, TaskStreams.Settings streams) {}
+
+    public AgentRuntime(
+            Map<String, Object> kafka,
+            Settings settings,
+            Agents agents,
+            ModelDispatcher dispatcher,
+            ShellMetrics metrics) {
+        this.kafka = kafka;
+        this.settings = settings;
+        this.agents = agents;
+        this.dispatcher = dispatcher;
+        this.metrics = metrics;
+        this.topics = settings.shell().topics();
+        this.definitions = new DefinitionsReader(kafka, topics.definitions());
+        this.lanes = new LaneProducer(kafka, topics);
+        this.routing = new ToolRouting(agents, definitions);
+    }
+
+    /** Begins to start and returns at once. Once. */
+    public void start() {
+        starter.start();
+    }
+
+    /** Empty if the machine takes records; else what it waits for or why it stopped, for people. */
+    public Optional<String> notReady() {
+        TaskStreams running = machine.get();
+        if (running == null) {
+            return Optional.of(waitingFor);
+        }
+        return running.fatal()
+                .map(failure -> "stopped: " + failure)
+                .or(() -> running.ready() ? Optional.empty() : Optional.of("waiting for partitions"));
+    }
+
+    /** Why the machine stopped for good; empty while it runs or may still recover. */
+    public Optional<Throwable> fatal() {
+        return Optional.ofNullable(machine.get()).flatMap(TaskStreams::fatal);
+    }
+
+    /** The tools and where their calls go. */
+    public ToolRouting routing() {
+        return routing;
+    }
+
+    private void run() {
+        try {
+            awaitTopics();
+            definitions.start();
+            while (!closed && !definitions.awaitCaughtUp(CATCH_UP_LIMIT)) {
+                waitingFor = "the tool definitions";
+                LOGGER.warn("Still waiting for the tool definitions to be read");
+            }
+            while (!closed && !startMachine()) {
+                Thread.sleep(PAUSE);
+            }
+        } catch (InterruptedException e) {
+            LOGGER.debug("Stopped while starting");
+        }
+    }
+
+    private void awaitTopics() throws InterruptedException {
+        while (!closed) {
+            try (Admin admin = Admin.create(kafka)) {
+                TopicSetup.ensure(admin, topics, settings.topicSettings(), TOPIC_DEADLINE);
+                return;
+            } catch (TopicSetupException e) {
+                waitingFor = String.valueOf(e.getMessage());
+                LOGGER.atError().log(e.getMessage());
+            } catch (KafkaException e) {
+                waitingFor = "the Kafka brokers: " + e.getMessage();
+                LOGGER.atError().addKeyValue("cause", e.toString()).log("The Kafka brokers cannot be reached");
+            }
+            Thread.sleep(PAUSE);
+        }
+    }
+
+    /** False if it could not start, which may pass: another process may still hold the state folder. */
+    private boolean startMachine() {
+        StreamsTranscripts transcripts = new StreamsTranscripts(() -> {
+            TaskStreams running = machine.get();
+            if (running == null) {
+                throw new StreamsNotStartedException("the task machine has not started");
+            }
+            return running.streams();
+        });
+        Thinker thinker = new Thinker(new Thinker.Wiring(
+                dispatcher, agents, routing, transcripts, lanes, Clock.systemUTC(), topics.lane(Segment.COGNITIVE)));
+        TaskStreams streams = new TaskStreams(
+                kafka,
+                settings.streams(),
+                TaskTopology.build(settings.shell(), new TaskFsm(settings.limits()), routing, thinker, metrics));
+        machine.set(streams);
+        try {
+            streams.start();
+        } catch (StreamsException | IllegalStateException e) {
+            machine.set(null);
+            streams.close();
+            waitingFor = "a start without a failure: " + e.getMessage();
+            LOGGER.atError().setCause(e).log("The task machine could not start; trying again");
+            return false;
+        }
+        if (closed) {
+            streams.close();
+        }
+        return true;
+    }
+
+    /** Stops taking records, then aborts model calls (they are made again after the next start), then closes the clients. */
+    @Override
+    public void close() {
+        closed = true;
+        starter.interrupt();
+        TaskStreams running = machine.get();
+        if (running != null) {
+            running.close();
+        }
+        dispatcher.close();
+        lanes.close();
+        definitions.close();
+    }
+}

@@ -1,0 +1,48 @@
+package dev.millrace.agent.config;
+
+import dev.millrace.agent.core.DiscardReason;
+import dev.millrace.agent.topology.ShellMetrics;
+import dev.millrace.schemas.CustomEventType;
+import dev.millrace.schemas.EventType;
+import io.micrometer.core.instrument.MeterRegistry;
+import java.util.Locale;
+
+/** Counts what the shell does. The names of custom types are not used as tags: strangers choose them. */
+final class MicrometerShellMetrics implements ShellMetrics {
+
+    private final MeterRegistry registry;
+
+    MicrometerShellMetrics(MeterRegistry registry) {
+        this.registry = registry;
+    }
+
+    @Override
+    public void accepted(EventType type) {
+        registry.counter("millrace.agent.events", "eventType", tag(type)).increment();
+    }
+
+    @Override
+    public void discarded(EventType type, DiscardReason reason) {
+        registry.counter(
+                        "millrace.agent.discards",
+                        "eventType",
+                        tag(type),
+                        "reason",
+                        reason.name().toLowerCase(Locale.ROOT))
+                .increment();
+    }
+
+    @Override
+    public void deadLettered(String reason) {
+        registry.counter("millrace.agent.dead.letters", "reason", reason).increment();
+    }
+
+    @Override
+    public void rerouted() {
+        registry.counter("millrace.agent.rerouted").increment();
+    }
+
+    private static String tag(EventType type) {
+        return type instanceof CustomEventType ? "custom" : type.wireName();
+    }
+}

@@ -1,0 +1,166 @@
+package dev.millrace.agent.kafka;
+
+import dev.millrace.agent.ToolCatalogue;
+import dev.millrace.schemas.MalformedEventException;
+import dev.millrace.schemas.ToolDefinition;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.WakeupException;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keeps the tool catalogue as the compacted {@code definitions} topic has it: reads the topic from its beginning, then
+ * follows it, on a thread of its own. A broker that goes away is waited for.
+ */
+public final class DefinitionsReader implements ToolCatalogue, AutoCloseable {
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(DefinitionsReader.class);
+    private static final Duration POLL = Duration.ofMillis(500);
+    private static final Duration PAUSE_AFTER_FAILURE = Duration.ofSeconds(1);
+    private static final String TOOL_PREFIX = ToolDefinition.key("");
+
+    private final Map<String, ToolDefinition> tools = new ConcurrentHashMap<>();
+    private final CountDownLatch caughtUp = new CountDownLatch(1);
+    private final CountDownLatch stopped = new CountDownLatch(1);
+    private final KafkaConsumer<byte[], byte[]> consumer;
+    private final String topic;
+    private volatile boolean closed;
+
+    /** A reader that has not started; {@code kafka} holds the connection's settings, such as {@code bootstrap.servers}. */
+    public DefinitionsReader(Map<String, Object> kafka, String topic) {
+        Map<String, Object> config = new HashMap<>(kafka);
+        config.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, false);
+        config.put(ConsumerConfig.CLIENT_ID_CONFIG, "millrace-agent-definitions");
+        this.consumer = new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer());
+        this.topic = topic;
+    }
+
+    /** Starts the thread. Once. */
+    public void start() {
+        Thread.ofPlatform().name("definitions").daemon().start(this::run);
+    }
+
+    /** Waits until what was on the topic at the start has been read; false if that takes longer. */
+    public boolean awaitCaughtUp(Duration timeout) throws InterruptedException {
+        return caughtUp.await(timeout.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    @Override
+    public @Nullable ToolDefinition find(String toolName) {
+        return tools.get(toolName);
+    }
+
+    @Override
+    public List<ToolDefinition> all() {
+        return tools.values().stream()
+                .sorted(Comparator.comparing(ToolDefinition::name))
+                .toList();
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        consumer.wakeup();
+        try {
+            if (!stopped.await(5, TimeUnit.SECONDS)) {
+                LOGGER.warn("The reader of the definitions did not stop in time");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void run() {
+        try (consumer) {
+            Map<TopicPartition, Long> goal = begin();
+            while (!closed) {
+                try {
+                    consumer.poll(POLL).forEach(this::take);
+                    if (caughtUp.getCount() > 0 && hasReached(goal)) {
+                        caughtUp.countDown();
+                    }
+                } catch (WakeupException e) {
+                    LOGGER.debug("Woken up to stop");
+                } catch (KafkaException e) {
+                    pauseAfter(e);
+                }
+            }
+        } finally {
+            stopped.countDown();
+        }
+    }
+
+    private Map<TopicPartition, Long> begin() {
+        while (!closed) {
+            try {
+                List<TopicPartition> partitions = consumer.partitionsFor(topic).stream()
+                        .map(info -> new TopicPartition(info.topic(), info.partition()))
+                        .toList();
+                consumer.assign(partitions);
+                consumer.seekToBeginning(partitions);
+                return consumer.endOffsets(partitions);
+            } catch (WakeupException e) {
+                LOGGER.debug("Woken up to stop");
+            } catch (KafkaException e) {
+                pauseAfter(e);
+            }
+        }
+        return Map.of();
+    }
+
+    private boolean hasReached(Map<TopicPartition, Long> goal) {
+        return goal.entrySet().stream().allMatch(end -> consumer.position(end.getKey()) >= end.getValue());
+    }
+
+    private void take(ConsumerRecord<byte[], byte[]> definition) {
+        String key = definition.key() == null ? "" : new String(definition.key(), StandardCharsets.UTF_8);
+        if (!key.startsWith(TOOL_PREFIX)) {
+            return;
+        }
+        String name = key.substring(TOOL_PREFIX.length());
+        if (definition.value() == null) {
+            tools.remove(name);
+            return;
+        }
+        try {
+            ToolDefinition tool = ToolDefinition.fromJson(definition.value());
+            tools.put(tool.name(), tool);
+        } catch (MalformedEventException e) {
+            LOGGER.atWarn()
+                    .addKeyValue("topic", definition.topic())
+                    .addKeyValue("partition", definition.partition())
+                    .addKeyValue("offset", definition.offset())
+                    .addKeyValue("toolName", name)
+                    .addKeyValue("errorCode", e.code())
+                    .log("A tool definition could not be read and is left out");
+        }
+    }
+
+    private void pauseAfter(KafkaException e) {
+        LOGGER.atWarn()
+                .addKeyValue("topic", topic)
+                .addKeyValue("cause", e.toString())
+                .log("The definitions cannot be read now; trying again");
+        try {
+            TimeUnit.MILLISECONDS.sleep(PAUSE_AFTER_FAILURE.toMillis());
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            closed = true;
+        }
+    }
+}

@@ -1,0 +1,91 @@
+package dev.millrace.agent.thinker;
+
+import com.fasterxml.jackson.core.type.TypeReference;
+import dev.millrace.agent.AgentDefinition;
+import dev.millrace.agent.Agents;
+import dev.millrace.agent.ToolRouting;
+import dev.millrace.agent.core.TranscriptEntry;
+import dev.millrace.agent.topology.OutstandingCall;
+import dev.millrace.llm.ChatMessage;
+import dev.millrace.llm.ModelRequest;
+import dev.millrace.llm.ToolCallRequest;
+import dev.millrace.llm.ToolSpec;
+import dev.millrace.schemas.Json;
+import dev.millrace.schemas.ToolDefinition;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Builds requests to the model. The system prompt comes first and depends on the agent alone, and entries are only ever
+ * added at the end, so that a provider's prefix cache holds from one iteration to the next.
+ */
+final class Prompts {
+
+    /** The tool by which the model asks the person something; the thinker answers to it, no worker sees it. */
+    static final String ASK_USER = "ask_user";
+
+    private static final ToolSpec ASK_USER_SPEC = new ToolSpec(
+            ASK_USER,
+            "Ask the user a question that only they can answer, and wait for the answer. Use it when a decision or a fact"
+                    + " is missing that no tool can give.",
+            Map.of(
+                    "type",
+                    "object",
+                    "properties",
+                    Map.of("question", Map.of("type", "string", "description", "The question, complete in itself.")),
+                    "required",
+                    List.of("question")));
+
+    private static final TypeReference<Map<String, @Nullable Object>> OBJECT = new TypeReference<>() {};
+
+    private final Agents agents;
+    private final ToolRouting routing;
+
+    Prompts(Agents agents, ToolRouting routing) {
+        this.agents = agents;
+        this.routing = routing;
+    }
+
+    ModelRequest request(OutstandingCall call, List<TranscriptEntry> transcript) {
+        AgentDefinition agent = agents.of(call.taskType());
+        List<ChatMessage> messages = new ArrayList<>(transcript.size() + 1);
+        messages.add(new ChatMessage.SystemMessage(agent.prompt()));
+        transcript.forEach(entry -> messages.add(message(entry)));
+        List<ToolSpec> tools = new ArrayList<>();
+        routing.visibleTo(call.taskType()).forEach(tool -> tools.add(spec(tool)));
+        tools.add(ASK_USER_SPEC);
+        return new ModelRequest(call.callId(), agent.model(), messages, tools);
+    }
+
+    @SuppressWarnings("NullAway") // the class file of a compact constructor does not carry its parameters' @Nullable
+    private static ToolSpec spec(ToolDefinition tool) {
+        return new ToolSpec(tool.name(), tool.description(), tool.parameters());
+    }
+
+    private static ChatMessage message(TranscriptEntry entry) {
+        return switch (entry) {
+            case TranscriptEntry.UserText(String text) -> new ChatMessage.UserMessage(text);
+            case TranscriptEntry.AssistantTurn turn ->
+                new ChatMessage.AssistantMessage(
+                        turn.text(),
+                        turn.toolCalls().stream()
+                                .map(call -> new ToolCallRequest(
+                                        call.toolCallId(), call.toolName(), arguments(call.arguments())))
+                                .toList());
+            case TranscriptEntry.ToolResult result ->
+                new ChatMessage.ToolMessage(result.toolCallId(), result.toolName(), result.content(), result.isError());
+        };
+    }
+
+    private static Map<String, @Nullable Object> arguments(String json) {
+        try {
+            return Json.MAPPER.readValue(json, OBJECT);
+        } catch (IOException e) {
+            throw new UncheckedIOException("arguments in a transcript are no JSON object", e);
+        }
+    }
+}

@@ -1,0 +1,114 @@
+package dev.millrace.agent.thinker;
+
+import dev.millrace.agent.topology.OutstandingCall;
+import dev.millrace.llm.ModelOutcome;
+import dev.millrace.llm.ModelReply;
+import dev.millrace.llm.ToolCallRequest;
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.KnownEventType;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Turns what came of a model call into an event: REASON_DONE, NEED_MORE_INFO or MODEL_CALL_FAILED (F-082, F-083). */
+final class Replies {
+
+    private Replies() {}
+
+    static Event of(OutstandingCall call, ModelOutcome outcome, Instant now) {
+        return switch (outcome) {
+            case ModelOutcome.Replied replied -> replied(call, replied.reply(), now);
+            case ModelOutcome.Failed failed ->
+                failed(
+                        call,
+                        failed.error().code().wireName(),
+                        failed.error().getMessage(),
+                        failed.error().retryable(),
+                        now);
+        };
+    }
+
+    static Event tooLarge(OutstandingCall call, Instant now) {
+        return failed(call, "bad_response", "The model's reply is larger than a record may be", false, now);
+    }
+
+    private static Event replied(OutstandingCall call, ModelReply reply, Instant now) {
+        Map<String, @Nullable Object> payload = new LinkedHashMap<>();
+        payload.put("callId", call.callId());
+        payload.put("response", reply.text());
+        Optional<ToolCallRequest> question = question(reply);
+        question.ifPresent(asking -> {
+            payload.put("question", asking.arguments().get("question"));
+            payload.put("toolCallId", asking.toolCallId());
+        });
+        payload.put("approach", reply.toolCalls().isEmpty() ? "direct" : "tool_use");
+        payload.put("needsClarification", question.isPresent());
+        payload.put(
+                "toolCalls", reply.toolCalls().stream().map(Replies::toolCall).toList());
+        if (question.isEmpty()) {
+            payload.put("steps", steps(reply));
+        }
+        if (reply.reasoning() != null) {
+            payload.put("reasoning", reply.reasoning());
+        }
+        payload.put("model", reply.model());
+        payload.put("finishReason", reply.finishReason().wireName());
+        payload.put(
+                "usage",
+                Map.of(
+                        "inputTokens", reply.usage().inputTokens(),
+                        "outputTokens", reply.usage().outputTokens()));
+        return call.reply(question.isPresent() ? KnownEventType.NEED_MORE_INFO : KnownEventType.REASON_DONE, now)
+                .payload(payload)
+                .build();
+    }
+
+    private static Event failed(OutstandingCall call, String code, String error, boolean retryable, Instant now) {
+        return call.reply(KnownEventType.MODEL_CALL_FAILED, now)
+                .payload(Map.of("callId", call.callId(), "code", code, "error", error, "retryable", retryable))
+                .build();
+    }
+
+    /** The first well-formed call of {@code ask_user}; without a question it is an ordinary call of an unknown tool. */
+    private static Optional<ToolCallRequest> question(ModelReply reply) {
+        return reply.toolCalls().stream()
+                .filter(call -> call.toolName().equals(Prompts.ASK_USER))
+                .filter(call -> call.arguments().get("question") instanceof String text && !text.isBlank())
+                .findFirst();
+    }
+
+    private static Map<String, @Nullable Object> toolCall(ToolCallRequest call) {
+        Map<String, @Nullable Object> json = new LinkedHashMap<>();
+        json.put("toolCallId", call.toolCallId());
+        json.put("toolName", call.toolName());
+        json.put("arguments", call.arguments());
+        if (call.malformedArguments() != null) {
+            json.put("malformedArguments", call.malformedArguments());
+        }
+        return json;
+    }
+
+    /** The plan as people read it in the journal (F-146); the machine makes its own from the tool calls. */
+    private static List<Map<String, Object>> steps(ModelReply reply) {
+        if (reply.toolCalls().isEmpty()) {
+            return List.of(Map.of("index", 0, "description", "Respond to the user", "actionType", "respond"));
+        }
+        List<Map<String, Object>> steps = new ArrayList<>();
+        for (ToolCallRequest call : reply.toolCalls()) {
+            steps.add(Map.of(
+                    "index",
+                    steps.size(),
+                    "description",
+                    "Call tool: " + call.toolName(),
+                    "actionType",
+                    "tool_call",
+                    "toolName",
+                    call.toolName()));
+        }
+        return steps;
+    }
+}

@@ -1,0 +1,113 @@
+package dev.millrace.agent.thinker;
+
+import dev.millrace.agent.Agents;
+import dev.millrace.agent.ToolRouting;
+import dev.millrace.agent.core.TranscriptEntry;
+import dev.millrace.agent.kafka.LaneProducer;
+import dev.millrace.agent.topology.ModelCalls;
+import dev.millrace.agent.topology.OutstandingCall;
+import dev.millrace.agent.topology.Transcripts;
+import dev.millrace.llm.ModelCall;
+import dev.millrace.llm.ModelDispatcher;
+import dev.millrace.llm.ModelOutcome;
+import dev.millrace.llm.ModelRequest;
+import dev.millrace.schemas.Event;
+import java.time.Clock;
+import java.util.List;
+import java.util.Optional;
+import org.apache.kafka.common.errors.RecordTooLargeException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Makes model calls (B.4): waits for a permit, builds the request from the transcript, asks, and puts the reply on a lane.
+ * A reply that was paid for is not given up: an absent broker is waited for.
+ */
+public final class Thinker implements ModelCalls {
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(Thinker.class);
+
+    private final ModelDispatcher dispatcher;
+    private final Prompts prompts;
+    private final Transcripts transcripts;
+    private final LaneProducer lanes;
+    private final Clock clock;
+    private final String cognitiveLane;
+
+    /**
+     * A thinker.
+     *
+     * @param wiring what it works with
+     */
+    public Thinker(Wiring wiring) {
+        this.dispatcher = wiring.dispatcher();
+        this.prompts = new Prompts(wiring.agents(), wiring.routing());
+        this.transcripts = wiring.transcripts();
+        this.lanes = wiring.lanes();
+        this.clock = wiring.clock();
+        this.cognitiveLane = wiring.cognitiveLane();
+    }
+
+    /** What a thinker works with; {@code cognitiveLane} is the topic that fences are put on. */
+    public record Wiring(
+            ModelDispatcher dispatcher,
+            Agents agents,
+            ToolRouting routing,
+            Transcripts transcripts,
+            LaneProducer lanes,
+            Clock clock,
+            String cognitiveLane) {}
+
+    @Override
+    public void request(int partition, OutstandingCall call) {
+        dispatcher.submit(new ModelCall(
+                call.key(),
+                call.priority(),
+                call.requestedAtMs(),
+                () -> build(partition, call),
+                outcome -> answer(call, outcome)));
+    }
+
+    @Override
+    public void settle(OutstandingCall call) {
+        dispatcher.cancel(call.key());
+    }
+
+    @Override
+    public void fence(int partition, String value) {
+        lanes.mark(cognitiveLane, partition, FENCE, value);
+    }
+
+    private ModelRequest build(int partition, OutstandingCall call) throws InterruptedException {
+        Optional<List<TranscriptEntry>> transcript = transcripts.read(partition, call);
+        if (transcript.isEmpty()) {
+            dispatcher.cancel(call.key());
+            LOGGER.atInfo()
+                    .addKeyValue("callId", call.callId())
+                    .addKeyValue("partition", partition)
+                    .log("The task has moved to another instance, which makes its model call");
+            throw new InterruptedException("the task has moved to another instance");
+        }
+        return prompts.request(call, transcript.get());
+    }
+
+    private void answer(OutstandingCall call, ModelOutcome outcome) {
+        Event reply = Replies.of(call, outcome, clock.instant());
+        try {
+            send(call, reply);
+        } catch (InterruptedException e) {
+            LOGGER.atInfo()
+                    .addKeyValue("callId", call.callId())
+                    .log("Stopped before a reply was on its lane; the call is made again after the start");
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void send(OutstandingCall call, Event reply) throws InterruptedException {
+        try {
+            lanes.send(reply);
+        } catch (RecordTooLargeException e) {
+            lanes.send(Replies.tooLarge(call, clock.instant()));
+        }
+    }
+}

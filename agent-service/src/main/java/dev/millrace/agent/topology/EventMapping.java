@@ -1,0 +1,262 @@
+package dev.millrace.agent.topology;
+
+import dev.millrace.agent.Agents;
+import dev.millrace.agent.ToolRouting;
+import dev.millrace.agent.core.Meta;
+import dev.millrace.agent.core.TaskError;
+import dev.millrace.agent.core.TaskEvent;
+import dev.millrace.agent.core.ToolCall;
+import dev.millrace.agent.core.Usage;
+import dev.millrace.schemas.CustomEventType;
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.Json;
+import dev.millrace.schemas.KnownEventType;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** Turns events as they travel into events as the machine takes them; the only place that says what is not acceptable. */
+final class EventMapping {
+
+    private static final Pattern PLACEHOLDER = Pattern.compile("\\{\\{\\s*([\\w.\\-]+)\\s*}}");
+
+    private final ToolRouting routing;
+
+    EventMapping(ToolRouting routing) {
+        this.routing = routing;
+    }
+
+    /** What an event is to the machine. */
+    sealed interface Mapped {}
+
+    /** Something that happened to a task. */
+    record ForTask(TaskEvent event) implements Mapped {}
+
+    /** Nothing to the machine, but a fact all the same: into the journal with it. */
+    record RecordOnly() implements Mapped {}
+
+    /**
+     * Not acceptable.
+     *
+     * @param reason stable word, lower snake case
+     * @param detail what was expected and found
+     */
+    record Refused(String reason, String detail) implements Mapped {}
+
+    /** The task that an event is for: the one it names, or, if it can start one, the one with its own id. */
+    static @Nullable String taskIdOf(Event event) {
+        String named = event.taskId();
+        return named == null && startsTasks(event) ? event.id() : named;
+    }
+
+    private static boolean startsTasks(Event event) {
+        return event.type() instanceof KnownEventType type
+                && switch (type) {
+                    case MESSAGE_RECEIVED, WEBHOOK_TRIGGERED, SCHEDULE_FIRED -> true;
+                    default -> false;
+                };
+    }
+
+    /**
+     * Maps an event from a lane.
+     *
+     * @param taskId what {@link #taskIdOf} said
+     * @param taskType the agent of the task as it stands; the default agent if there is no task yet
+     */
+    Mapped fromLane(Event event, String taskId, String taskType) {
+        return switch (event.type()) {
+            case CustomEventType type -> new RecordOnly();
+            case KnownEventType type -> fromLane(type, event, taskId, taskType);
+        };
+    }
+
+    private Mapped fromLane(KnownEventType type, Event event, String taskId, String taskType) {
+        return switch (type) {
+            case SYSTEM_STARTED, SYSTEM_SHUTTING_DOWN, HEARTBEAT, REFLECTION_COMPLETE, RAG_INGEST, ENTITY_EXTRACT ->
+                new RecordOnly();
+            case TASK_CREATED,
+                    TASK_STATE_CHANGED,
+                    TASK_COMPLETED,
+                    TASK_NOTIFY,
+                    TASK_CANCELLED,
+                    MODEL_CALL_REQUESTED,
+                    STEP_COMPLETED,
+                    TOOL_CALL_REQUESTED,
+                    REFLECTION_REQUESTED,
+                    APPROVAL_REQUESTED,
+                    APPROVAL_DECIDED ->
+                new Refused(
+                        "not_accepted", type.wireName() + " is written by the task machine and taken from nobody else");
+            default -> ofTask(type, event, taskId, taskType);
+        };
+    }
+
+    /** Maps an event that changes a task: from a lane, or made by the machine itself. */
+    Mapped ofTask(KnownEventType type, Event event, String taskId, String taskType) {
+        Meta meta = new Meta(event.id(), taskId, event.timestamp());
+        try {
+            return switch (type) {
+                case MESSAGE_RECEIVED, WEBHOOK_TRIGGERED, SCHEDULE_FIRED -> input(event, meta);
+                case TASK_CREATED -> new ForTask(new TaskEvent.TaskCreated(meta));
+                case TASK_SUSPENDED -> new ForTask(new TaskEvent.TaskSuspended(meta, or(event.text("reason"), "")));
+                case TASK_RESUMED -> new ForTask(new TaskEvent.TaskResumed(meta, event.text("newInput")));
+                case TASK_CANCEL_REQUESTED ->
+                    new ForTask(new TaskEvent.CancelRequested(meta, or(event.text("reason"), "cancelled on request")));
+                case TASK_FAILED ->
+                    new ForTask(new TaskEvent.FailureDeclared(
+                            meta,
+                            new TaskError(
+                                    or(event.text("code"), "declared_failed"),
+                                    or(event.text("error"), "declared failed from outside"))));
+                case REASON_DONE ->
+                    new ForTask(new TaskEvent.ModelReplied(
+                            meta,
+                            required(event, "callId"),
+                            event.text("response"),
+                            toolCalls(event, taskType),
+                            usage(event)));
+                case NEED_MORE_INFO ->
+                    new ForTask(new TaskEvent.QuestionAsked(
+                            meta,
+                            required(event, "callId"),
+                            required(event, "question"),
+                            event.text("response"),
+                            event.text("toolCallId"),
+                            toolCalls(event, taskType),
+                            usage(event)));
+                case MODEL_CALL_FAILED ->
+                    new ForTask(new TaskEvent.ModelCallFailed(
+                            meta,
+                            required(event, "callId"),
+                            new TaskError(required(event, "code"), required(event, "error"))));
+                case STEP_COMPLETED ->
+                    new ForTask(new TaskEvent.StepCompleted(meta, whole(event.payload(), "stepIndex")));
+                case TOOL_CALL_COMPLETED -> toolCompleted(event, meta);
+                case TOOL_CALL_FAILED ->
+                    new ForTask(new TaskEvent.ToolReturned(
+                            meta, required(event, "callId"), required(event, "error"), true, null));
+                default -> new RecordOnly();
+            };
+        } catch (IllegalArgumentException e) {
+            return new Refused("bad_payload", type.wireName() + ": " + e.getMessage());
+        }
+    }
+
+    private static Mapped input(Event event, Meta meta) {
+        String text = event.text("text");
+        if (text == null) {
+            text = event.text("content");
+        }
+        String template = event.text("template");
+        if (text == null && template != null) {
+            text = fill(template, event.payload());
+        }
+        if (text == null || text.isBlank()) {
+            return new Refused(
+                    "no_text",
+                    event.type().wireName()
+                            + ": expected a text, or a template to make one from the payload, found neither");
+        }
+        return new ForTask(new TaskEvent.InputReceived(
+                meta, text, or(event.text("taskType"), Agents.DEFAULT), event.effectivePriority()));
+    }
+
+    /** Puts values of the payload into a text: {@code {{a.b}}} is field b of object a; what is missing is left out. */
+    static String fill(String template, Map<String, @Nullable Object> payload) {
+        Matcher matcher = PLACEHOLDER.matcher(template);
+        StringBuilder text = new StringBuilder();
+        while (matcher.find()) {
+            Object value = payload;
+            for (String name : matcher.group(1).split("\\.", -1)) {
+                value = value instanceof Map<?, ?> object ? object.get(name) : null;
+            }
+            String words = value == null ? "" : value instanceof String string ? string : Json.writeText(value);
+            matcher.appendReplacement(text, Matcher.quoteReplacement(words));
+        }
+        return matcher.appendTail(text).toString();
+    }
+
+    private static Mapped toolCompleted(Event event, Meta meta) {
+        Object result = event.payload().get("result");
+        String notification = "notify".equals(event.text("toolName"))
+                        && result instanceof Map<?, ?> object
+                        && object.get("message") instanceof String message
+                ? message
+                : null;
+        return new ForTask(new TaskEvent.ToolReturned(
+                meta, required(event, "callId"), Json.writeText(result), false, notification));
+    }
+
+    private List<ToolCall> toolCalls(Event event, String taskType) {
+        if (!(event.payload().get("toolCalls") instanceof List<?> list)) {
+            return List.of();
+        }
+        List<ToolCall> calls = new ArrayList<>(list.size());
+        for (Object item : list) {
+            if (!(item instanceof Map<?, ?> call)) {
+                throw new IllegalArgumentException("toolCalls: expected objects, found " + item);
+            }
+            calls.add(toolCall(call, taskType));
+        }
+        return calls;
+    }
+
+    private ToolCall toolCall(Map<?, ?> call, String taskType) {
+        if (!(call.get("toolName") instanceof String toolName) || !(call.get("toolCallId") instanceof String id)) {
+            throw new IllegalArgumentException(
+                    "toolCalls: expected a toolName and a toolCallId, found " + call.keySet());
+        }
+        if (call.get("malformedArguments") instanceof String malformed) {
+            return new ToolCall(
+                    id,
+                    toolName,
+                    "{}",
+                    new ToolCall.Refuse(
+                            "invalid_json_arguments",
+                            "INVALID JSON ARGUMENTS: expected a JSON object, found: " + cut(malformed)));
+        }
+        Object arguments = call.get("arguments");
+        return new ToolCall(
+                id,
+                toolName,
+                Json.writeText(arguments == null ? Map.of() : arguments),
+                routing.route(taskType, toolName));
+    }
+
+    private static Usage usage(Event event) {
+        return event.payload().get("usage") instanceof Map<?, ?> usage
+                ? new Usage(tokens(usage.get("inputTokens")), tokens(usage.get("outputTokens")))
+                : Usage.NONE;
+    }
+
+    private static long tokens(@Nullable Object value) {
+        return value instanceof Number number ? number.longValue() : 0;
+    }
+
+    private static int whole(Map<String, @Nullable Object> payload, String field) {
+        if (payload.get(field) instanceof Integer number) {
+            return number;
+        }
+        throw new IllegalArgumentException(field + ": expected a whole number, found " + payload.get(field));
+    }
+
+    private static String required(Event event, String field) {
+        String value = event.text(field);
+        if (value == null) {
+            throw new IllegalArgumentException(
+                    field + ": expected a text, found " + event.payload().get(field));
+        }
+        return value;
+    }
+
+    private static String or(@Nullable String value, String otherwise) {
+        return value == null ? otherwise : value;
+    }
+
+    private static String cut(String text) {
+        return text.length() <= 200 ? text : text.substring(0, 200) + "…";
+    }
+}

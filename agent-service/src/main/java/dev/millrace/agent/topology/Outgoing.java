@@ -1,0 +1,12 @@
+package dev.millrace.agent.topology;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A record on its way out; its key and headers are those of the Streams record that carries it.
+ *
+ * @param topic where it goes
+ * @param value its bytes; {@code null} only for a dead letter that had none
+ */
+@SuppressWarnings("ArrayRecordComponent") // bytes that are written once and never compared
+record Outgoing(String topic, byte @Nullable [] value) {}

@@ -1,0 +1,60 @@
+package dev.millrace.agent.topology;
+
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.EventType;
+import dev.millrace.schemas.Ids;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A model call that the machine waits for: enough to make it, and to answer it, on any instance.
+ *
+ * @param callId the call
+ * @param namespace the task's tenant
+ * @param taskId the task
+ * @param sessionId the task's conversation; {@code null} = none
+ * @param correlationId root of the chain
+ * @param causationId the event that led to the call; the reply's parent (F-054)
+ * @param traceparent W3C trace context; {@code null} = not traced
+ * @param taskType the agent
+ * @param priority the task's effective priority; lower is called first
+ * @param iteration which call of the task this is, from 1
+ * @param transcriptLength how many transcript entries the model is shown
+ * @param requestedAtMs when it was asked for, in Unix milliseconds; the older of two equals goes first
+ */
+public record OutstandingCall(
+        String callId,
+        String namespace,
+        String taskId,
+        @Nullable String sessionId,
+        String correlationId,
+        String causationId,
+        @Nullable String traceparent,
+        String taskType,
+        int priority,
+        int iteration,
+        int transcriptLength,
+        long requestedAtMs) {
+
+    /** The key in the store of outstanding calls, unique across namespaces. */
+    public String key() {
+        return Event.qualified(namespace, callId);
+    }
+
+    /** The key of the task's row. */
+    public String taskKey() {
+        return Event.qualified(namespace, taskId);
+    }
+
+    /** Starts the event that answers this call; the same answer has the same id, however often it is given. */
+    public Event.Builder reply(EventType type, Instant now) {
+        return Event.root(Ids.hash(key() + '\n' + type.wireName()).substring(0, 32), type, now)
+                .taskId(taskId)
+                .sessionId(sessionId)
+                .namespace(namespace)
+                .correlationId(correlationId)
+                .parentEventId(causationId)
+                .traceparent(traceparent)
+                .source("cognitive.reason");
+    }
+}

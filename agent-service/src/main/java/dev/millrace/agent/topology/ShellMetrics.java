@@ -1,0 +1,20 @@
+package dev.millrace.agent.topology;
+
+import dev.millrace.agent.core.DiscardReason;
+import dev.millrace.schemas.EventType;
+
+/** What the shell counts. Called on stream threads; must not block. */
+public interface ShellMetrics {
+
+    /** An event was taken and moved a task, or was only recorded. */
+    void accepted(EventType type);
+
+    /** An event changed nothing. */
+    void discarded(EventType type, DiscardReason reason);
+
+    /** A record went to the dead letters. */
+    void deadLettered(String reason);
+
+    /** A record was sent to the partition that its key belongs on. */
+    void rerouted();
+}

@@ -1,0 +1,100 @@
+package dev.millrace.agent.topology;
+
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonSubTypes;
+import com.fasterxml.jackson.annotation.JsonTypeInfo;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.ObjectReader;
+import com.fasterxml.jackson.databind.ObjectWriter;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.millrace.agent.core.Plan;
+import dev.millrace.agent.core.TaskState;
+import dev.millrace.agent.core.ToolCall;
+import dev.millrace.agent.core.TranscriptEntry;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import org.apache.kafka.common.serialization.Deserializer;
+import org.apache.kafka.common.serialization.Serde;
+import org.apache.kafka.common.serialization.Serdes;
+import org.apache.kafka.common.serialization.Serializer;
+
+/**
+ * How the stores keep their values: JSON, with the kind of a state in {@code state}, of a step in {@code step}, and so on.
+ * What a released version wrote must stay readable: fields may be added, never renamed ({@code src/test/resources/states}).
+ */
+final class StoreSerdes {
+
+    private static final ObjectMapper MAPPER = JsonMapper.builder()
+            .addMixIn(TaskState.class, StateKinds.class)
+            .addMixIn(Plan.Step.class, StepKinds.class)
+            .addMixIn(TranscriptEntry.class, EntryKinds.class)
+            .addMixIn(ToolCall.Route.class, RouteKinds.class)
+            .defaultPropertyInclusion(
+                    JsonInclude.Value.construct(JsonInclude.Include.NON_NULL, JsonInclude.Include.ALWAYS))
+            .disable(com.fasterxml.jackson.databind.DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
+            .build();
+
+    static final Serde<StoredTask> TASK = serde(StoredTask.class);
+    static final Serde<TranscriptEntry> TRANSCRIPT_ENTRY = serde(TranscriptEntry.class);
+    static final Serde<OutstandingCall> OUTSTANDING_CALL = serde(OutstandingCall.class);
+
+    private StoreSerdes() {}
+
+    private static <T> Serde<T> serde(Class<T> type) {
+        ObjectWriter writer = MAPPER.writerFor(type);
+        ObjectReader reader = MAPPER.readerFor(type);
+        // a deleted row is null in both forms
+        Serializer<T> serializer = (topic, value) -> {
+            try {
+                return value == null ? null : writer.writeValueAsBytes(value);
+            } catch (IOException e) {
+                throw new UncheckedIOException("a " + type.getSimpleName() + " could not be written", e);
+            }
+        };
+        Deserializer<T> deserializer = (topic, bytes) -> {
+            try {
+                return bytes == null ? null : reader.readValue(bytes);
+            } catch (IOException e) {
+                throw new UncheckedIOException("a stored " + type.getSimpleName() + " could not be read", e);
+            }
+        };
+        return Serdes.serdeFrom(serializer, deserializer);
+    }
+
+    @JsonTypeInfo(use = JsonTypeInfo.Id.NAME, property = "state")
+    @JsonSubTypes({
+        @JsonSubTypes.Type(value = TaskState.Absent.class, name = "absent"),
+        @JsonSubTypes.Type(value = TaskState.Idle.class, name = "idle"),
+        @JsonSubTypes.Type(value = TaskState.Reasoning.class, name = "reasoning"),
+        @JsonSubTypes.Type(value = TaskState.Acting.class, name = "acting"),
+        @JsonSubTypes.Type(value = TaskState.Suspended.class, name = "suspended"),
+        @JsonSubTypes.Type(value = TaskState.Completed.class, name = "completed"),
+        @JsonSubTypes.Type(value = TaskState.Failed.class, name = "failed"),
+        @JsonSubTypes.Type(value = TaskState.Cancelled.class, name = "cancelled")
+    })
+    @JsonIgnoreProperties({"label"})
+    private interface StateKinds {}
+
+    @JsonTypeInfo(use = JsonTypeInfo.Id.NAME, property = "step")
+    @JsonSubTypes({
+        @JsonSubTypes.Type(value = Plan.CallStep.class, name = "call"),
+        @JsonSubTypes.Type(value = Plan.RespondStep.class, name = "respond")
+    })
+    private interface StepKinds {}
+
+    @JsonTypeInfo(use = JsonTypeInfo.Id.NAME, property = "role")
+    @JsonSubTypes({
+        @JsonSubTypes.Type(value = TranscriptEntry.UserText.class, name = "user"),
+        @JsonSubTypes.Type(value = TranscriptEntry.AssistantTurn.class, name = "assistant"),
+        @JsonSubTypes.Type(value = TranscriptEntry.ToolResult.class, name = "tool")
+    })
+    private interface EntryKinds {}
+
+    @JsonTypeInfo(use = JsonTypeInfo.Id.NAME, property = "route")
+    @JsonSubTypes({
+        @JsonSubTypes.Type(value = ToolCall.Run.class, name = "run"),
+        @JsonSubTypes.Type(value = ToolCall.Refuse.class, name = "refuse")
+    })
+    private interface RouteKinds {}
+}

@@ -1,0 +1,204 @@
+package dev.millrace.agent.topology;
+
+import dev.millrace.agent.core.DiscardReason;
+import dev.millrace.agent.core.Effect;
+import dev.millrace.agent.core.Fact;
+import dev.millrace.agent.core.Reflection;
+import dev.millrace.agent.core.TaskContext;
+import dev.millrace.agent.core.TaskEvent;
+import dev.millrace.agent.core.TaskFsm;
+import dev.millrace.agent.core.TaskState;
+import dev.millrace.agent.core.TranscriptEntry;
+import dev.millrace.agent.core.Transition;
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.Json;
+import dev.millrace.schemas.KnownEventType;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.IntFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Everything that one event from a lane leads to, worked out before any of it is written: the event itself, and the
+ * follow-ups that the machine takes in the same transaction. If this throws, nothing has happened yet.
+ */
+final class TaskMove {
+
+    /** A request for a worker: the event, and the topic and key that it goes out with. */
+    record Request(String toolset, String key, Event event) {}
+
+    private final TaskFsm machine;
+    private final EventMapping mapping;
+    private final IntFunction<@Nullable TranscriptEntry> storedTranscript;
+    private final boolean reflect;
+
+    private final List<Event> journal = new ArrayList<>();
+    private final List<Request> requests = new ArrayList<>();
+    private final TreeMap<Integer, TranscriptEntry> appended = new TreeMap<>();
+    private final Map<String, OutstandingCall> called = new LinkedHashMap<>();
+    private final List<String> settled = new ArrayList<>();
+    private StoredTask task;
+    private @Nullable DiscardReason discarded;
+
+    TaskMove(
+            TaskFsm machine,
+            EventMapping mapping,
+            boolean reflect,
+            StoredTask before,
+            IntFunction<@Nullable TranscriptEntry> storedTranscript) {
+        this.machine = machine;
+        this.mapping = mapping;
+        this.reflect = reflect;
+        this.task = before;
+        this.storedTranscript = storedTranscript;
+    }
+
+    /** Applies the event and its follow-ups. Called once. */
+    void apply(Event event, TaskEvent first, long nowMs) {
+        Deque<Event> followUps = new ArrayDeque<>();
+        take(event, first, nowMs, followUps);
+        while (!followUps.isEmpty()) {
+            Event next = followUps.removeFirst();
+            EventMapping.Mapped mapped =
+                    mapping.ofTask((KnownEventType) next.type(), next, task.taskId(), taskType(task.state()));
+            if (!(mapped instanceof EventMapping.ForTask(TaskEvent followUp))) {
+                throw new IllegalStateException("the machine does not take its own " + next.type() + ": " + mapped);
+            }
+            take(next, followUp, nowMs, followUps);
+        }
+    }
+
+    /** The row afterwards. */
+    StoredTask task() {
+        return task;
+    }
+
+    /** Why the event changed nothing; {@code null} = it did. */
+    @Nullable
+    DiscardReason discarded() {
+        return discarded;
+    }
+
+    /** What goes into the journal, in order; empty if the event was discarded. */
+    List<Event> journal() {
+        return journal;
+    }
+
+    /** What goes to workers. */
+    List<Request> requests() {
+        return requests;
+    }
+
+    /** New transcript entries by position. */
+    Map<Integer, TranscriptEntry> appended() {
+        return appended;
+    }
+
+    /** Model calls to make, by call id. */
+    Map<String, OutstandingCall> called() {
+        return called;
+    }
+
+    /** Ids of model calls that nobody waits for any more. */
+    List<String> settled() {
+        return settled;
+    }
+
+    static String taskType(TaskState state) {
+        return state instanceof TaskState.Existing task ? task.context().taskType() : dev.millrace.agent.Agents.DEFAULT;
+    }
+
+    private void take(Event event, TaskEvent taskEvent, long nowMs, Deque<Event> followUps) {
+        TaskState before = task.state();
+        Transition transition = machine.transition(before, taskEvent);
+        if (transition.effects().stream().findFirst().orElse(null) instanceof Effect.Discard discard) {
+            if (journal.isEmpty()) {
+                discarded = discard.reason();
+            }
+            return;
+        }
+        TaskRecords records = new TaskRecords(event);
+        task = task.with(transition.next(), nowMs);
+        journal.add(event);
+        if (!before.label().equals(transition.next().label()) && before instanceof TaskState.Existing) {
+            journal.add(records.moved(before, transition.next()));
+        }
+        TaskContext context = ((TaskState.Existing) transition.next()).context();
+        for (Effect effect : transition.effects()) {
+            carryOut(effect, event, records, context, followUps, nowMs);
+        }
+    }
+
+    private void carryOut(
+            Effect effect, Event cause, TaskRecords records, TaskContext context, Deque<Event> followUps, long nowMs) {
+        switch (effect) {
+            case Effect.Append append -> {
+                for (int i = 0; i < append.entries().size(); i++) {
+                    appended.put(append.seq() + i, append.entries().get(i));
+                }
+            }
+            case Effect.CallModel call -> {
+                journal.add(records.requested(call));
+                called.put(call.callId(), outstanding(call, cause, context, nowMs));
+            }
+            case Effect.SettleModelCall settle -> {
+                if (called.remove(settle.callId()) == null) {
+                    settled.add(settle.callId());
+                }
+            }
+            case Effect.CallTool call -> {
+                Event request = records.requested(call, context);
+                journal.add(request);
+                requests.add(new Request(call.toolset(), call.callId(), request));
+            }
+            case Effect.Publish(Fact fact) -> publish(fact, records, context);
+            case Effect.FollowUp(Fact fact) -> followUps.add(records.of(fact, context, this::userText));
+            case Effect.Discard discard -> throw new IllegalStateException("a discard beside other effects");
+        }
+    }
+
+    private void publish(Fact fact, TaskRecords records, TaskContext context) {
+        Event event = records.of(fact, context, this::userText);
+        journal.add(event);
+        if (reflect
+                && fact instanceof Fact.Completed completed
+                && event.payload().get("result") instanceof Map<?, ?> result
+                && Reflection.isWorthwhile(
+                        completed.iterations(),
+                        completed.actionsCount(),
+                        Json.writeText(result).length())) {
+            Event reflection = new TaskRecords(event).reflectionOn(result, completed.actionsCount());
+            journal.add(reflection);
+            requests.add(new Request("reflection", event.namespace(), reflection));
+        }
+    }
+
+    private OutstandingCall outstanding(Effect.CallModel call, Event cause, TaskContext context, long nowMs) {
+        return new OutstandingCall(
+                call.callId(),
+                task.namespace(),
+                task.taskId(),
+                task.sessionId(),
+                cause.correlationId(),
+                cause.id(),
+                cause.traceparent(),
+                context.taskType(),
+                context.priority(),
+                call.iteration(),
+                context.transcriptLength(),
+                nowMs);
+    }
+
+    private String userText(int seq) {
+        TranscriptEntry entry = appended.get(seq);
+        if (entry == null) {
+            entry = storedTranscript.apply(seq);
+        }
+        return entry instanceof TranscriptEntry.UserText(String text) ? text : "";
+    }
+}

@@ -1,0 +1,187 @@
+package dev.millrace.agent.topology;
+
+import dev.millrace.agent.core.Effect;
+import dev.millrace.agent.core.Fact;
+import dev.millrace.agent.core.TaskContext;
+import dev.millrace.agent.core.TaskState;
+import dev.millrace.agent.core.Usage;
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.EventType;
+import dev.millrace.schemas.Json;
+import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.MalformedEventException;
+import java.nio.charset.StandardCharsets;
+import java.util.EnumMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.IntFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Turns what the machine decided on one event into events: ids, parent, correlation and trace follow from the cause
+ * (X-08). One object per cause.
+ */
+final class TaskRecords {
+
+    private static final String SOURCE_AGENT = "agent";
+    private static final String SOURCE_ACT = "cognitive.act";
+
+    private final Event cause;
+    private final Map<KnownEventType, Integer> ordinals = new EnumMap<>(KnownEventType.class);
+
+    TaskRecords(Event cause) {
+        this.cause = cause;
+    }
+
+    /** TASK_STATE_CHANGED for a move (X-07, F-138). */
+    Event moved(TaskState from, TaskState to) {
+        return make(
+                KnownEventType.TASK_STATE_CHANGED,
+                SOURCE_AGENT,
+                Map.of(
+                        "fromState",
+                        from.label(),
+                        "toState",
+                        to.label(),
+                        "triggerEventType",
+                        cause.type().wireName(),
+                        "triggerEventId",
+                        cause.id()));
+    }
+
+    /** MODEL_CALL_REQUESTED, for the journal. */
+    Event requested(Effect.CallModel call) {
+        return make(
+                KnownEventType.MODEL_CALL_REQUESTED,
+                SOURCE_AGENT,
+                Map.of("callId", call.callId(), "iteration", call.iteration()));
+    }
+
+    /** TOOL_CALL_REQUESTED, for the journal and for the workers (F-089). */
+    Event requested(Effect.CallTool call, TaskContext context) {
+        Map<String, @Nullable Object> payload = new LinkedHashMap<>();
+        payload.put("callId", call.callId());
+        payload.put("toolCallId", call.toolCallId());
+        payload.put("toolName", call.toolName());
+        payload.put("params", object(call.arguments()));
+        payload.put("taskType", context.taskType());
+        payload.put("stepIndex", call.stepIndex());
+        payload.put("timeoutMs", call.timeoutMs());
+        Event event = make(KnownEventType.TOOL_CALL_REQUESTED, SOURCE_ACT, payload);
+        return context.priority() == KnownEventType.MESSAGE_RECEIVED.code()
+                ? event
+                : event.toBuilder().priority(context.priority()).build();
+    }
+
+    /**
+     * The event that states a fact.
+     *
+     * @param inputs gives the text of the transcript entry at a position
+     */
+    Event of(Fact fact, TaskContext context, IntFunction<String> inputs) {
+        return switch (fact) {
+            case Fact.Created f ->
+                make(
+                        KnownEventType.TASK_CREATED,
+                        cause.source(),
+                        Map.of(
+                                "inputText",
+                                inputs.apply(context.inputSeq()),
+                                "source",
+                                cause.source(),
+                                "inputMetadata",
+                                cause.payload().get("metadata") instanceof Map<?, ?> metadata ? metadata : Map.of(),
+                                "taskType",
+                                f.taskType()));
+            case Fact.StepDone f ->
+                make(
+                        KnownEventType.STEP_COMPLETED,
+                        SOURCE_ACT,
+                        Map.of("stepIndex", f.stepIndex(), "actionsCount", f.actionsCount()));
+            case Fact.ToolRefused f ->
+                make(
+                        KnownEventType.TOOL_CALL_FAILED,
+                        SOURCE_AGENT,
+                        Map.of(
+                                "callId",
+                                f.callId(),
+                                "toolName",
+                                f.toolName(),
+                                "error",
+                                f.message(),
+                                "code",
+                                f.code(),
+                                "durationMs",
+                                0));
+            case Fact.Asked f ->
+                make(
+                        KnownEventType.TASK_SUSPENDED,
+                        SOURCE_AGENT,
+                        Map.of("reason", "waiting for an answer", "question", f.question()));
+            case Fact.Notified f -> make(KnownEventType.TASK_NOTIFY, SOURCE_ACT, Map.of("message", f.message()));
+            case Fact.Completed f ->
+                make(
+                        KnownEventType.TASK_COMPLETED,
+                        SOURCE_AGENT,
+                        Map.of("result", result(f, context, inputs), "usage", usage(f.usage())));
+            case Fact.Failed f ->
+                make(
+                        KnownEventType.TASK_FAILED,
+                        SOURCE_AGENT,
+                        Map.of(
+                                "error",
+                                f.error().message(),
+                                "code",
+                                f.error().code(),
+                                "iterations",
+                                f.iterations(),
+                                "usage",
+                                usage(f.usage())));
+            case Fact.Cancelled f -> make(KnownEventType.TASK_CANCELLED, SOURCE_AGENT, Map.of("reason", f.reason()));
+        };
+    }
+
+    /** REFLECTION_REQUESTED, caused by the event that this object was made for, which is TASK_COMPLETED. */
+    Event reflectionOn(Map<?, ?> result, int actionsCount) {
+        Map<String, @Nullable Object> payload = new LinkedHashMap<>();
+        result.forEach((name, value) -> payload.put(String.valueOf(name), value));
+        payload.put("actionsCount", actionsCount);
+        return make(KnownEventType.REFLECTION_REQUESTED, SOURCE_AGENT, payload);
+    }
+
+    /** The compiled result (F-073). */
+    private static Map<String, @Nullable Object> result(
+            Fact.Completed fact, TaskContext context, IntFunction<String> inputs) {
+        Map<String, @Nullable Object> result = new LinkedHashMap<>();
+        result.put("taskId", context.taskId());
+        result.put("input", inputs.apply(fact.inputSeq()));
+        result.put("response", fact.response());
+        result.put("iterations", fact.iterations());
+        return result;
+    }
+
+    private static Map<String, @Nullable Object> usage(Usage usage) {
+        return Map.of("inputTokens", usage.inputTokens(), "outputTokens", usage.outputTokens());
+    }
+
+    private static Map<String, @Nullable Object> object(String json) {
+        try {
+            return Json.readObject(json.getBytes(StandardCharsets.UTF_8));
+        } catch (MalformedEventException e) {
+            // the mapping wrote this text from a JSON value; anything but an object is for the tool to refuse
+            return Map.of("arguments", json);
+        }
+    }
+
+    private Event make(KnownEventType type, String source, Map<String, ? extends @Nullable Object> payload) {
+        int ordinal = ordinals.merge(type, 1, Integer::sum) - 1;
+        return derive(type, ordinal, source, new LinkedHashMap<>(payload));
+    }
+
+    private Event derive(EventType type, int ordinal, String source, Map<String, @Nullable Object> payload) {
+        return cause.derive(type, ordinal, cause.timestamp())
+                .source(source)
+                .payload(payload)
+                .build();
+    }
+}

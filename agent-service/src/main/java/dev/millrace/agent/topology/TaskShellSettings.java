@@ -1,0 +1,31 @@
+package dev.millrace.agent.topology;
+
+import dev.millrace.schemas.Topics;
+import java.time.Duration;
+
+/**
+ * What the shell is told from outside.
+ *
+ * @param topics the catalogue of topics
+ * @param partitions of every lane and of the journal, 1 or more
+ * @param seenRetention how long the id of an external event is remembered, more than zero (X-27)
+ * @param endedRetention how long the row and the transcript of an ended task are kept, more than zero
+ * @param reflection whether REFLECTION_REQUESTED is sent for completed tasks that are worth it
+ */
+public record TaskShellSettings(
+        Topics topics, int partitions, Duration seenRetention, Duration endedRetention, boolean reflection) {
+
+    public TaskShellSettings {
+        if (partitions < 1) {
+            throw new IllegalArgumentException("millrace.topics.partitions: expected 1 or more, found " + partitions);
+        }
+        requirePositive("millrace.agent.seen-retention", seenRetention);
+        requirePositive("millrace.agent.task.ended-retention", endedRetention);
+    }
+
+    private static void requirePositive(String key, Duration value) {
+        if (value.isNegative() || value.isZero()) {
+            throw new IllegalArgumentException(key + ": expected more than zero, found " + value);
+        }
+    }
+}

@@ -1,0 +1,75 @@
+package dev.millrace.agent.topology;
+
+import dev.millrace.agent.ToolRouting;
+import dev.millrace.agent.core.TaskFsm;
+import java.util.Set;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.common.serialization.Serializer;
+import org.apache.kafka.streams.AutoOffsetReset;
+import org.apache.kafka.streams.Topology;
+import org.apache.kafka.streams.processor.api.Processor;
+import org.apache.kafka.streams.processor.api.ProcessorSupplier;
+import org.apache.kafka.streams.state.StoreBuilder;
+
+/**
+ * The topology of the task machine: one source over all lanes, one processor with the stores, one sink. One sub-topology,
+ * so that everything about a conversation meets on one partition, whichever lane it came by. Names of nodes and stores are
+ * part of the state: {@code src/test/resources/topology.txt} holds them.
+ */
+public final class TaskTopology {
+
+    static final String SOURCE = "lanes";
+    static final String PROCESSOR = "task-machine";
+    static final String SINK = "out";
+
+    private TaskTopology() {}
+
+    /** What the processors share; safe for any thread. */
+    record Parts(TaskFsm machine, EventMapping mapping, ModelCalls modelCalls, ShellMetrics metrics) {}
+
+    /**
+     * Builds the topology.
+     *
+     * @param machine decides
+     * @param routing says where tool calls go
+     * @param modelCalls makes model calls
+     */
+    public static Topology build(
+            TaskShellSettings settings,
+            TaskFsm machine,
+            ToolRouting routing,
+            ModelCalls modelCalls,
+            ShellMetrics metrics) {
+        Parts parts = new Parts(machine, new EventMapping(routing), modelCalls, metrics);
+        Topology topology = new Topology();
+        topology.addSource(
+                AutoOffsetReset.earliest(),
+                SOURCE,
+                null,
+                new ByteArrayDeserializer(),
+                new ByteArrayDeserializer(),
+                settings.topics().taskLanes().toArray(String[]::new));
+        topology.addProcessor(
+                PROCESSOR,
+                new ProcessorSupplier<byte[], byte[], byte[], Outgoing>() {
+                    @Override
+                    public Processor<byte[], byte[], byte[], Outgoing> get() {
+                        return new TaskProcessor(parts, settings);
+                    }
+
+                    @Override
+                    public Set<StoreBuilder<?>> stores() {
+                        return Set.of(
+                                Stores.tasks(),
+                                Stores.transcripts(),
+                                Stores.calls(),
+                                Stores.seen(settings.seenRetention()));
+                    }
+                },
+                SOURCE);
+        Serializer<Outgoing> value = (topic, outgoing) -> outgoing.value();
+        topology.addSink(SINK, (key, outgoing, from) -> outgoing.topic(), new ByteArraySerializer(), value, PROCESSOR);
+        return topology;
+    }
+}

@@ -1,0 +1,31 @@
+package dev.millrace.agent.topology;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** Takes model calls as the thinker would, and makes none: the test answers. */
+final class RecordedModelCalls implements ModelCalls {
+
+    final List<OutstandingCall> requested = new ArrayList<>();
+    final List<OutstandingCall> settled = new ArrayList<>();
+    final List<String> fences = new ArrayList<>();
+
+    @Override
+    public void request(int partition, OutstandingCall call) {
+        requested.add(call);
+    }
+
+    @Override
+    public void fence(int partition, String value) {
+        fences.add(value);
+    }
+
+    @Override
+    public void settle(OutstandingCall call) {
+        settled.add(call);
+    }
+
+    OutstandingCall last() {
+        return requested.getLast();
+    }
+}

@@ -1,0 +1,554 @@
+package dev.millrace.agent.topology;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.millrace.agent.Agents;
+import dev.millrace.agent.ToolCatalogue;
+import dev.millrace.agent.ToolRouting;
+import dev.millrace.agent.core.DiscardReason;
+import dev.millrace.agent.core.TaskFsm;
+import dev.millrace.agent.core.TaskLimits;
+import dev.millrace.agent.core.TranscriptEntry;
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.EventCodec;
+import dev.millrace.schemas.EventType;
+import dev.millrace.schemas.Ids;
+import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.MalformedEventException;
+import dev.millrace.schemas.ToolDefinition;
+import dev.millrace.schemas.Topics;
+import dev.millrace.schemas.kafka.DeadLetters;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.stream.Stream;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.header.internals.RecordHeaders;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.streams.StreamsConfig;
+import org.apache.kafka.streams.TestInputTopic;
+import org.apache.kafka.streams.TestOutputTopic;
+import org.apache.kafka.streams.TopologyTestDriver;
+import org.apache.kafka.streams.test.TestRecord;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+class TaskTopologyTest {
+
+    private static final Topics TOPICS = new Topics("test.");
+    private static final Instant NOW = Instant.parse("2026-11-21T12:00:00Z");
+    private static final ToolDefinition READ_FILE = new ToolDefinition(
+            "read_file",
+            "Reads a file.",
+            Map.of("type", "object"),
+            "tool",
+            5_000,
+            ToolDefinition.SideEffects.READ_ONLY);
+    private static final ToolDefinition WRITE_FILE = new ToolDefinition(
+            "write_file",
+            "Writes a file.",
+            Map.of("type", "object"),
+            "files",
+            5_000,
+            ToolDefinition.SideEffects.DESTRUCTIVE);
+    private static final ToolDefinition NOTIFY = new ToolDefinition(
+            "notify",
+            "Tells the owner.",
+            Map.of("type", "object"),
+            "tool",
+            5_000,
+            ToolDefinition.SideEffects.IDEMPOTENT);
+
+    @TempDir
+    Path stateDir;
+
+    private final RecordedModelCalls model = new RecordedModelCalls();
+    private final CountedShell counted = new CountedShell();
+    private TopologyTestDriver driver;
+    private TestOutputTopic<byte[], byte[]> journal;
+    private TestOutputTopic<byte[], byte[]> requests;
+    private TestOutputTopic<byte[], byte[]> deadLetters;
+
+    @BeforeEach
+    @SuppressWarnings("NullAway") // fields of a test
+    void start() {
+        Properties config = new Properties();
+        config.put(StreamsConfig.APPLICATION_ID_CONFIG, "test");
+        config.put(StreamsConfig.BOOTSTRAP_SERVERS_CONFIG, "unused:1");
+        config.put(StreamsConfig.STATE_DIR_CONFIG, stateDir.toString());
+        driver = new TopologyTestDriver(
+                TaskTopology.build(
+                        new TaskShellSettings(TOPICS, 1, Duration.ofHours(24), Duration.ofDays(30), true),
+                        new TaskFsm(TaskLimits.DEFAULT),
+                        new ToolRouting(Agents.builtIn(), new FixedTools(List.of(READ_FILE, WRITE_FILE, NOTIFY))),
+                        model,
+                        counted),
+                config,
+                NOW);
+        journal = output(TOPICS.journal());
+        requests = output(TOPICS.requests("tool"));
+        deadLetters = output(TOPICS.deadLetters());
+    }
+
+    @AfterEach
+    void stop() {
+        driver.close();
+    }
+
+    @Test
+    @DisplayName("F-053, F-054: a task with one tool call takes the canonical way, one chain by parentEventId")
+    void shouldTakeTheCanonicalWay() throws MalformedEventException {
+        // given
+        Event message = message("m1", "Search for AI Agent papers");
+
+        // when
+        send(message);
+        answerWithTool("read_file", "c1");
+        toolCompleted(requests.readRecord());
+        answer("Here they are");
+
+        // then
+        List<Event> canonical = journal().stream()
+                .filter(event -> List.of(
+                                KnownEventType.MESSAGE_RECEIVED,
+                                KnownEventType.TASK_CREATED,
+                                KnownEventType.REASON_DONE,
+                                KnownEventType.TOOL_CALL_COMPLETED,
+                                KnownEventType.STEP_COMPLETED,
+                                KnownEventType.TASK_COMPLETED)
+                        .contains(event.type()))
+                .toList();
+        assertThat(canonical)
+                .extracting(Event::type)
+                .containsExactly(
+                        KnownEventType.MESSAGE_RECEIVED,
+                        KnownEventType.TASK_CREATED,
+                        KnownEventType.REASON_DONE,
+                        KnownEventType.TOOL_CALL_COMPLETED,
+                        KnownEventType.REASON_DONE,
+                        KnownEventType.STEP_COMPLETED,
+                        KnownEventType.TASK_COMPLETED);
+        for (int i = 1; i < canonical.size(); i++) {
+            assertThat(canonical.get(i).parentEventId())
+                    .isEqualTo(canonical.get(i - 1).id());
+        }
+        assertThat(canonical).allSatisfy(event -> assertThat(event.taskId()).isEqualTo("m1"));
+        assertThat(canonical)
+                .allSatisfy(event -> assertThat(event.correlationId()).isEqualTo("m1"));
+        assertThat(canonical.getLast().payload())
+                .extractingByKey("result")
+                .isEqualTo(Map.of(
+                        "taskId",
+                        "m1",
+                        "input",
+                        "Search for AI Agent papers",
+                        "response",
+                        "Here they are",
+                        "iterations",
+                        2));
+    }
+
+    @Test
+    @DisplayName(
+            "F-125, F-138, X-07: every move is in the journal, and every event but the root has a parent there (X-08)")
+    void shouldJournalEveryMove() throws MalformedEventException {
+        // when
+        send(message("m1", "hello"));
+        answer("hi");
+
+        // then
+        List<Event> events = journal();
+        assertThat(events)
+                .filteredOn(event -> event.type() == KnownEventType.TASK_STATE_CHANGED)
+                .extracting(event -> event.text("fromState") + ">" + event.text("toState"))
+                .containsExactly("idle>reasoning", "reasoning>acting", "acting>completed");
+        List<String> ids = events.stream().map(Event::id).toList();
+        assertThat(ids).doesNotHaveDuplicates();
+        assertThat(events.subList(1, events.size()))
+                .allSatisfy(event -> assertThat(ids).contains(event.parentEventId()));
+    }
+
+    @Test
+    @DisplayName("F-189, X-27: the same event id twice makes one task; another namespace has its own ids")
+    void shouldTakeAnEventOnce() throws MalformedEventException {
+        // when
+        send(message("m1", "hello"));
+        send(message("m1", "hello"));
+        send(message("m1", "hello").toBuilder().namespace("acme").build());
+
+        // then
+        assertThat(journal())
+                .filteredOn(event -> event.type() == KnownEventType.TASK_CREATED)
+                .hasSize(2);
+        assertThat(counted.discards).containsExactly(DiscardReason.DUPLICATE);
+    }
+
+    @Test
+    @DisplayName("X-45: two tool calls of one reply make one model call, after both")
+    void shouldJoinParallelToolCalls() throws MalformedEventException {
+        // given
+        send(message("m1", "two at once"));
+        reply(Map.of("toolCalls", List.of(call("c1", "read_file"), call("c2", "read_file"))));
+        TestRecord<byte[], byte[]> first = requests.readRecord();
+        TestRecord<byte[], byte[]> second = requests.readRecord();
+
+        // when
+        toolCompleted(second);
+        int before = model.requested.size();
+        toolCompleted(first);
+
+        // then
+        assertThat(before).isEqualTo(1);
+        assertThat(model.requested).hasSize(2);
+        assertThat(first.getKey()).isNotEqualTo(second.getKey());
+    }
+
+    @Test
+    @DisplayName("F-154: a call outside the agent's tools is refused before it runs, and the model sees the error")
+    void shouldRefuseToolsOfOtherAgents() throws MalformedEventException {
+        // given
+        send(message("m1", "write something").toBuilder()
+                .payload(Map.of("text", "write something", "taskType", "explore"))
+                .build());
+
+        // when
+        reply(Map.of("toolCalls", List.of(call("c1", "write_file"))));
+
+        // then
+        assertThat(requests.isEmpty()).isTrue();
+        assertThat(transcript("m1", 2))
+                .isEqualTo(new TranscriptEntry.ToolResult(
+                        "c1",
+                        "write_file",
+                        "Error: Tool \"write_file\" is not available for task type \"explore\"",
+                        true));
+        assertThat(model.requested).hasSize(2);
+    }
+
+    @Test
+    @DisplayName("F-090: a tool that nobody serves is an error result with a suggestion")
+    void shouldNameTheToolThatIsMissing() throws MalformedEventException {
+        send(message("m1", "read"));
+        reply(Map.of("toolCalls", List.of(call("c1", "readfile"))));
+
+        assertThat(transcript("m1", 2))
+                .isEqualTo(new TranscriptEntry.ToolResult(
+                        "c1", "readfile", "Error: Tool \"readfile\" not found. Did you mean \"read_file\"?", true));
+    }
+
+    @Test
+    @DisplayName("F-115, F-116: a notify call becomes TASK_NOTIFY while the task goes on")
+    void shouldPassOnNotifications() throws MalformedEventException {
+        send(message("m1", "tell me"));
+        answerWithTool("notify", "c1");
+        TestRecord<byte[], byte[]> request = requests.readRecord();
+        send(toolReply(request, KnownEventType.TOOL_CALL_COMPLETED)
+                .payload(Map.of(
+                        "callId",
+                        read(request).payload().get("callId"),
+                        "toolName",
+                        "notify",
+                        "result",
+                        Map.of("action", "notify", "message", "half way", "taskId", "m1"),
+                        "durationMs",
+                        1))
+                .build());
+
+        assertThat(journal())
+                .filteredOn(event -> event.type() == KnownEventType.TASK_NOTIFY)
+                .extracting(event -> event.text("message"))
+                .containsExactly("half way");
+        assertThat(model.requested).hasSize(2);
+    }
+
+    @Test
+    @DisplayName("X-10, X-11: a question suspends the task, and the answer with the task's id continues it")
+    void shouldAskAndGoOn() throws MalformedEventException {
+        // given
+        send(message("m1", "book a table"));
+        send(model.last()
+                .reply(KnownEventType.NEED_MORE_INFO, NOW)
+                .payload(Map.of(
+                        "callId",
+                        model.last().callId(),
+                        "question",
+                        "For how many?",
+                        "toolCallId",
+                        "q1",
+                        "toolCalls",
+                        List.of(call("q1", "ask_user"))))
+                .build());
+
+        // when
+        send(message("m2", "for four").toBuilder().taskId("m1").build());
+
+        // then
+        assertThat(journal())
+                .filteredOn(event -> event.type() == KnownEventType.TASK_SUSPENDED)
+                .extracting(event -> event.text("question"))
+                .containsExactly("For how many?");
+        assertThat(transcript("m1", 2)).isEqualTo(new TranscriptEntry.ToolResult("q1", "ask_user", "for four", false));
+        assertThat(model.requested).hasSize(2);
+    }
+
+    @Test
+    @DisplayName("X-12: a webhook's text comes from its template; without text and template it is refused")
+    void shouldMakeTextFromPayload() throws MalformedEventException {
+        send(event("w1", KnownEventType.WEBHOOK_TRIGGERED)
+                .payload(Map.of(
+                        "template",
+                        "Look at {{ body.issue.title }} ({{body.n}})",
+                        "body",
+                        Map.of("issue", Map.of("title", "a crash"), "n", 7)))
+                .build());
+        send(event("w2", KnownEventType.WEBHOOK_TRIGGERED)
+                .payload(Map.of("body", Map.of("a", 1)))
+                .build());
+
+        assertThat(transcript("w1", 0)).isEqualTo(new TranscriptEntry.UserText("Look at a crash (7)"));
+        assertThat(reason(deadLetters.readRecord())).isIn("no_text", "schema_violation");
+    }
+
+    static Stream<String> lanes() {
+        return TOPICS.taskLanes().stream();
+    }
+
+    @ParameterizedTest
+    @MethodSource("lanes")
+    @DisplayName("garbage on any lane goes to the dead letters with its reason and origin, and the next task completes")
+    void shouldPutGarbageAside(String lane) throws MalformedEventException {
+        // given
+        byte[] garbage = {(byte) 0xff, 0x00, 0x13};
+
+        // when
+        input(lane).pipeInput(new TestRecord<>(null, garbage, new RecordHeaders(), NOW));
+        send(message("m1", "hello"));
+        answer("hi");
+
+        // then
+        TestRecord<byte[], byte[]> dead = deadLetters.readRecord();
+        assertThat(dead.getValue()).isEqualTo(garbage);
+        assertThat(reason(dead)).isEqualTo("not_a_cloud_event");
+        assertThat(header(dead, DeadLetters.ORIGIN_TOPIC)).isEqualTo(lane);
+        assertThat(journal()).extracting(Event::type).contains(KnownEventType.TASK_COMPLETED);
+    }
+
+    @Test
+    @DisplayName("facts of the machine are taken from nobody else")
+    void shouldRefuseForgedFacts() {
+        send(event("x", KnownEventType.TASK_COMPLETED)
+                .taskId("m1")
+                .payload(Map.of(
+                        "result",
+                        Map.of("taskId", "m1", "input", "", "response", "forged", "iterations", 1),
+                        "usage",
+                        Map.of("inputTokens", 1, "outputTokens", 1)))
+                .build());
+
+        assertThat(reason(deadLetters.readRecord())).isEqualTo("not_accepted");
+        assertThat(journal.isEmpty()).isTrue();
+    }
+
+    @Test
+    @DisplayName("F-184: a type that nobody knows is legal and recorded")
+    void shouldRecordUnknownTypes() throws MalformedEventException {
+        send(event("f1", EventType.of("file.changed"))
+                .payload(Map.of("filePath", "a.txt"))
+                .build());
+
+        assertThat(journal()).extracting(event -> event.type().wireName()).containsExactly("file.changed");
+    }
+
+    @Test
+    @DisplayName("F-287: an event past its expiry is recorded as expired and not processed")
+    void shouldNotProcessExpiredEvents() {
+        send(message("m1", "too late").toBuilder().expiry(NOW.minusSeconds(1)).build());
+
+        assertThat(header(journal.readRecord(), TaskProcessor.OUTCOME)).isEqualTo("expired");
+        assertThat(model.requested).isEmpty();
+    }
+
+    @Test
+    @DisplayName("an event for a task that nobody knows goes to the dead letters, a late reply is dropped")
+    void shouldNameTheTaskThatIsMissing() {
+        send(event("r1", KnownEventType.TASK_RESUMED).taskId("nobody").build());
+        send(event("r2", KnownEventType.MODEL_CALL_FAILED)
+                .taskId("nobody")
+                .payload(Map.of("callId", "nobody/1/0", "code", "timeout", "error", "late", "retryable", false))
+                .build());
+
+        assertThat(reason(deadLetters.readRecord())).isEqualTo("unknown_task");
+        assertThat(deadLetters.isEmpty()).isTrue();
+        assertThat(counted.discards).containsExactly(DiscardReason.UNKNOWN_TASK);
+    }
+
+    @Test
+    @DisplayName("TASK_CANCEL_REQUESTED ends the task and drops its model call")
+    void shouldCancel() throws MalformedEventException {
+        send(message("m1", "hello"));
+        OutstandingCall call = model.last();
+        send(event("c1", KnownEventType.TASK_CANCEL_REQUESTED).taskId("m1").build());
+
+        assertThat(model.settled).containsExactly(call);
+        assertThat(journal()).extracting(Event::type).contains(KnownEventType.TASK_CANCELLED);
+    }
+
+    @Test
+    @DisplayName("F-100: a task that is worth it asks for a reflection, a trivial one does not")
+    void shouldAskForReflection() throws MalformedEventException {
+        TestOutputTopic<byte[], byte[]> reflections = output(TOPICS.reflectionRequests());
+        send(message("m1", "hello"));
+        answer("hi");
+        assertThat(reflections.isEmpty()).isTrue();
+
+        send(message("m2", "long"));
+        answer("a".repeat(200));
+
+        Event request = read(reflections.readRecord());
+        assertThat(request.type()).isEqualTo(KnownEventType.REFLECTION_REQUESTED);
+        assertThat(request.taskId()).isEqualTo("m2");
+    }
+
+    private TestInputTopic<byte[], byte[]> input(String topic) {
+        return driver.createInputTopic(topic, new ByteArraySerializer(), new ByteArraySerializer());
+    }
+
+    private TestOutputTopic<byte[], byte[]> output(String topic) {
+        return driver.createOutputTopic(topic, new ByteArrayDeserializer(), new ByteArrayDeserializer());
+    }
+
+    private static Event.Builder event(String id, EventType type) {
+        return Event.root(id, type, NOW);
+    }
+
+    private static Event message(String id, String text) {
+        return event(id, KnownEventType.MESSAGE_RECEIVED)
+                .source("user")
+                .payload(Map.of("text", text))
+                .build();
+    }
+
+    private void send(Event event) {
+        ProducerRecord<String, byte[]> encoded = EventCodec.toRecord(TOPICS.lane(event.lane()), event);
+        input(encoded.topic())
+                .pipeInput(new TestRecord<>(
+                        encoded.key().getBytes(StandardCharsets.UTF_8), encoded.value(), encoded.headers(), NOW));
+    }
+
+    private void reply(Map<String, ? extends @Nullable Object> payload) {
+        Map<String, @Nullable Object> whole = new java.util.LinkedHashMap<>(payload);
+        whole.put("callId", model.last().callId());
+        whole.putIfAbsent("response", null);
+        whole.putIfAbsent("approach", whole.containsKey("toolCalls") ? "tool_use" : "direct");
+        whole.put("needsClarification", false);
+        whole.putIfAbsent("toolCalls", List.of());
+        whole.put("model", "test");
+        whole.put("finishReason", "stop");
+        whole.put("usage", Map.of("inputTokens", 3, "outputTokens", 2));
+        send(model.last().reply(KnownEventType.REASON_DONE, NOW).payload(whole).build());
+    }
+
+    private void answer(String text) {
+        reply(Map.of("response", text));
+    }
+
+    private void answerWithTool(String toolName, String toolCallId) {
+        reply(Map.of("toolCalls", List.of(call(toolCallId, toolName))));
+    }
+
+    private static Map<String, Object> call(String toolCallId, String toolName) {
+        return Map.of("toolCallId", toolCallId, "toolName", toolName, "arguments", Map.of("path", "notes.txt"));
+    }
+
+    private Event.Builder toolReply(TestRecord<byte[], byte[]> request, KnownEventType type)
+            throws MalformedEventException {
+        Event asked = read(request);
+        return Event.root(Ids.hash(asked.payload().get("callId") + "\n" + type).substring(0, 32), type, NOW)
+                .taskId(asked.taskId())
+                .sessionId(asked.sessionId())
+                .correlationId(asked.correlationId())
+                .parentEventId(asked.parentEventId())
+                .source("tools.executor");
+    }
+
+    private void toolCompleted(TestRecord<byte[], byte[]> request) throws MalformedEventException {
+        send(toolReply(request, KnownEventType.TOOL_CALL_COMPLETED)
+                .payload(Map.of(
+                        "callId",
+                        read(request).payload().get("callId"),
+                        "toolName",
+                        "read_file",
+                        "result",
+                        Map.of("content", "milk"),
+                        "durationMs",
+                        1))
+                .build());
+    }
+
+    private @Nullable TranscriptEntry transcript(String task, int seq) {
+        return driver.<String, TranscriptEntry>getKeyValueStore(Stores.TRANSCRIPTS)
+                .get(Stores.transcriptKey(task, seq));
+    }
+
+    private List<Event> journal() throws MalformedEventException {
+        List<Event> events = new ArrayList<>();
+        for (TestRecord<byte[], byte[]> entry : journal.readRecordsToList()) {
+            events.add(read(entry));
+        }
+        return events;
+    }
+
+    private static Event read(TestRecord<byte[], byte[]> entry) throws MalformedEventException {
+        return EventCodec.fromRecord(entry.headers(), entry.value(), NOW);
+    }
+
+    private static @Nullable String reason(TestRecord<byte[], byte[]> dead) {
+        return header(dead, DeadLetters.REASON);
+    }
+
+    private static @Nullable String header(TestRecord<byte[], byte[]> entry, String name) {
+        return entry.headers().lastHeader(name) == null
+                ? null
+                : new String(entry.headers().lastHeader(name).value(), StandardCharsets.UTF_8);
+    }
+
+    private record FixedTools(List<ToolDefinition> all) implements ToolCatalogue {
+        @Override
+        public @Nullable ToolDefinition find(String toolName) {
+            return all.stream()
+                    .filter(tool -> tool.name().equals(toolName))
+                    .findFirst()
+                    .orElse(null);
+        }
+    }
+
+    private static final class CountedShell implements ShellMetrics {
+        private final List<DiscardReason> discards = new ArrayList<>();
+
+        @Override
+        public void accepted(EventType type) {}
+
+        @Override
+        public void discarded(EventType type, DiscardReason reason) {
+            discards.add(reason);
+        }
+
+        @Override
+        public void deadLettered(String reason) {}
+
+        @Override
+        public void rerouted() {}
+    }
+}
