@@ -23,8 +23,6 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
-import org.apache.kafka.clients.admin.Admin;
-import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.streams.errors.StreamsException;
 import org.apache.kafka.streams.errors.StreamsNotStartedException;
 import org.jspecify.annotations.Nullable;
@@ -122,15 +120,12 @@ public final class AgentRuntime implements AutoCloseable {
 
     private void awaitTopics() throws InterruptedException {
         while (!closed) {
-            try (Admin admin = Admin.create(kafka)) {
-                TopicSetup.ensure(admin, topics, settings.topicSettings(), TOPIC_DEADLINE);
+            try {
+                TopicSetup.ensure(kafka, topics, settings.topicSettings(), TOPIC_DEADLINE);
                 return;
             } catch (TopicSetupException e) {
                 waitingFor = String.valueOf(e.getMessage());
                 LOGGER.atError().log(e.getMessage());
-            } catch (KafkaException e) {
-                waitingFor = "the Kafka brokers: " + e.getMessage();
-                LOGGER.atError().addKeyValue("cause", e.toString()).log("The Kafka brokers cannot be reached");
             }
             Thread.sleep(PAUSE);
         }

@@ -18,7 +18,9 @@ import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.schemas.Topics;
 import dev.millrace.schemas.kafka.DeadLetters;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -31,10 +33,12 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.common.utils.Utils;
 import org.apache.kafka.streams.StreamsConfig;
 import org.apache.kafka.streams.TestInputTopic;
 import org.apache.kafka.streams.TestOutputTopic;
 import org.apache.kafka.streams.TopologyTestDriver;
+import org.apache.kafka.streams.state.KeyValueStore;
 import org.apache.kafka.streams.test.TestRecord;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -84,22 +88,27 @@ class TaskTopologyTest {
     @BeforeEach
     @SuppressWarnings("NullAway") // fields of a test
     void start() {
+        driver = new TopologyTestDriver(topology(1), config(), NOW);
+        journal = output(TOPICS.journal());
+        requests = output(TOPICS.requests("tool"));
+        deadLetters = output(TOPICS.deadLetters());
+    }
+
+    private org.apache.kafka.streams.Topology topology(int partitions) {
+        return TaskTopology.build(
+                new TaskShellSettings(TOPICS, partitions, Duration.ofHours(24), Duration.ofDays(30), true),
+                new TaskFsm(TaskLimits.DEFAULT),
+                new ToolRouting(Agents.builtIn(), new FixedTools(List.of(READ_FILE, WRITE_FILE, NOTIFY))),
+                model,
+                counted);
+    }
+
+    private Properties config() {
         Properties config = new Properties();
         config.put(StreamsConfig.APPLICATION_ID_CONFIG, "test");
         config.put(StreamsConfig.BOOTSTRAP_SERVERS_CONFIG, "unused:1");
         config.put(StreamsConfig.STATE_DIR_CONFIG, stateDir.toString());
-        driver = new TopologyTestDriver(
-                TaskTopology.build(
-                        new TaskShellSettings(TOPICS, 1, Duration.ofHours(24), Duration.ofDays(30), true),
-                        new TaskFsm(TaskLimits.DEFAULT),
-                        new ToolRouting(Agents.builtIn(), new FixedTools(List.of(READ_FILE, WRITE_FILE, NOTIFY))),
-                        model,
-                        counted),
-                config,
-                NOW);
-        journal = output(TOPICS.journal());
-        requests = output(TOPICS.requests("tool"));
-        deadLetters = output(TOPICS.deadLetters());
+        return config;
     }
 
     @AfterEach
@@ -419,6 +428,87 @@ class TaskTopologyTest {
         Event request = read(reflections.readRecord());
         assertThat(request.type()).isEqualTo(KnownEventType.REFLECTION_REQUESTED);
         assertThat(request.taskId()).isEqualTo("m2");
+    }
+
+    @Test
+    @DisplayName("the names of nodes and stores stay: renaming one orphans its changelog")
+    void shouldKeepItsShape() throws IOException {
+        // given
+        Path golden = Path.of("src/test/resources/topology.txt");
+
+        // when
+        String description = topology(1).describe().toString();
+
+        // then
+        if (Boolean.getBoolean("millrace.docs.write")) {
+            Files.writeString(golden, description);
+        }
+        assertThat(description).isEqualTo(Files.readString(golden));
+    }
+
+    @Test
+    @DisplayName("a record on the wrong partition is sent to its own once, and never in a loop")
+    void shouldRerouteOnce() {
+        // given: two partitions, of which the driver has the first, and a key that belongs on the second
+        driver.close();
+        driver = new TopologyTestDriver(topology(2), config(), NOW);
+        deadLetters = output(TOPICS.deadLetters());
+        String elsewhere = Stream.of("a", "b", "c", "d", "e")
+                .filter(key -> Utils.toPositive(Utils.murmur2(key.getBytes(StandardCharsets.UTF_8))) % 2 == 1)
+                .findFirst()
+                .orElseThrow();
+
+        // when: the driver feeds the rerouted record back to the same partition
+        send(message(elsewhere, "hello"));
+
+        // then
+        TestRecord<byte[], byte[]> dead = deadLetters.readRecord();
+        assertThat(reason(dead)).isEqualTo("wrong_partition");
+        assertThat(dead.headers().lastHeader(TaskProcessor.REROUTED)).isNotNull();
+        assertThat(model.requested).isEmpty();
+    }
+
+    @Test
+    @DisplayName("rows and transcripts of tasks that ended long ago are removed, those of running ones stay")
+    void shouldRemoveEndedTasks() {
+        // given
+        send(message("m1", "hello"));
+        answer("hi");
+        send(message("m2", "hello"));
+
+        // when
+        driver.advanceWallClockTime(Duration.ofDays(31));
+
+        // then
+        KeyValueStore<String, StoredTask> tasks = driver.getKeyValueStore(Stores.TASKS);
+        assertThat(tasks.get("m1")).isNull();
+        assertThat(tasks.get("m2")).isNotNull();
+        assertThat(transcript("m1", 0)).isNull();
+        assertThat(transcript("m2", 0)).isNotNull();
+    }
+
+    @Test
+    @DisplayName("what could not be a task's key by its session is kept apart by namespace and id")
+    void shouldKeepNamespacesApart() throws MalformedEventException {
+        send(message("m1", "ours"));
+        send(message("m1", "theirs").toBuilder().namespace("acme").build());
+
+        assertThat(transcript("m1", 0)).isEqualTo(new TranscriptEntry.UserText("ours"));
+        assertThat(transcript("acme/m1", 0)).isEqualTo(new TranscriptEntry.UserText("theirs"));
+    }
+
+    @Test
+    @DisplayName("a reply whose payload makes no sense goes to the dead letters and the task still waits")
+    void shouldNotFallForBrokenReplies() {
+        send(message("m1", "hello"));
+        send(model.last()
+                .reply(KnownEventType.REASON_DONE, NOW)
+                .payload(Map.of("callId", model.last().callId(), "toolCalls", List.of("nonsense")))
+                .build());
+
+        assertThat(reason(deadLetters.readRecord())).isEqualTo("schema_violation");
+        answer("hi");
+        assertThat(model.settled).hasSize(1);
     }
 
     private TestInputTopic<byte[], byte[]> input(String topic) {

@@ -1,0 +1,125 @@
+package dev.millrace.agent.config;
+
+import dev.millrace.agent.Agents;
+import dev.millrace.agent.core.TaskLimits;
+import dev.millrace.agent.topology.TaskShellSettings;
+import dev.millrace.agent.topology.TaskStreams;
+import dev.millrace.llm.DispatcherLimits;
+import dev.millrace.llm.LanguageModel;
+import dev.millrace.llm.ModelDispatcher;
+import dev.millrace.llm.Secret;
+import dev.millrace.llm.config.LanguageModels;
+import dev.millrace.llm.config.LlmSettings;
+import dev.millrace.llm.openai.OpenAiSettings;
+import dev.millrace.schemas.Topics;
+import dev.millrace.schemas.kafka.TopicSettings;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.quarkus.runtime.ShutdownEvent;
+import io.quarkus.runtime.StartupEvent;
+import jakarta.annotation.Priority;
+import jakarta.enterprise.event.Observes;
+import jakarta.enterprise.inject.Produces;
+import jakarta.inject.Singleton;
+import jakarta.interceptor.Interceptor;
+import org.eclipse.microprofile.config.Config;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Turns configuration into the service's parts. */
+public class Wiring {
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(Wiring.class);
+
+    @Produces
+    @Singleton
+    Agents agents() {
+        return Agents.builtIn();
+    }
+
+    @Produces
+    @Singleton
+    LanguageModel languageModel(LlmConfig config) {
+        return LanguageModels.fromEnvironment(settings(config), System.getenv());
+    }
+
+    @Produces
+    @Singleton
+    ModelDispatcher dispatcher(LanguageModel model, LlmConfig config, MeterRegistry metrics) {
+        ModelDispatcher dispatcher = new ModelDispatcher(model, settings(config).limits());
+        Gauge.builder("millrace.llm.calls.queued", dispatcher, ModelDispatcher::queued)
+                .description("Model calls that wait for a permit")
+                .register(metrics);
+        Gauge.builder("millrace.llm.calls.running", dispatcher, ModelDispatcher::running)
+                .description("Permits for model calls that are in use")
+                .register(metrics);
+        return dispatcher;
+    }
+
+    @Produces
+    @Singleton
+    AgentRuntime runtime(
+            RuntimeSettings settings, Config config, Agents agents, ModelDispatcher dispatcher, MeterRegistry metrics) {
+        return new AgentRuntime(
+                KafkaConnection.of(config), settings.value(), agents, dispatcher, new MicrometerShellMetrics(metrics));
+    }
+
+    /** What the configuration says, checked. */
+    record RuntimeSettings(AgentRuntime.Settings value) {}
+
+    @Produces
+    @Singleton
+    RuntimeSettings runtimeSettings(TopicsConfig topics, AgentConfig agent) {
+        AgentConfig.Task task = agent.task();
+        return new RuntimeSettings(new AgentRuntime.Settings(
+                new TopicSettings(topics.partitions(), topics.replication(), topics.create()),
+                new TaskLimits(
+                        task.maxIterations(), task.maxToolCallsPerStep(), task.maxTranscriptChars(), task.maxTokens()),
+                new TaskShellSettings(
+                        new Topics(topics.prefix()),
+                        topics.partitions(),
+                        agent.seenRetention(),
+                        task.endedRetention(),
+                        agent.reflection().enabled()),
+                new TaskStreams.Settings(
+                        topics.prefix() + "agent", agent.stateDir(), agent.streamThreads(), agent.commitInterval())));
+    }
+
+    void start(
+            @Observes @Priority(Interceptor.Priority.APPLICATION + 100) StartupEvent event,
+            AgentRuntime runtime,
+            LanguageModel model) {
+        LOGGER.info("Model calls are answered by: {}", model.description());
+        runtime.start();
+    }
+
+    void stop(@Observes ShutdownEvent event, AgentRuntime runtime) {
+        runtime.close();
+    }
+
+    private static LlmSettings settings(LlmConfig config) {
+        LlmConfig.OpenAi openai = config.openai();
+        return new LlmSettings(
+                config.provider()
+                        .map(provider -> switch (provider) {
+                            case OPENAI -> LlmSettings.Provider.OPENAI;
+                            case SCRIPTED -> LlmSettings.Provider.SCRIPTED;
+                        })
+                        .orElse(null),
+                new OpenAiSettings(
+                        openai.baseUrl().orElse(null),
+                        openai.apiKey().map(Secret::new).orElse(null),
+                        openai.model().orElse(null),
+                        openai.connectTimeout(),
+                        openai.requestTimeout()),
+                new LlmSettings.Scripted(
+                        config.scripted().script().orElse(null),
+                        config.scripted().callLog().orElse(null)),
+                new DispatcherLimits(
+                        config.maxConcurrentCalls(),
+                        config.maxAttempts(),
+                        config.callTimeout(),
+                        config.retryBackoff(),
+                        config.maxRetryBackoff()));
+    }
+}
