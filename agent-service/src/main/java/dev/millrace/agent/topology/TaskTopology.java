@@ -8,6 +8,8 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.Serializer;
 import org.apache.kafka.streams.AutoOffsetReset;
 import org.apache.kafka.streams.Topology;
+import org.apache.kafka.streams.processor.RecordContext;
+import org.apache.kafka.streams.processor.TopicNameExtractor;
 import org.apache.kafka.streams.processor.api.Processor;
 import org.apache.kafka.streams.processor.api.ProcessorSupplier;
 import org.apache.kafka.streams.state.StoreBuilder;
@@ -69,7 +71,20 @@ public final class TaskTopology {
                 },
                 SOURCE);
         Serializer<Outgoing> value = (topic, outgoing) -> outgoing.value();
-        topology.addSink(SINK, (key, outgoing, from) -> outgoing.topic(), new ByteArraySerializer(), value, PROCESSOR);
+        topology.addSink(SINK, new OutgoingTopic(), new ByteArraySerializer(), value, PROCESSOR);
         return topology;
+    }
+
+    /** Each record says where it goes. */
+    private static final class OutgoingTopic implements TopicNameExtractor<byte[], Outgoing> {
+        @Override
+        public String extract(byte[] key, Outgoing outgoing, RecordContext from) {
+            return outgoing.topic();
+        }
+
+        @Override
+        public String toString() {
+            return "topic of the record";
+        }
     }
 }
