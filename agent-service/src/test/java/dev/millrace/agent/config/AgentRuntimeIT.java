@@ -1,0 +1,260 @@
+package dev.millrace.agent.config;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.millrace.agent.Agents;
+import dev.millrace.agent.core.DiscardReason;
+import dev.millrace.agent.core.TaskLimits;
+import dev.millrace.agent.topology.ShellMetrics;
+import dev.millrace.agent.topology.TaskShellSettings;
+import dev.millrace.agent.topology.TaskStreams;
+import dev.millrace.llm.DispatcherLimits;
+import dev.millrace.llm.FinishReason;
+import dev.millrace.llm.LanguageModel;
+import dev.millrace.llm.ModelCallException;
+import dev.millrace.llm.ModelDispatcher;
+import dev.millrace.llm.ModelErrorCode;
+import dev.millrace.llm.ModelReply;
+import dev.millrace.llm.ModelRequest;
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.Ids;
+import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.Topics;
+import dev.millrace.schemas.kafka.TopicSettings;
+import dev.millrace.testing.RequiresBroker;
+import dev.millrace.testing.TestBroker;
+import dev.millrace.testing.TopicReader;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The agent service's parts together on a real broker, stopped and started as a deployment would. */
+@RequiresBroker
+class AgentRuntimeIT {
+
+    private static final Duration LIMIT = Duration.ofSeconds(40);
+
+    @TempDir
+    Path state;
+
+    private Topics topics = new Topics("");
+    private String bootstrapServers = "";
+    private final AtomicInteger calls = new AtomicInteger();
+
+    @BeforeEach
+    void prepare(TestBroker broker) {
+        topics = broker.createTopics();
+        bootstrapServers = broker.bootstrapServers();
+    }
+
+    @Test
+    @DisplayName("a task that is waiting for its model when the service stops goes on after the start (F-124, X-17)")
+    void shouldGoOnAfterARestart(TestBroker broker) throws Exception {
+        // given
+        CountDownLatch asked = new CountDownLatch(1);
+        try (AgentRuntime first = start(new SlowModel(asked))) {
+            awaitReady(first);
+            broker.produce(topics, message("m1", "hello"));
+            asked.await();
+        }
+
+        // when
+        try (AgentRuntime second = start(new EchoModel());
+                TopicReader journal = broker.read(topics.journal())) {
+            awaitReady(second);
+            List<Event> events = awaitCompleted(journal, "m1");
+
+            // then
+            assertThat(events).extracting(Event::id).doesNotHaveDuplicates();
+            assertThat(calls).hasValue(2);
+        }
+    }
+
+    @Test
+    @DisplayName("a reply that is on the lane when the service starts is taken, and the call is not made again")
+    void shouldNotRepeatACompletedCall(TestBroker broker) throws Exception {
+        // given: stopped with one call out
+        CountDownLatch asked = new CountDownLatch(1);
+        try (AgentRuntime first = start(new SlowModel(asked))) {
+            awaitReady(first);
+            broker.produce(topics, message("m1", "hello"));
+            asked.await();
+        }
+        Event requested;
+        try (TopicReader journal = broker.read(topics.journal())) {
+            requested = journal.event(event -> event.type() == KnownEventType.MODEL_CALL_REQUESTED, LIMIT);
+        }
+
+        // when: the answer arrives while nobody is there
+        broker.produce(
+                topics,
+                Event.root(Ids.random(), KnownEventType.REASON_DONE, Instant.now())
+                        .taskId("m1")
+                        .correlationId("m1")
+                        .parentEventId(requested.parentEventId())
+                        .payload(reply(String.valueOf(requested.text("callId")), "paid for"))
+                        .build());
+        try (AgentRuntime second = start(new EchoModel());
+                TopicReader journal = broker.read(topics.journal())) {
+            awaitReady(second);
+            List<Event> events = awaitCompleted(journal, "m1");
+
+            // then
+            assertThat(events.getLast().payload().get("result").toString()).contains("paid for");
+            assertThat(calls).hasValue(1);
+        }
+    }
+
+    @Test
+    @DisplayName("kcat without a key and with a wrong key: both tasks complete; garbage on every lane is put aside")
+    void shouldServeStrangers(TestBroker broker) throws Exception {
+        try (AgentRuntime runtime = start(new EchoModel());
+                TopicReader journal = broker.read(topics.journal());
+                TopicReader deadLetters = broker.read(topics.deadLetters())) {
+            awaitReady(runtime);
+            for (String lane : topics.taskLanes()) {
+                broker.produceRaw(lane, null, Map.of(), new byte[] {1, 2, 3});
+            }
+            byte[] text = "{\"text\":\"hello\"}".getBytes(java.nio.charset.StandardCharsets.UTF_8);
+            for (int i = 0; i < 6; i++) {
+                broker.produceRaw(
+                        topics.lane(dev.millrace.schemas.Segment.EXTERNAL),
+                        i % 2 == 0 ? null : "wrong" + i,
+                        Map.of("ce_id", "k" + i, "ce_type", "MESSAGE_RECEIVED"),
+                        text);
+            }
+
+            for (int i = 0; i < 6; i++) {
+                awaitCompleted(journal, "k" + i);
+            }
+            assertThat(deadLetters.untilCount(5, LIMIT)).hasSize(5);
+        }
+    }
+
+    private AgentRuntime start(LanguageModel model) {
+        AgentRuntime runtime = new AgentRuntime(
+                Map.of("bootstrap.servers", bootstrapServers),
+                new AgentRuntime.Settings(
+                        new TopicSettings(TestBroker.DEFAULT_PARTITIONS, TopicSettings.BROKER_DEFAULT, false),
+                        TaskLimits.DEFAULT,
+                        new TaskShellSettings(
+                                topics,
+                                TestBroker.DEFAULT_PARTITIONS,
+                                Duration.ofHours(24),
+                                Duration.ofDays(30),
+                                false),
+                        new TaskStreams.Settings(topics.prefix() + "agent", state, 1, Duration.ofMillis(20))),
+                Agents.builtIn(),
+                new ModelDispatcher(model, DispatcherLimits.DEFAULTS),
+                new NoMetrics());
+        runtime.start();
+        return runtime;
+    }
+
+    private static void awaitReady(AgentRuntime runtime) {
+        Awaitility.await().atMost(LIMIT).until(() -> runtime.notReady().isEmpty());
+    }
+
+    private static Event message(String id, String text) {
+        return Event.root(id, KnownEventType.MESSAGE_RECEIVED, Instant.now())
+                .source("user")
+                .payload(Map.of("text", text))
+                .build();
+    }
+
+    private static Map<String, Object> reply(String callId, String text) {
+        return Map.of(
+                "callId",
+                callId,
+                "response",
+                text,
+                "approach",
+                "direct",
+                "needsClarification",
+                false,
+                "toolCalls",
+                List.of(),
+                "model",
+                "by hand",
+                "finishReason",
+                "stop",
+                "usage",
+                Map.of("inputTokens", 1, "outputTokens", 1));
+    }
+
+    private static List<Event> awaitCompleted(TopicReader journal, String taskId) {
+        return journal
+                .events(
+                        events -> events.stream()
+                                .anyMatch(event ->
+                                        event.type() == KnownEventType.TASK_COMPLETED && taskId.equals(event.taskId())),
+                        LIMIT)
+                .stream()
+                .filter(event -> taskId.equals(event.taskId()))
+                .toList();
+    }
+
+    /** Answers at once. */
+    private class EchoModel implements LanguageModel {
+        @Override
+        public ModelReply chat(ModelRequest request) throws ModelCallException {
+            calls.incrementAndGet();
+            return new ModelReply("done", null, List.of(), FinishReason.STOP, ModelReply.Usage.NONE, name());
+        }
+
+        @Override
+        public String name() {
+            return "echo";
+        }
+
+        @Override
+        public String description() {
+            return "answers at once";
+        }
+    }
+
+    /** Never answers. */
+    private final class SlowModel extends EchoModel {
+        private final CountDownLatch asked;
+
+        SlowModel(CountDownLatch asked) {
+            this.asked = asked;
+        }
+
+        @Override
+        public ModelReply chat(ModelRequest request) throws ModelCallException {
+            calls.incrementAndGet();
+            asked.countDown();
+            try {
+                new CountDownLatch(1).await();
+                throw new IllegalStateException("unreachable");
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new ModelCallException(ModelErrorCode.CANCELLED, "interrupted");
+            }
+        }
+    }
+
+    private static final class NoMetrics implements ShellMetrics {
+        @Override
+        public void accepted(EventType type) {}
+
+        @Override
+        public void discarded(EventType type, DiscardReason reason) {}
+
+        @Override
+        public void deadLettered(String reason) {}
+
+        @Override
+        public void rerouted() {}
+    }
+}
