@@ -17,6 +17,7 @@ import dev.millrace.llm.ModelErrorCode;
 import dev.millrace.llm.ModelReply;
 import dev.millrace.llm.ModelRequest;
 import dev.millrace.schemas.Event;
+import dev.millrace.schemas.EventType;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Topics;
