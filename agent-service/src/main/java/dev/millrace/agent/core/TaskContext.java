@@ -1,5 +1,6 @@
 package dev.millrace.agent.core;
 
+import java.util.HexFormat;
 import java.util.List;
 
 /**
@@ -107,17 +108,22 @@ public record TaskContext(
                 usage);
     }
 
-    /** The id of the model call (ordinal 0) or tool call (ordinal 1 and up) of this iteration that an event causes. */
+    /**
+     * The id of the model call (ordinal 0) or tool call (ordinal 1 and up) of this iteration that an event causes: unique
+     * within the task, and the same on every replay.
+     */
     String callId(int ordinal, Meta cause) {
-        // String.hashCode is fixed by the Java specification, so a replay gives the same id. It tells apart the calls
-        // of
-        // iterations that have the same number because the task was resumed.
+        // Iterations start anew when a completed task is resumed, so the iteration alone is not unique; the position in
+        // the transcript is, since every model call is followed by at least one entry. The hash tells apart two tasks
+        // that were given the same id, one after the other; String.hashCode is fixed by the Java specification.
         return taskId
                 + '/'
                 + iteration
                 + '/'
                 + ordinal
                 + '-'
-                + String.format("%08x", cause.eventId().hashCode());
+                + transcriptLength
+                + '-'
+                + HexFormat.of().toHexDigits(cause.eventId().hashCode());
     }
 }

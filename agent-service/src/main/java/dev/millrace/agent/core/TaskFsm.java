@@ -305,18 +305,25 @@ public final class TaskFsm {
     }
 
     private static Transition ask(Reasoning s, QuestionAsked e, String reason) {
-        List<TranscriptEntry> turn = List.of(new AssistantTurn(
-                e.text() == null && e.toolCallId() == null ? e.question() : e.text(), asTranscript(e.calls())));
+        List<TranscriptEntry.Call> calls = asTranscript(e.calls());
+        // an answer to a tool call that the reply does not have would be a result without a call
+        String toolCallId = calls.stream()
+                .map(TranscriptEntry.Call::toolCallId)
+                .filter(id -> id.equals(e.toolCallId()))
+                .findFirst()
+                .orElse(null);
+        List<TranscriptEntry> turn =
+                List.of(new AssistantTurn(e.text() == null && toolCallId == null ? e.question() : e.text(), calls));
         TaskContext context = s.context().used(e.usage());
-        List<TranscriptEntry.Call> others = asTranscript(e.calls()).stream()
-                .filter(call -> !call.toolCallId().equals(e.toolCallId()))
+        List<TranscriptEntry.Call> others = calls.stream()
+                .filter(call -> !call.toolCallId().equals(toolCallId))
                 .toList();
         return to(
                 new Suspended(
                         new Reasoning(context.appended(turn), s.awaiting()),
                         reason,
                         null,
-                        new Question(e.question(), e.toolCallId(), others)),
+                        new Question(e.question(), toolCallId, others)),
                 new SettleModelCall(e.callId()),
                 new Append(context.transcriptLength(), turn),
                 new Publish(new Fact.Asked(e.question())));

@@ -18,13 +18,18 @@ public record Usage(long inputTokens, long outputTokens) {
         }
     }
 
-    /** The sum. */
+    /** The sum, or the largest number there is: what a reply claims to have used must not turn a limit off. */
     public Usage plus(Usage other) {
-        return new Usage(inputTokens + other.inputTokens, outputTokens + other.outputTokens);
+        return new Usage(sum(inputTokens, other.inputTokens), sum(outputTokens, other.outputTokens));
     }
 
-    /** Input and output together. */
+    /** Input and output together, or the largest number there is. */
     public long total() {
-        return inputTokens + outputTokens;
+        return sum(inputTokens, outputTokens);
+    }
+
+    private static long sum(long a, long b) {
+        long sum = a + b;
+        return sum < 0 ? Long.MAX_VALUE : sum; // neither is negative, so a negative sum has overflowed
     }
 }

@@ -1,0 +1,122 @@
+package dev.millrace.agent.core;
+
+import dev.millrace.agent.core.TaskEvent.CancelRequested;
+import dev.millrace.agent.core.TaskEvent.FailureDeclared;
+import dev.millrace.agent.core.TaskEvent.InputReceived;
+import dev.millrace.agent.core.TaskEvent.ModelCallFailed;
+import dev.millrace.agent.core.TaskEvent.ModelReplied;
+import dev.millrace.agent.core.TaskEvent.QuestionAsked;
+import dev.millrace.agent.core.TaskEvent.StepCompleted;
+import dev.millrace.agent.core.TaskEvent.TaskCreated;
+import dev.millrace.agent.core.TaskEvent.TaskResumed;
+import dev.millrace.agent.core.TaskEvent.TaskSuspended;
+import dev.millrace.agent.core.TaskEvent.ToolReturned;
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Events for tests. All have the id {@code e} unless they say otherwise, and one moment. */
+final class TaskEvents {
+
+    static final String EVENT_ID = "e";
+    /** How {@link #EVENT_ID} shows in the ids of the calls that follow from it. */
+    static final String EVENT_HASH = "00000065";
+
+    static final Usage USAGE = new Usage(10, 5);
+    static final TaskError ERROR = new TaskError("provider_down", "no answer after 3 attempts");
+
+    private TaskEvents() {}
+
+    static Meta meta(String eventId) {
+        return new Meta(eventId, TaskBuilder.TASK_ID, Instant.EPOCH);
+    }
+
+    private static Meta meta() {
+        return meta(EVENT_ID);
+    }
+
+    /** The id of a call that follows from event {@code e}, made when the transcript had so many entries. */
+    static String callId(int iteration, int ordinal, int position) {
+        return "t1/" + iteration + "/" + ordinal + "-" + position + "-" + EVENT_HASH;
+    }
+
+    /** The event that starts task {@code t1}. */
+    static InputReceived firstInput(String text) {
+        return new InputReceived(meta(TaskBuilder.TASK_ID), text, "general", 100);
+    }
+
+    static InputReceived input(String text) {
+        return new InputReceived(meta(), text, "general", 100);
+    }
+
+    static TaskCreated created() {
+        return new TaskCreated(meta());
+    }
+
+    static ModelReplied answered(String callId, @Nullable String text) {
+        return new ModelReplied(meta(), callId, text, List.of(), USAGE);
+    }
+
+    static ModelReplied called(String callId, @Nullable String text, ToolCall... calls) {
+        return new ModelReplied(meta(), callId, text, List.of(calls), USAGE);
+    }
+
+    /** A question in plain words. */
+    static QuestionAsked asked(String callId, String question) {
+        return new QuestionAsked(meta(), callId, question, null, null, List.of(), USAGE);
+    }
+
+    /** A question by a tool call. */
+    static QuestionAsked asked(String callId, String question, String toolCallId, ToolCall... calls) {
+        return new QuestionAsked(meta(), callId, question, null, toolCallId, List.of(calls), USAGE);
+    }
+
+    static ModelCallFailed modelFailed(String callId) {
+        return new ModelCallFailed(meta(), callId, ERROR);
+    }
+
+    static StepCompleted stepCompleted(int index) {
+        return new StepCompleted(meta(), index);
+    }
+
+    static ToolReturned returned(String callId, String json) {
+        return new ToolReturned(meta(), callId, json, false, null);
+    }
+
+    static ToolReturned toolFailed(String callId, String error) {
+        return new ToolReturned(meta(), callId, error, true, null);
+    }
+
+    static ToolReturned notified(String callId, String message) {
+        return new ToolReturned(meta(), callId, "{\"sent\":true}", false, message);
+    }
+
+    static TaskSuspended suspend(String reason) {
+        return new TaskSuspended(meta(), reason);
+    }
+
+    static TaskResumed resume() {
+        return new TaskResumed(meta(), null);
+    }
+
+    static TaskResumed resumeWith(String newInput) {
+        return new TaskResumed(meta(), newInput);
+    }
+
+    static CancelRequested cancel(String reason) {
+        return new CancelRequested(meta(), reason);
+    }
+
+    static FailureDeclared declareFailed() {
+        return new FailureDeclared(meta(), ERROR);
+    }
+
+    /** A call of toolset {@code general} with five seconds. */
+    static ToolCall run(String toolCallId, String toolName, String arguments) {
+        return new ToolCall(toolCallId, toolName, arguments, new ToolCall.Run("general", 5_000));
+    }
+
+    static ToolCall refused(String toolCallId, String toolName, String code, String message) {
+        return new ToolCall(toolCallId, toolName, "{}", new ToolCall.Refuse(code, message));
+    }
+}
