@@ -1,0 +1,382 @@
+package dev.millrace.agent.core;
+
+import dev.millrace.agent.core.Effect.Append;
+import dev.millrace.agent.core.Effect.CallModel;
+import dev.millrace.agent.core.Effect.CallTool;
+import dev.millrace.agent.core.Effect.Discard;
+import dev.millrace.agent.core.Effect.FollowUp;
+import dev.millrace.agent.core.Effect.Publish;
+import dev.millrace.agent.core.Effect.SettleModelCall;
+import dev.millrace.agent.core.TaskEvent.CancelRequested;
+import dev.millrace.agent.core.TaskEvent.FailureDeclared;
+import dev.millrace.agent.core.TaskEvent.InputReceived;
+import dev.millrace.agent.core.TaskEvent.ModelCallFailed;
+import dev.millrace.agent.core.TaskEvent.ModelReplied;
+import dev.millrace.agent.core.TaskEvent.QuestionAsked;
+import dev.millrace.agent.core.TaskEvent.StepCompleted;
+import dev.millrace.agent.core.TaskEvent.TaskCreated;
+import dev.millrace.agent.core.TaskEvent.TaskResumed;
+import dev.millrace.agent.core.TaskEvent.TaskSuspended;
+import dev.millrace.agent.core.TaskEvent.ToolReturned;
+import dev.millrace.agent.core.TaskState.Absent;
+import dev.millrace.agent.core.TaskState.Acting;
+import dev.millrace.agent.core.TaskState.Cancelled;
+import dev.millrace.agent.core.TaskState.Completed;
+import dev.millrace.agent.core.TaskState.Ended;
+import dev.millrace.agent.core.TaskState.Existing;
+import dev.millrace.agent.core.TaskState.Failed;
+import dev.millrace.agent.core.TaskState.Idle;
+import dev.millrace.agent.core.TaskState.Reasoning;
+import dev.millrace.agent.core.TaskState.Suspended;
+import dev.millrace.agent.core.TranscriptEntry.AssistantTurn;
+import dev.millrace.agent.core.TranscriptEntry.UserText;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Carries out one task's effects in memory as the real shell does, follow-ups in the same step, and throws
+ * {@link AssertionError} as soon as something does not hold that must hold after every event. It knows what the machine
+ * has asked for only from the effects, never from looking into a plan, so that a machine that forgets to ask is found out.
+ * One class on purpose, although long: these are the invariants, to be read in one place.
+ */
+final class SimulatedShell {
+
+    /** One event and what came of it. */
+    record Move(TaskState before, TaskEvent event, Transition transition) {
+        @Override
+        public String toString() {
+            return before.label() + " + " + event + "\n    → " + transition.next() + "\n    " + transition.effects();
+        }
+    }
+
+    private final TaskFsm fsm;
+    private final TaskLimits limits;
+    private TaskState state = TaskState.ABSENT;
+
+    private final List<Move> moves = new ArrayList<>();
+    private final List<TranscriptEntry> transcript = new ArrayList<>();
+    private final Set<String> modelCallsOut = new LinkedHashSet<>();
+    private final Map<String, CallTool> toolCallsOut = new LinkedHashMap<>();
+    private final Set<String> everyCallId = new HashSet<>();
+    private int modelCallsSinceTurn;
+    private @Nullable TaskCreated admission;
+
+    SimulatedShell(TaskLimits limits) {
+        this.fsm = new TaskFsm(limits);
+        this.limits = limits;
+    }
+
+    TaskState state() {
+        return state;
+    }
+
+    List<Move> moves() {
+        return moves;
+    }
+
+    List<TranscriptEntry> transcript() {
+        return transcript;
+    }
+
+    /** Model calls that the machine has asked for and not settled. */
+    List<String> modelCallsOut() {
+        return List.copyOf(modelCallsOut);
+    }
+
+    /** Tool calls that the machine has asked for and that no result was taken for; some may be abandoned. */
+    List<CallTool> toolCallsOut() {
+        return List.copyOf(toolCallsOut.values());
+    }
+
+    /** Whether the task waits for {@link #admit}. */
+    boolean waitsForAdmission() {
+        return admission != null;
+    }
+
+    /** Lets the task, which waits for it, begin. */
+    void admit() {
+        TaskCreated held = admission;
+        if (held == null) {
+            throw new AssertionError("nothing to admit");
+        }
+        admission = null;
+        take(held);
+    }
+
+    /** Takes an event and all that follows from it at once; TASK_CREATED is held back until {@link #admit}. */
+    void accept(TaskEvent event) {
+        take(event);
+    }
+
+    /** Takes an event that must change nothing. */
+    void acceptStale(TaskEvent event) {
+        take(event);
+        Transition transition = moves.getLast().transition();
+        require(!transition.accepted(), "a doubled or late event was taken: " + event);
+    }
+
+    private void take(TaskEvent event) {
+        Deque<TaskEvent> todo = new ArrayDeque<>(List.of(event));
+        while (!todo.isEmpty()) {
+            todo.addAll(step(todo.removeFirst()));
+        }
+        checkAtRest();
+    }
+
+    /** One transition; returns the follow-ups. */
+    private List<TaskEvent> step(TaskEvent event) {
+        TaskState before = state;
+        Transition transition = fsm.transition(before, event);
+        moves.add(new Move(before, event, transition));
+        require(
+                transition.equals(new TaskFsm(limits).transition(before, later(event))),
+                "equal arguments, or another time, gave another result");
+        checkDiscards(before, event, transition);
+        state = transition.next();
+
+        List<TaskEvent> followUps = new ArrayList<>();
+        boolean modelCalled = false;
+        for (Effect effect : transition.effects()) {
+            switch (effect) {
+                case Append append -> {
+                    require(!modelCalled, "an entry was appended after the model call that should have seen it");
+                    append(append);
+                }
+                case CallModel call -> {
+                    modelCalled = true;
+                    callModel(call);
+                }
+                case SettleModelCall settle -> settle(settle.callId(), event);
+                case CallTool call -> callTool(call);
+                case Publish(Fact fact) -> checkPublished(before, event, fact);
+                case FollowUp(Fact fact) -> followUp(event, fact, followUps);
+                case Discard discard -> {}
+            }
+        }
+        if (event instanceof ToolReturned result && transition.accepted()) {
+            toolCallsOut.remove(result.callId());
+        }
+        checkState(before, event, transition);
+        return followUps;
+    }
+
+    private void checkDiscards(TaskState before, TaskEvent event, Transition transition) {
+        boolean discarded = transition.effects().stream().anyMatch(Discard.class::isInstance);
+        if (discarded) {
+            require(transition.effects().size() == 1, "a discard beside another effect");
+            require(transition.next().equals(before), "a discard that changes the state");
+        }
+        require(discarded || !(before instanceof Ended), "an event was taken out of an ended state");
+        switch (event) {
+            case ModelReplied e -> checkReply(e.callId(), before, discarded);
+            case QuestionAsked e -> checkReply(e.callId(), before, discarded);
+            case ModelCallFailed e -> checkReply(e.callId(), before, discarded);
+            default -> {}
+        }
+        if (event instanceof ToolReturned && !(before instanceof Acting) && !(before instanceof Suspended)) {
+            require(discarded, "a tool result was taken while no tool runs");
+        }
+    }
+
+    private void checkReply(String callId, TaskState before, boolean discarded) {
+        require(
+                discarded != modelCallsOut.contains(callId),
+                discarded ? "the awaited reply was discarded" : "a reply was taken that nobody waits for");
+        require(discarded || before instanceof Reasoning || before instanceof Suspended, "a reply in a strange state");
+    }
+
+    private void append(Append append) {
+        require(append.seq() == transcript.size(), "appended at " + append.seq() + " of " + transcript.size());
+        require(!append.entries().isEmpty(), "nothing was appended");
+        for (TranscriptEntry entry : append.entries()) {
+            transcript.add(entry);
+            if (entry instanceof AssistantTurn) {
+                require(modelCallsSinceTurn == 1, modelCallsSinceTurn + " model calls for one turn of the model");
+                modelCallsSinceTurn = 0;
+            }
+        }
+    }
+
+    private void callModel(CallModel call) {
+        require(everyCallId.add(call.callId()), "the call id was used before: " + call.callId());
+        require(modelCallsOut.isEmpty(), "a second model call while one is awaited");
+        require(
+                state instanceof Reasoning reasoning
+                        && reasoning.awaiting().equals(call.callId())
+                        && reasoning.context().iteration() == call.iteration(),
+                "a model call that the state does not wait for");
+        require(call.iteration() <= limits.maxIterations(), "more iterations than allowed");
+        Transcripts.requireCallable(transcript);
+        modelCallsOut.add(call.callId());
+        modelCallsSinceTurn++;
+    }
+
+    private void settle(String callId, TaskEvent event) {
+        require(modelCallsOut.remove(callId), "settled twice, or never made: " + callId);
+        if (!(event instanceof ModelReplied) && !(event instanceof QuestionAsked)) {
+            modelCallsSinceTurn--; // nobody answered, so there will be no turn
+        }
+    }
+
+    private void callTool(CallTool call) {
+        require(everyCallId.add(call.callId()), "the call id was used before: " + call.callId());
+        require(state instanceof Acting, "a tool call while " + state.label());
+        require(
+                transcript.getLast() instanceof AssistantTurn turn
+                        && turn.toolCalls()
+                                .contains(
+                                        new TranscriptEntry.Call(call.toolCallId(), call.toolName(), call.arguments())),
+                "a tool call that the model did not ask for");
+        toolCallsOut.put(call.callId(), call);
+    }
+
+    private void checkPublished(TaskState before, TaskEvent event, Fact fact) {
+        switch (fact) {
+            case Fact.Completed completed -> {
+                require(state instanceof Completed, "completed was published while " + state.label());
+                require(
+                        transcript.getLast() instanceof AssistantTurn turn
+                                && Objects.equals(turn.text(), completed.response()),
+                        "the response is not what the model said last");
+                require(transcript.get(completed.inputSeq()) instanceof UserText, "the input is not at its position");
+            }
+            case Fact.Failed failed -> require(state instanceof Failed, "failed was published while " + state.label());
+            case Fact.Cancelled cancelled ->
+                require(state instanceof Cancelled, "cancelled was published while " + state.label());
+            case Fact.Asked asked ->
+                require(state instanceof Suspended s && s.question() != null, "a question that nobody can answer");
+            case Fact.Notified notified ->
+                require(event instanceof ToolReturned && !before.equals(state), "a notification out of nowhere");
+            case Fact.Created created -> throw new AssertionError("created must be followed up");
+            case Fact.StepDone stepDone -> throw new AssertionError("a step must be followed up");
+            case Fact.ToolRefused refused -> throw new AssertionError("a refusal must be followed up");
+        }
+    }
+
+    private void followUp(TaskEvent cause, Fact fact, List<TaskEvent> followUps) {
+        Meta meta = new Meta(
+                cause.meta().eventId() + '+' + followUps.size(),
+                TaskBuilder.TASK_ID,
+                cause.meta().time());
+        switch (fact) {
+            case Fact.Created created -> admission = new TaskCreated(meta);
+            case Fact.StepDone step -> followUps.add(new StepCompleted(meta, step.stepIndex()));
+            case Fact.ToolRefused refused ->
+                followUps.add(new ToolReturned(meta, refused.callId(), refused.message(), true, null));
+            case Fact.Asked other -> throw new AssertionError("not to be followed up: " + other);
+            case Fact.Notified other -> throw new AssertionError("not to be followed up: " + other);
+            case Fact.Completed other -> throw new AssertionError("not to be followed up: " + other);
+            case Fact.Failed other -> throw new AssertionError("not to be followed up: " + other);
+            case Fact.Cancelled other -> throw new AssertionError("not to be followed up: " + other);
+        }
+    }
+
+    /** What holds after every transition. */
+    private void checkState(TaskState before, TaskEvent event, Transition transition) {
+        if (state instanceof Suspended) {
+            require(
+                    transition.effects().stream()
+                            .noneMatch(e -> e instanceof CallModel || e instanceof CallTool || e instanceof FollowUp),
+                    "work was started while suspended");
+        }
+        require(
+                count(transition, Fact.Completed.class)
+                        == (state instanceof Completed && !(before instanceof Completed) ? 1 : 0),
+                "completed must be published once per completion");
+        boolean machineFailed =
+                state instanceof Failed && !(before instanceof Failed) && !(event instanceof FailureDeclared);
+        require(count(transition, Fact.Failed.class) == (machineFailed ? 1 : 0), "failed must be published once");
+        boolean cancelled = state instanceof Cancelled && !(before instanceof Cancelled);
+        require(count(transition, Fact.Cancelled.class) == (cancelled ? 1 : 0), "cancelled must be published once");
+        String awaited = awaited(state);
+        require(
+                modelCallsOut.equals(awaited.isEmpty() ? Set.of() : Set.of(awaited)),
+                "calls out " + modelCallsOut + ", but awaited is '" + awaited + "'");
+        if (state instanceof Existing task) {
+            TaskContext context = task.context();
+            require(context.transcriptLength() == transcript.size(), "lost count of the transcript");
+            require(
+                    context.transcriptChars()
+                            == transcript.stream()
+                                    .mapToLong(TranscriptEntry::chars)
+                                    .sum(),
+                    "lost count of the characters");
+            require(context.iteration() <= limits.maxIterations(), "more iterations than allowed");
+            require(context.actionsCount() <= transcript.size(), "more actions than entries");
+        }
+    }
+
+    /** The model call that a state waits for; empty = none. */
+    private static String awaited(TaskState state) {
+        return switch (state) {
+            case Reasoning s -> s.awaiting();
+            case Suspended s
+            when s.from() instanceof Reasoning from && s.kept() == null && s.question() == null -> from.awaiting();
+            case Suspended s -> "";
+            case Absent s -> "";
+            case Idle s -> "";
+            case Acting s -> "";
+            case Completed s -> "";
+            case Ended s -> "";
+        };
+    }
+
+    /** What holds when nothing is left to follow up: whatever the task waits for has been asked for, so it cannot hang. */
+    private void checkAtRest() {
+        if (state instanceof Idle) {
+            require(admission != null, "a task that is never admitted");
+        }
+        Acting acting =
+                state instanceof Acting a ? a : state instanceof Suspended s && s.from() instanceof Acting a ? a : null;
+        if (acting != null) {
+            require(state instanceof Suspended || !acting.plan().done(), "everything is done and nothing goes on");
+            for (Plan.Step step : acting.plan().steps()) {
+                require(
+                        step.completed()
+                                || (step instanceof Plan.CallStep call && toolCallsOut.containsKey(call.callId())),
+                        "waits for a step that nobody was asked for: " + step);
+            }
+        }
+    }
+
+    private static long count(Transition transition, Class<? extends Fact> kind) {
+        return transition.effects().stream()
+                .filter(effect -> effect instanceof Publish(Fact fact) && kind.isInstance(fact))
+                .count();
+    }
+
+    private static void require(boolean condition, String violation) {
+        if (!condition) {
+            throw new AssertionError(violation);
+        }
+    }
+
+    /** The same event at another time. */
+    private static TaskEvent later(TaskEvent event) {
+        Meta meta = new Meta(event.meta().eventId(), event.meta().taskId(), Instant.ofEpochMilli(4_000_000_000_000L));
+        return switch (event) {
+            case InputReceived e -> new InputReceived(meta, e.text(), e.taskType(), e.priority());
+            case TaskCreated e -> new TaskCreated(meta);
+            case ModelReplied e -> new ModelReplied(meta, e.callId(), e.text(), e.calls(), e.usage());
+            case QuestionAsked e ->
+                new QuestionAsked(meta, e.callId(), e.question(), e.text(), e.toolCallId(), e.calls(), e.usage());
+            case ModelCallFailed e -> new ModelCallFailed(meta, e.callId(), e.error());
+            case StepCompleted e -> new StepCompleted(meta, e.stepIndex());
+            case ToolReturned e -> new ToolReturned(meta, e.callId(), e.content(), e.isError(), e.notification());
+            case TaskSuspended e -> new TaskSuspended(meta, e.reason());
+            case TaskResumed e -> new TaskResumed(meta, e.newInput());
+            case CancelRequested e -> new CancelRequested(meta, e.reason());
+            case FailureDeclared e -> new FailureDeclared(meta, e.error());
+        };
+    }
+}
