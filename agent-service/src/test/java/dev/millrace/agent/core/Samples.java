@@ -1,0 +1,110 @@
+package dev.millrace.agent.core;
+
+import static dev.millrace.agent.core.TaskBuilder.aTask;
+import static dev.millrace.agent.core.TaskBuilder.asking;
+import static dev.millrace.agent.core.TaskBuilder.done;
+import static dev.millrace.agent.core.TaskBuilder.keeping;
+import static dev.millrace.agent.core.TaskBuilder.open;
+import static dev.millrace.agent.core.TaskBuilder.response;
+import static dev.millrace.agent.core.TaskBuilder.suspended;
+import static dev.millrace.agent.core.TaskEvents.refused;
+import static dev.millrace.agent.core.TaskEvents.run;
+
+import dev.millrace.agent.core.TaskState.Acting;
+import dev.millrace.agent.core.TaskState.KeptReply;
+import dev.millrace.agent.core.TaskState.Question;
+import dev.millrace.agent.core.TranscriptEntry.Call;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/** States and events that together lead to every outcome: all pairs of them are tried. */
+final class Samples {
+
+    /** Small, so that samples can be at a limit. */
+    static final TaskLimits LIMITS = new TaskLimits(3, 2, 500, 1_000);
+
+    private static final Acting LAST_CALL_OPEN =
+            aTask().iteration(1).transcript(3, 30).acting(open(0, "c1", "search"), done(1, "c2", "fetch"));
+    private static final Acting ALL_DONE =
+            aTask().iteration(1).transcript(4, 30).acting(done(0, "c1", "search"), done(1, "c2", "fetch"));
+    private static final Acting ALL_DONE_AT_LIMIT =
+            aTask().iteration(3).transcript(4, 30).acting(done(0, "c1", "search"));
+    private static final Question QUESTION = new Question("Which?", "p1", List.of(new Call("p2", "search", "{}")));
+
+    static final List<TaskState> STATES = List.of(
+            TaskState.ABSENT,
+            aTask().idle(),
+            aTask().iteration(1).reasoning("m1"),
+            aTask().iteration(1).acting(open(0, "c1", "search"), open(1, "c2", "fetch")),
+            LAST_CALL_OPEN,
+            aTask().iteration(3).transcript(2, 20).acting(open(0, "c1", "search")),
+            aTask().iteration(1).transcript(2, 7).acting(response("Hello")),
+            suspended(aTask().iteration(1).reasoning("m1")),
+            suspended(aTask().iteration(3).reasoning("m1")),
+            keeping(aTask().iteration(1).reasoning("m1"), new KeptReply("Hello", List.of())),
+            keeping(aTask().iteration(1).reasoning("m1"), new KeptReply(null, List.of(run("p1", "search", "{}")))),
+            keeping(
+                    aTask().iteration(1).reasoning("m1"),
+                    new KeptReply(null, List.of(refused("p1", "shell", "tool_not_found", "no")))),
+            asking(aTask().iteration(1).transcript(2, 20).reasoning("m1"), QUESTION),
+            asking(aTask().iteration(3).transcript(2, 20).reasoning("m1"), QUESTION),
+            suspended(LAST_CALL_OPEN),
+            suspended(ALL_DONE),
+            suspended(ALL_DONE_AT_LIMIT),
+            aTask().iteration(2).transcript(4, 40).completed(),
+            aTask().iteration(2).transcript(4, 40).used(600, 400).completed(),
+            aTask().iteration(3).failed(TaskEvents.ERROR),
+            aTask().iteration(1).cancelled("enough"));
+
+    static final List<TaskEvent> EVENTS = List.of(
+            TaskEvents.firstInput("Hi"),
+            TaskEvents.input("One more thing"),
+            TaskEvents.input("x".repeat(501)),
+            TaskEvents.created(),
+            TaskEvents.answered("m1", "Hello"),
+            TaskEvents.answered("m0", "old"),
+            TaskEvents.called("m1", null, run("p1", "search", "{}"), refused("p2", "shell", "tool_not_found", "no")),
+            TaskEvents.called("m1", null, run("p1", "a", "{}"), run("p2", "b", "{}"), run("p3", "c", "{}")),
+            TaskEvents.asked("m1", "Which?"),
+            TaskEvents.asked("m1", "Which?", "p1", run("p1", "ask_user", "{}"), run("p2", "search", "{}")),
+            TaskEvents.asked("m0", "old?"),
+            TaskEvents.modelFailed("m1"),
+            TaskEvents.modelFailed("m0"),
+            TaskEvents.stepCompleted(0),
+            TaskEvents.returned("c1", "{}"),
+            TaskEvents.toolFailed("c2", "no"),
+            TaskEvents.notified("c1", "halfway"),
+            TaskEvents.suspend("lunch"),
+            TaskEvents.resume(),
+            TaskEvents.resumeWith("And now?"),
+            TaskEvents.cancel("enough"),
+            TaskEvents.declareFailed());
+
+    /** One pair and the machine's answer. */
+    record Outcome(TaskState state, TaskEvent event, Transition transition) {}
+
+    private Samples() {}
+
+    /** Every state with every event. */
+    static List<Outcome> outcomes() {
+        TaskFsm fsm = new TaskFsm(LIMITS);
+        List<Outcome> outcomes = new ArrayList<>();
+        for (TaskState state : STATES) {
+            for (TaskEvent event : EVENTS) {
+                outcomes.add(new Outcome(state, event, fsm.transition(state, event)));
+            }
+        }
+        return outcomes;
+    }
+
+    /** The records of a sealed hierarchy, in the order of their declaration. */
+    static List<Class<?>> kindsOf(Class<?> sealed) {
+        return sealed.isSealed()
+                ? Arrays.stream(sealed.getPermittedSubclasses())
+                        .flatMap(kind -> kindsOf(kind).stream())
+                        .distinct()
+                        .toList()
+                : List.of(sealed);
+    }
+}
