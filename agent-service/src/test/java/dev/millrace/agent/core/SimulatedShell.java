@@ -68,6 +68,7 @@ final class SimulatedShell {
     private final Set<String> modelCallsOut = new LinkedHashSet<>();
     private final Map<String, CallTool> toolCallsOut = new LinkedHashMap<>();
     private final Set<String> everyCallId = new HashSet<>();
+    private final Set<String> refusalsOut = new HashSet<>();
     private int modelCallsSinceTurn;
     private @Nullable TaskCreated admission;
 
@@ -165,6 +166,7 @@ final class SimulatedShell {
         }
         if (event instanceof ToolReturned result && transition.accepted()) {
             toolCallsOut.remove(result.callId());
+            refusalsOut.remove(result.callId());
         }
         checkState(before, event, transition);
         return followUps;
@@ -183,9 +185,33 @@ final class SimulatedShell {
             case ModelCallFailed e -> checkReply(e.callId(), before, discarded);
             default -> {}
         }
-        if (event instanceof ToolReturned && !(before instanceof Acting) && !(before instanceof Suspended)) {
-            require(discarded, "a tool result was taken while no tool runs");
+        if (event instanceof ToolReturned result) {
+            require(
+                    discarded == !isAwaited(result.callId(), before),
+                    discarded ? "an awaited result was discarded" : "a result was taken that nobody waits for");
         }
+    }
+
+    /** Whether a tool was asked for, has not answered, and its call stands unanswered at the end of the transcript. */
+    private boolean isAwaited(String callId, TaskState before) {
+        CallTool call = toolCallsOut.get(callId);
+        if (call == null) {
+            return refusalsOut.contains(callId);
+        }
+        if (before instanceof Ended) {
+            return false;
+        }
+        for (TranscriptEntry entry : transcript.reversed()) {
+            if (entry instanceof TranscriptEntry.ToolResult result
+                    && result.toolCallId().equals(call.toolCallId())) {
+                return false;
+            }
+            if (entry instanceof AssistantTurn turn) {
+                return turn.toolCalls().stream()
+                        .anyMatch(asked -> asked.toolCallId().equals(call.toolCallId()));
+            }
+        }
+        return false;
     }
 
     private void checkReply(String callId, TaskState before, boolean discarded) {
@@ -271,8 +297,11 @@ final class SimulatedShell {
         switch (fact) {
             case Fact.Created created -> admission = new TaskCreated(meta);
             case Fact.StepDone step -> followUps.add(new StepCompleted(meta, step.stepIndex()));
-            case Fact.ToolRefused refused ->
+            case Fact.ToolRefused refused -> {
+                require(everyCallId.add(refused.callId()), "the call id was used before: " + refused.callId());
+                refusalsOut.add(refused.callId());
                 followUps.add(new ToolReturned(meta, refused.callId(), refused.message(), true, null));
+            }
             case Fact.Asked other -> throw new AssertionError("not to be followed up: " + other);
             case Fact.Notified other -> throw new AssertionError("not to be followed up: " + other);
             case Fact.Completed other -> throw new AssertionError("not to be followed up: " + other);

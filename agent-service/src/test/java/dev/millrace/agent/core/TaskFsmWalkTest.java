@@ -99,7 +99,9 @@ class TaskFsmWalkTest {
     private static final class History {
         private final Random random;
         private final SimulatedShell shell;
+        /** Events that count once, whenever their double comes. */
         private final List<TaskEvent> replies = new ArrayList<>();
+
         private int events;
         private int toolCalls;
 
@@ -116,11 +118,13 @@ class TaskFsmWalkTest {
             if (random.nextInt(20) == 0) {
                 stranger(); // before there is a task
             }
-            happen(new InputReceived(
+            TaskEvent first = new InputReceived(
                     new Meta(TASK_ID, TASK_ID, time()),
                     random.nextInt(50) == 0 ? "x".repeat(200) : "Hi",
                     "general",
-                    100));
+                    100);
+            happen(first);
+            replies.add(first); // it names the task by its own id, so its double is known for ever
             int length = 5 + random.nextInt(45);
             for (int i = 0; i < length; i++) {
                 next();
