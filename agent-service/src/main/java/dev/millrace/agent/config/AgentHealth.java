@@ -1,12 +1,13 @@
 package dev.millrace.agent.config;
 
+import dev.millrace.agent.projection.TaskProjection;
 import jakarta.enterprise.inject.Produces;
 import org.eclipse.microprofile.health.HealthCheck;
 import org.eclipse.microprofile.health.HealthCheckResponse;
 import org.eclipse.microprofile.health.Liveness;
 import org.eclipse.microprofile.health.Readiness;
 
-/** Readiness: the machine takes records. Liveness: it has not stopped for good. */
+/** Readiness: the machine takes records, and questions are answered. Liveness: it has not stopped for good. */
 public class AgentHealth {
 
     private static final String NAME = "task-machine";
@@ -20,6 +21,14 @@ public class AgentHealth {
                         .withData("waitingFor", why)
                         .build())
                 .orElseGet(() -> HealthCheckResponse.up(NAME));
+    }
+
+    @Produces
+    @Readiness
+    HealthCheck projected(TaskProjection projection) {
+        return () -> HealthCheckResponse.named("journal-projection")
+                .status(projection.ready())
+                .build();
     }
 
     @Produces

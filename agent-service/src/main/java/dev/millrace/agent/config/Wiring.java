@@ -2,6 +2,7 @@ package dev.millrace.agent.config;
 
 import dev.millrace.agent.Agents;
 import dev.millrace.agent.core.TaskLimits;
+import dev.millrace.agent.rest.AgentCatalogue;
 import dev.millrace.agent.topology.TaskShellSettings;
 import dev.millrace.agent.topology.TaskStreams;
 import dev.millrace.llm.DispatcherLimits;
@@ -11,6 +12,7 @@ import dev.millrace.llm.Secret;
 import dev.millrace.llm.config.LanguageModels;
 import dev.millrace.llm.config.LlmSettings;
 import dev.millrace.llm.openai.OpenAiSettings;
+import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.schemas.Topics;
 import dev.millrace.schemas.kafka.TopicSettings;
 import io.micrometer.core.instrument.Gauge;
@@ -35,6 +37,19 @@ public class Wiring {
     @Singleton
     Agents agents() {
         return Agents.builtIn();
+    }
+
+    @Produces
+    @Singleton
+    AgentCatalogue agentCatalogue(Agents agents, AgentRuntime runtime) {
+        return () -> agents.all().stream()
+                .map(agent -> new AgentCatalogue.AgentSummary(
+                        agent.name(),
+                        agent.description(),
+                        runtime.routing().visibleTo(agent.name()).stream()
+                                .map(ToolDefinition::name)
+                                .toList()))
+                .toList();
     }
 
     @Produces

@@ -61,7 +61,6 @@ final class Prompts {
         return new ModelRequest(call.callId(), agent.model(), messages, tools);
     }
 
-    @SuppressWarnings("NullAway") // the class file of a compact constructor does not carry its parameters' @Nullable
     private static ToolSpec spec(ToolDefinition tool) {
         return new ToolSpec(tool.name(), tool.description(), tool.parameters());
     }

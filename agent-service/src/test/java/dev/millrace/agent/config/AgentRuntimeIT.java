@@ -33,6 +33,7 @@ import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -110,7 +111,7 @@ class AgentRuntimeIT {
             List<Event> events = awaitCompleted(journal, "m1");
 
             // then
-            assertThat(events.getLast().payload().get("result").toString()).contains("paid for");
+            assertThat(String.valueOf(events.getLast().payload().get("result"))).contains("paid for");
             assertThat(calls).hasValue(1);
         }
     }
@@ -172,7 +173,7 @@ class AgentRuntimeIT {
                 .build();
     }
 
-    private static Map<String, Object> reply(String callId, String text) {
+    private static Map<String, @Nullable Object> reply(String callId, String text) {
         return Map.of(
                 "callId",
                 callId,

@@ -1,4 +1,4 @@
-package dev.millrace.agent.rest;
+package dev.millrace.agent.config;
 
 import dev.millrace.agent.projection.TaskProjection;
 import dev.millrace.schemas.Topics;
@@ -11,8 +11,6 @@ import jakarta.enterprise.inject.Disposes;
 import jakarta.enterprise.inject.Produces;
 import jakarta.inject.Singleton;
 import jakarta.interceptor.Interceptor;
-import java.util.HashMap;
-import java.util.Map;
 import org.eclipse.microprofile.config.Config;
 import org.eclipse.microprofile.config.inject.ConfigProperty;
 
@@ -29,8 +27,8 @@ public class ProjectionWiring {
             ProjectionConfig config,
             Config kafka,
             MeterRegistry metrics) {
-        TaskProjection projection =
-                new TaskProjection(kafkaOf(kafka), new Topics(prefix), config.stateDir(), config.retention());
+        TaskProjection projection = new TaskProjection(
+                KafkaConnection.of(kafka), new Topics(prefix), config.stateDir(), config.retention());
         FunctionCounter.builder("millrace.projection.records", projection, TaskProjection::appliedRecords)
                 .description("Records of the journal that the projection has taken")
                 .register(metrics);
@@ -38,22 +36,6 @@ public class ProjectionWiring {
                 .description("Records of the journal that were no events and were passed over")
                 .register(metrics);
         return projection;
-    }
-
-    /** All {@code kafka.*} keys without that prefix: how to reach the brokers. */
-    private static Map<String, Object> kafkaOf(Config config) {
-        Map<String, Object> kafka = new HashMap<>();
-        for (String name : config.getPropertyNames()) {
-            if (name.startsWith("kafka.")) {
-                config.getOptionalValue(name, String.class)
-                        .ifPresent(value -> kafka.put(name.substring("kafka.".length()), value));
-            }
-        }
-        // asked for by name, so that the environment variable counts
-        kafka.put(
-                "bootstrap.servers",
-                config.getOptionalValue("kafka.bootstrap.servers", String.class).orElse("localhost:9092"));
-        return kafka;
     }
 
     void start(@Observes @Priority(AFTER_TOPICS) StartupEvent event, TaskProjection projection) {

@@ -1,4 +1,4 @@
-package dev.millrace.agent.rest;
+package dev.millrace.agent.config;
 
 import io.smallrye.config.ConfigMapping;
 import io.smallrye.config.WithDefault;
