@@ -122,11 +122,14 @@ public record Topics(String prefix) {
                 requests(BUILT_IN_TOOLSET),
                 "Calls of the built-in tools: TOOL_CALL_REQUESTED",
                 "call id",
+                // no topology reads it, and workers of a share group see everything only where there is one partition
+                false,
                 "tool workers (share group)"));
         topics.add(requests(
                 reflectionRequests(),
                 "Ended tasks worth a reflection: REFLECTION_REQUESTED",
                 "namespace",
+                true,
                 "reflection workers"));
         topics.add(new Topic(
                 journal(),
@@ -174,7 +177,7 @@ public record Topics(String prefix) {
                 segment == Segment.BACKGROUND ? "knowledge workers" : "agent");
     }
 
-    private static Topic requests(String name, String purpose, String key, String readBy) {
-        return new Topic(name, purpose, key, true, Cleanup.DELETE, ONE_DAY, MAX_EVENT_BYTES, "agent", readBy);
+    private static Topic requests(String name, String purpose, String key, boolean coPartitioned, String readBy) {
+        return new Topic(name, purpose, key, coPartitioned, Cleanup.DELETE, ONE_DAY, MAX_EVENT_BYTES, "agent", readBy);
     }
 }
