@@ -1,0 +1,80 @@
+package dev.millrace.requests;
+
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicReference;
+import org.apache.kafka.clients.consumer.AcknowledgeType;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.jspecify.annotations.Nullable;
+
+/** One delivered record and what becomes of it. The outcome is set by the job's thread and read by the consumer's. */
+final class Job {
+    private final ConsumerRecord<byte[], byte[]> consumed;
+    private final CountDownLatch batch;
+    private final AtomicReference<@Nullable AcknowledgeType> outcome = new AtomicReference<>();
+    private final AtomicReference<@Nullable Thread> thread = new AtomicReference<>();
+    private boolean acknowledged;
+    private boolean locked = true;
+
+    Job(ConsumerRecord<byte[], byte[]> consumed, CountDownLatch batch) {
+        this.consumed = consumed;
+        this.batch = batch;
+    }
+
+    ConsumerRecord<byte[], byte[]> consumed() {
+        return consumed;
+    }
+
+    int deliveryCount() {
+        return consumed.deliveryCount().map(Short::intValue).orElse(1);
+    }
+
+    /** Sets the outcome; the first one counts. */
+    void settle(AcknowledgeType type) {
+        if (outcome.compareAndSet(null, type)) {
+            batch.countDown();
+        }
+    }
+
+    /** What to tell the broker; {@code null} = the job still runs. */
+    @Nullable
+    AcknowledgeType outcome() {
+        return outcome.get();
+    }
+
+    /** Runs the work on a virtual thread of its own. */
+    void start(Runnable work) {
+        Thread virtual = Thread.ofVirtual()
+                .name("request-" + consumed.partition() + "-" + consumed.offset())
+                .unstarted(work);
+        thread.set(virtual);
+        virtual.start();
+    }
+
+    void interrupt() {
+        Thread running = thread.get();
+        if (running != null) {
+            running.interrupt();
+        }
+    }
+
+    // the rest is for the consumer's thread only
+
+    /** Whether the outcome is there and the broker has not been told yet. */
+    boolean isDue() {
+        return locked && !acknowledged && outcome.get() != null;
+    }
+
+    void acknowledged() {
+        acknowledged = true;
+    }
+
+    /** Whether the broker still holds the record for this worker, waiting for the outcome. */
+    boolean isHeld() {
+        return locked && !acknowledged;
+    }
+
+    /** The broker has given the record to somebody else; there is nothing left to tell it. */
+    void lockLost() {
+        locked = false;
+    }
+}

@@ -1,0 +1,69 @@
+package dev.millrace.requests;
+
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.EventType;
+import dev.millrace.schemas.Ids;
+import dev.millrace.schemas.KnownEventType;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** The one place where a {@link Reply} becomes an event. */
+public final class Replies {
+
+    /** The {@code source} of every reply (F-089). */
+    public static final String SOURCE = "tools.executor";
+    /** Code of a reply to a request that has been delivered too often without an answer. */
+    public static final String DELIVERY_LIMIT = "delivery_limit";
+    /** Code of a reply whose result is too large for a record. */
+    public static final String RESULT_TOO_LARGE = "result_too_large";
+    /** Code of a reply after an exception that the handler should not have thrown. */
+    public static final String INTERNAL_ERROR = "internal_error";
+
+    private Replies() {}
+
+    /**
+     * The reply as an event: TOOL_CALL_COMPLETED or TOOL_CALL_FAILED. It belongs to the request's task, session,
+     * namespace, chain and trace, and its cause is the fact that led to the request. Its id follows from the call id and
+     * the type, so a second execution of the same call gives the same id.
+     *
+     * @throws IllegalArgumentException if the result is not made of JSON values
+     */
+    public static Event toEvent(Request request, Reply reply, Instant now) {
+        Event cause = request.event();
+        EventType type =
+                switch (reply) {
+                    case Reply.Completed completed -> KnownEventType.TOOL_CALL_COMPLETED;
+                    case Reply.Failed failed -> KnownEventType.TOOL_CALL_FAILED;
+                };
+        String id = Ids.hash(request.callId() + '\n' + type.wireName()).substring(0, 32);
+        return Event.root(id, type, now)
+                .source(SOURCE)
+                .taskId(cause.taskId())
+                .sessionId(cause.sessionId())
+                .namespace(cause.namespace())
+                .correlationId(cause.correlationId())
+                .parentEventId(Objects.requireNonNullElse(cause.parentEventId(), cause.id()))
+                .traceparent(cause.traceparent())
+                .tracestate(cause.tracestate())
+                .payload(payload(request, reply))
+                .build();
+    }
+
+    private static Map<String, @Nullable Object> payload(Request request, Reply reply) {
+        Map<String, @Nullable Object> payload = new LinkedHashMap<>();
+        payload.put("callId", request.callId());
+        payload.put("toolName", request.toolName());
+        switch (reply) {
+            case Reply.Completed completed -> payload.put("result", completed.result());
+            case Reply.Failed failed -> {
+                payload.put("error", failed.error());
+                payload.put("code", failed.code());
+            }
+        }
+        payload.put("durationMs", reply.durationMs());
+        return payload;
+    }
+}

@@ -1,0 +1,208 @@
+package dev.millrace.requests;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.common.KafkaException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A worker on a Kafka share group (KIP-932) with as many share consumers as the slowness of the jobs asks for. One thread
+ * looks after the whole: it sets the group up, makes consumers when {@link Turns} needs them, and asks now and then
+ * whether the broker is there.
+ */
+final class ShareGroupWorker implements RequestWorker {
+    private static final Logger LOGGER = LoggerFactory.getLogger(RequestWorker.class);
+
+    private static final Duration IDLE = Duration.ofSeconds(60);
+    private static final Duration ASK_EVERY = Duration.ofSeconds(5);
+    private static final Duration NUDGE_EVERY = Duration.ofMillis(5);
+    /** What a poll can get stuck on comes right after a request, so in quiet times it need not be looked for so often. */
+    private static final Duration QUIET = Duration.ofMillis(100);
+
+    private static final Duration READY_FOR = Duration.ofSeconds(15);
+    private static final Duration LONGEST_PAUSE = Duration.ofSeconds(10);
+    /** How long an interrupted job may take to come back. */
+    private static final Duration AFTER_INTERRUPT = Duration.ofSeconds(3);
+
+    private final WorkerSettings settings;
+    private final Counters counters = new Counters();
+    private final Turns turns;
+    private final ShareGroup group;
+    private final Outbox outbox;
+    private final JobRunner runner;
+    private final CountDownLatch closing = new CountDownLatch(1);
+    private final List<Running> takers = new CopyOnWriteArrayList<>();
+    private final Thread caretaker;
+    private volatile @Nullable Pool pool;
+    private volatile long answeredAt;
+
+    private record Running(Taker taker, Thread thread) {}
+
+    private ShareGroupWorker(WorkerSettings settings, RequestHandler handler) {
+        this.settings = settings;
+        this.turns = new Turns(settings.maxConcurrent(), IDLE, System::nanoTime);
+        this.outbox = new Outbox(settings.kafka());
+        this.group = new ShareGroup(settings);
+        this.runner = new JobRunner(settings, handler, outbox, counters);
+        this.caretaker = Thread.ofPlatform().name(settings.group() + "-pool").unstarted(this::lookAfter);
+    }
+
+    static ShareGroupWorker start(WorkerSettings settings, RequestHandler handler) {
+        ShareGroupWorker worker = new ShareGroupWorker(settings, handler);
+        worker.caretaker.start();
+        return worker;
+    }
+
+    @Override
+    public boolean isReady() {
+        Pool current = pool;
+        return current != null
+                && !turns.isClosed()
+                && turns.seats() > 0
+                && !current.isPausing()
+                && System.nanoTime() - answeredAt < READY_FOR.toNanos();
+    }
+
+    @Override
+    public WorkerStats stats() {
+        return counters.stats(turns.running(), turns.seats());
+    }
+
+    @Override
+    public void close() {
+        if (closing.getCount() == 0) {
+            return;
+        }
+        closing.countDown();
+        turns.close();
+        takers.forEach(running -> running.taker().stopPolling());
+        caretaker.interrupt();
+        boolean interrupted = false;
+        try {
+            caretaker.join(AFTER_INTERRUPT);
+            if (!awaitEnd(settings.grace())) {
+                LOGGER.atInfo()
+                        .addKeyValue("running", turns.running())
+                        .log("The grace period is over, running requests go back to the topic");
+                Pool current = pool;
+                if (current != null) {
+                    current.interruptJobs();
+                }
+                if (!awaitEnd(AFTER_INTERRUPT)) {
+                    LOGGER.atWarn()
+                            .addKeyValue("running", turns.running())
+                            .log("Requests do not heed their interruption, their locks go with the connection");
+                }
+            }
+        } catch (InterruptedException e) {
+            interrupted = true;
+        }
+        outbox.close();
+        group.close();
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private boolean awaitEnd(Duration limit) throws InterruptedException {
+        long end = System.nanoTime() + limit.toNanos();
+        for (Running running : takers) {
+            long left = end - System.nanoTime();
+            // zero would be taken for "without end"
+            if (!running.thread().join(Duration.ofNanos(Math.max(left, 1)))) {
+                return false;
+            }
+        }
+        // a consumer that failed has left its jobs behind
+        Pool current = pool;
+        while (current != null && !current.isIdle()) {
+            if (end - System.nanoTime() <= 0) {
+                return false;
+            }
+            TimeUnit.MILLISECONDS.sleep(20);
+        }
+        return true;
+    }
+
+    private void lookAfter() {
+        try {
+            Pool prepared = prepare();
+            pool = prepared;
+            while (!turns.isClosed()) {
+                boolean quiet = turns.quiet().compareTo(QUIET) > 0;
+                int size = turns.awaitNeed(quiet ? QUIET : NUDGE_EVERY);
+                if (size > 0) {
+                    add(prepared, size);
+                }
+                takers.forEach(running -> running.taker().nudge());
+                askBroker();
+            }
+        } catch (InterruptedException e) {
+            LOGGER.debug("Stopping");
+        }
+    }
+
+    /** Sets the group up, however long the broker or the topic is away. */
+    private Pool prepare() throws InterruptedException {
+        Duration pause = Duration.ofMillis(500);
+        for (int attempt = 1; true; attempt++) {
+            try {
+                int partitions = group.prepare();
+                answeredAt = System.nanoTime();
+                LOGGER.atInfo()
+                        .addKeyValue("topic", settings.topic())
+                        .addKeyValue("group", settings.group())
+                        .addKeyValue("maxConcurrent", settings.maxConcurrent())
+                        .log("Taking requests");
+                return new Pool(settings, turns, runner, counters, partitions);
+            } catch (KafkaException e) {
+                LOGGER.atLevel(attempt == 1 ? org.slf4j.event.Level.WARN : org.slf4j.event.Level.DEBUG)
+                        .addKeyValue("topic", settings.topic())
+                        .addKeyValue("reason", e.toString())
+                        .log("Cannot take requests yet, trying until it works");
+            }
+            if (closing.await(pause.toNanos(), TimeUnit.NANOSECONDS)) {
+                throw new InterruptedException("closing");
+            }
+            pause = pause.multipliedBy(2).compareTo(LONGEST_PAUSE) < 0 ? pause.multipliedBy(2) : LONGEST_PAUSE;
+        }
+    }
+
+    private void add(Pool current, int size) throws InterruptedException {
+        if (current.isPausing()) {
+            boolean unused = closing.await(200, TimeUnit.MILLISECONDS);
+            return;
+        }
+        takers.removeIf(running -> !running.thread().isAlive());
+        Turns.Seat seat = turns.enter(size);
+        try {
+            Taker taker = new Taker(current, seat);
+            Thread thread =
+                    Thread.ofPlatform().name(settings.group() + "-taker").start(taker);
+            takers.add(new Running(taker, thread));
+        } catch (KafkaException e) {
+            turns.leave(seat);
+            current.failed(e);
+        }
+    }
+
+    private void askBroker() throws InterruptedException {
+        long since = System.nanoTime() - answeredAt;
+        if (since < ASK_EVERY.toNanos()) {
+            return;
+        }
+        if (group.isReachable()) {
+            if (since > READY_FOR.toNanos()) {
+                LOGGER.info("Kafka answers again");
+            }
+            answeredAt = System.nanoTime();
+        } else if (since > READY_FOR.toNanos() && since < READY_FOR.toNanos() + 2 * ASK_EVERY.toNanos()) {
+            LOGGER.warn("Kafka does not answer; requests are taken again when it does");
+        }
+    }
+}

@@ -1,0 +1,512 @@
+package dev.millrace.requests;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.Segment;
+import dev.millrace.schemas.Topics;
+import dev.millrace.schemas.kafka.DeadLetters;
+import dev.millrace.testing.RequiresBroker;
+import dev.millrace.testing.TestBroker;
+import dev.millrace.testing.TopicReader;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Future;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.common.serialization.StringSerializer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+@RequiresBroker
+class RequestWorkerIT {
+
+    private static final Duration SOON = Duration.ofSeconds(20);
+    private static final RequestHandler ECHO = request -> new Reply.Completed(request.params(), 0);
+
+    private final TestBroker broker;
+    private final List<RequestWorker> workers = new ArrayList<>();
+    private final List<TopicReader> readers = new ArrayList<>();
+    private Topics topics;
+
+    RequestWorkerIT(TestBroker broker) {
+        this.broker = broker;
+        this.topics = broker.createTopics();
+    }
+
+    @BeforeEach
+    void freshTopics() {
+        topics = broker.createTopics();
+    }
+
+    @AfterEach
+    void closeAll() {
+        workers.forEach(RequestWorker::close);
+        readers.forEach(TopicReader::close);
+    }
+
+    @Test
+    @DisplayName("F-089, F-054: the reply is on the tool lane, under the session's key, with the chain in its headers")
+    void shouldAnswerOnTheLane() {
+        // given
+        start(4, ECHO);
+        Event request = Requests.request("call-1", "echo", Map.of("a", "b"))
+                .sessionId("session-1")
+                .traceparent("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
+                .build();
+        // when
+        send(request);
+        ConsumerRecord<String, byte[]> reply = replies().untilCount(1, SOON).getFirst();
+        // then
+        assertThat(reply.topic()).isEqualTo(topics.lane(Segment.TOOL));
+        assertThat(reply.key()).isEqualTo("session-1");
+        assertThat(headers(reply))
+                .containsEntry("ce_specversion", "1.0")
+                .containsEntry("ce_type", "TOOL_CALL_COMPLETED")
+                .containsEntry("ce_source", "tools.executor")
+                .containsEntry("ce_subject", "task-call-1")
+                .containsEntry("ce_sessionid", "session-1")
+                .containsEntry("ce_causationid", "parent-call-1")
+                .containsEntry("ce_correlationid", "root")
+                .containsEntry("content-type", "application/json")
+                .containsEntry("traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
+                .containsEntry(
+                        "ce_id",
+                        Replies.toEvent(
+                                        new Request(request, "call-1", "echo", Map.of(), 1),
+                                        new Reply.Completed(null, 0),
+                                        request.timestamp())
+                                .id());
+        assertThat(new String(reply.value(), StandardCharsets.UTF_8))
+                .isEqualTo("{\"callId\":\"call-1\",\"toolName\":\"echo\",\"result\":{\"a\":\"b\"},\"durationMs\":0}");
+    }
+
+    @Test
+    void shouldTakeWhatWasAskedBeforeTheFirstWorkerCame() {
+        // given
+        send(Requests.request("early", "echo", Map.of()).build());
+        // when
+        start(4, ECHO);
+        List<Event> replies = replies().events(events -> !events.isEmpty(), SOON);
+        // then
+        assertThat(replies).extracting(event -> event.text("callId")).containsExactly("early");
+    }
+
+    @Test
+    void shouldAnswerEachOfManyOnce() {
+        // given
+        int count = 2_000;
+        RequestWorker first = start(16, ECHO);
+        RequestWorker second = start(16, ECHO);
+        // when
+        IntStream.range(0, count)
+                .forEach(i ->
+                        send(Requests.request("call-" + i, "echo", Map.of()).build()));
+        List<Event> replies = replies().events(events -> events.size() >= count, Duration.ofSeconds(60));
+        // then
+        assertThat(replies).extracting(Event::id).doesNotHaveDuplicates().hasSize(count);
+        assertThat(first.stats().taken() + second.stats().taken()).isEqualTo(count);
+        assertThat(first.stats().taken()).isPositive();
+        assertThat(second.stats().taken()).isPositive();
+    }
+
+    @Test
+    void shouldNotLetASlowJobHoldUpOthers() throws InterruptedException {
+        // given
+        CountDownLatch slowMayEnd = new CountDownLatch(1);
+        RequestWorker worker = start(4, request -> {
+            if (request.toolName().equals("slow")) {
+                slowMayEnd.await();
+            }
+            return new Reply.Completed(null, 0);
+        });
+        send(Requests.request("warm", "echo", Map.of()).build());
+        TopicReader replies = replies();
+        replies.untilCount(1, SOON);
+        // when
+        send(Requests.request("slow-1", "slow", Map.of()).build());
+        send(Requests.request("slow-2", "slow", Map.of()).build());
+        IntStream.range(0, 20)
+                .forEach(i ->
+                        send(Requests.request("fast-" + i, "echo", Map.of()).build()));
+        List<Event> before = replies.events(events -> events.size() >= 21, SOON);
+        slowMayEnd.countDown();
+        List<Event> after = replies.events(events -> events.size() >= 23, SOON);
+        // then
+        assertThat(before).extracting(event -> event.text("toolName")).doesNotContain("slow");
+        assertThat(after).hasSize(23);
+        assertThat(worker.stats().consumers()).isGreaterThan(1);
+    }
+
+    @Test
+    void shouldNotLetASlowJobHoldUpOthersWhenTheTopicHasManyPartitions() {
+        // given
+        CountDownLatch slowMayEnd = new CountDownLatch(1);
+        topics = new Topics("many." + topics.prefix());
+        createTopics(topics, 6);
+        start(4, request -> {
+            if (request.toolName().equals("slow")) {
+                slowMayEnd.await();
+            }
+            return new Reply.Completed(null, 0);
+        });
+        send(Requests.request("warm", "echo", Map.of()).build());
+        TopicReader replies = replies();
+        replies.untilCount(1, SOON);
+        // when
+        send(Requests.request("slow-1", "slow", Map.of()).build());
+        send(Requests.request("slow-2", "slow", Map.of()).build());
+        IntStream.range(0, 40)
+                .forEach(i ->
+                        send(Requests.request("fast-" + i, "echo", Map.of()).build()));
+        List<Event> before = replies.events(events -> events.size() >= 41, SOON);
+        slowMayEnd.countDown();
+        List<Event> after = replies.events(events -> events.size() >= 43, SOON);
+        // then
+        assertThat(before).extracting(event -> event.text("toolName")).doesNotContain("slow");
+        assertThat(after).extracting(Event::id).doesNotHaveDuplicates().hasSize(43);
+    }
+
+    @Test
+    void shouldRunNoMoreAtATimeThanAllowed() {
+        // given
+        AtomicInteger running = new AtomicInteger();
+        AtomicInteger most = new AtomicInteger();
+        CountDownLatch threeRun = new CountDownLatch(3);
+        start(3, request -> {
+            most.accumulateAndGet(running.incrementAndGet(), Math::max);
+            threeRun.countDown();
+            boolean overlapping = threeRun.await(10, TimeUnit.SECONDS);
+            running.decrementAndGet();
+            return new Reply.Completed(overlapping, 0);
+        });
+        // when
+        IntStream.range(0, 30)
+                .forEach(i ->
+                        send(Requests.request("call-" + i, "echo", Map.of()).build()));
+        List<Event> replies = replies().events(events -> events.size() >= 30, SOON);
+        // then
+        assertThat(replies)
+                .allMatch(event -> Boolean.TRUE.equals(event.payload().get("result")));
+        assertThat(most).hasValue(3);
+    }
+
+    @Test
+    void shouldKeepASlowJobPastItsLock() throws InterruptedException {
+        // given
+        BlockingQueue<Integer> deliveries = new LinkedBlockingQueue<>();
+        RequestHandler slow = request -> {
+            deliveries.add(request.deliveryCount());
+            if (new CountDownLatch(1).await(3_500, TimeUnit.MILLISECONDS)) {
+                throw new IllegalStateException("nobody counts down");
+            }
+            return new Reply.Completed(null, 3_500);
+        };
+        RequestWorker first = start(settings(4).with(Duration.ofSeconds(1), Duration.ZERO), slow);
+        RequestWorker second = start(settings(4).with(Duration.ofSeconds(1), Duration.ZERO), slow);
+        // when
+        send(Requests.request("slow", "slow", Map.of()).build());
+        send(Requests.request("slow-too", "slow", Map.of()).build());
+        List<Event> replies = replies().events(events -> events.size() >= 2, SOON);
+        // then
+        assertThat(replies).hasSize(2);
+        assertThat(deliveries).containsExactly(1, 1);
+        assertThat(first.stats().renewed() + second.stats().renewed()).isGreaterThanOrEqualTo(6);
+    }
+
+    @Test
+    void shouldHandOverAtOnceWhatAKilledWorkerHeld() throws IOException, InterruptedException {
+        // given
+        Process killed = WorkerProcess.start(broker.bootstrapServers(), topics);
+        send(Requests.request("call-1", "echo", Map.of()).build());
+        WorkerProcess.awaitBegun(killed, "call-1");
+        BlockingQueue<Request> taken = new LinkedBlockingQueue<>();
+        start(4, request -> {
+            taken.add(request);
+            return new Reply.Completed(null, 0);
+        });
+        TopicReader replies = replies();
+        send(Requests.request("call-2", "echo", Map.of()).build());
+        replies.untilCount(1, SOON);
+        // when
+        long start = System.nanoTime();
+        killed.destroyForcibly().waitFor();
+        List<Event> all = replies.events(events -> events.size() >= 2, SOON);
+        // then
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5));
+        assertThat(all).extracting(event -> event.text("callId")).containsExactly("call-2", "call-1");
+        assertThat(taken).extracting(Request::callId).containsExactly("call-2", "call-1");
+        assertThat(taken).extracting(Request::deliveryCount).containsExactly(1, 2);
+    }
+
+    @Test
+    void shouldGiveBackWhatRunsAtTheEndOfTheGracePeriod() throws InterruptedException {
+        // given
+        CountDownLatch begun = new CountDownLatch(1);
+        RequestWorker stopping = start(settings(4).with(Duration.ofMinutes(1), Duration.ZERO), request -> {
+            begun.countDown();
+            new CountDownLatch(1).await();
+            return new Reply.Completed("never", 0);
+        });
+        send(Requests.request("call-1", "echo", Map.of()).build());
+        begun.await();
+        RequestWorker next = start(4, request -> new Reply.Completed(request.deliveryCount(), 0));
+        // when
+        stopping.close();
+        List<Event> replies = replies().events(events -> !events.isEmpty(), SOON);
+        // then
+        assertThat(replies).extracting(event -> event.payload().get("result")).containsExactly(2);
+        assertThat(stopping.stats().returned()).isEqualTo(1);
+        assertThat(next.stats().redelivered()).isEqualTo(1);
+    }
+
+    @Test
+    void shouldFinishWhatRunsWithinTheGracePeriod() throws InterruptedException {
+        // given
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch mayEnd = new CountDownLatch(1);
+        RequestWorker stopping = start(4, request -> {
+            begun.countDown();
+            mayEnd.await();
+            return new Reply.Completed("done", 0);
+        });
+        send(Requests.request("call-1", "echo", Map.of()).build());
+        begun.await();
+        // when
+        Thread closing = Thread.ofVirtual().start(stopping::close);
+        mayEnd.countDown();
+        closing.join();
+        List<Event> replies = replies().events(events -> !events.isEmpty(), SOON);
+        // then
+        assertThat(replies).extracting(event -> event.payload().get("result")).containsExactly("done");
+        assertThat(stopping.stats().returned()).isZero();
+    }
+
+    @Test
+    void shouldGiveUpAtTheDeliveryLimit() throws InterruptedException {
+        // given
+        CountDownLatch begun = new CountDownLatch(1);
+        RequestWorker first = start(limited(2), request -> {
+            begun.countDown();
+            new CountDownLatch(1).await();
+            return new Reply.Completed("never", 0);
+        });
+        send(Requests.request("call-1", "echo", Map.of()).build());
+        begun.await();
+        first.close();
+        AtomicInteger ran = new AtomicInteger();
+        // when
+        start(limited(2), request -> new Reply.Completed(ran.incrementAndGet(), 0));
+        Event reply = replies().event(event -> true, SOON);
+        ConsumerRecord<String, byte[]> dead = deadLetters().untilCount(1, SOON).getFirst();
+        // then
+        assertThat(reply.type()).isEqualTo(KnownEventType.TOOL_CALL_FAILED);
+        assertThat(reply.text("code")).isEqualTo("delivery_limit");
+        assertThat(headers(dead)).containsEntry(DeadLetters.REASON, "delivery_limit");
+        assertThat(headers(dead)).containsEntry("ce_type", "TOOL_CALL_REQUESTED");
+        assertThat(ran).hasValue(0);
+    }
+
+    @Test
+    void shouldPutAsideWhatItCannotReadAndGoOn() {
+        // given
+        start(4, ECHO);
+        String topic = topics.requests("tool");
+        // when
+        broker.produceRaw(topic, "k", Map.of(), new byte[] {(byte) 0xff, 0, 1});
+        broker.produceRaw(topic, null, Map.of("ce_id", "x", "ce_type", "TOOL_CALL_REQUESTED"), null);
+        broker.produceRaw(topic, "k", Map.of("ce_id", "x", "ce_type", "TOOL_CALL_REQUESTED"), bytes("{\"callId\""));
+        broker.produceRaw(topic, "k", Map.of("ce_id", "x", "ce_type", "TOOL_CALL_REQUESTED"), bytes("{}"));
+        broker.produceRaw(topic, "k", Map.of("ce_id", "x", "ce_type", "file.changed"), bytes("{}"));
+        send(Requests.request("good", "echo", Map.of()).build());
+        List<Event> replies = replies().events(events -> !events.isEmpty(), SOON);
+        List<ConsumerRecord<String, byte[]>> dead = deadLetters().untilCount(5, SOON);
+        // then
+        assertThat(replies).extracting(event -> event.text("callId")).containsExactly("good");
+        assertThat(dead)
+                .extracting(letter -> headers(letter).get(DeadLetters.REASON))
+                .containsExactlyInAnyOrder("not_a_cloud_event", "no_value", "bad_json", "bad_field", "unexpected_type");
+        assertThat(dead).allMatch(letter -> topic.equals(headers(letter).get(DeadLetters.ORIGIN_TOPIC)));
+    }
+
+    @Test
+    void shouldAnswerForAHandlerThatDoesNotBehave() {
+        // given
+        start(4, request -> switch (request.toolName()) {
+            case "throws" -> throw new IllegalStateException("a bug");
+            case "no-json" -> new Reply.Completed(new Object(), 0);
+            case "large" -> new Reply.Completed("x".repeat(Topics.MAX_EVENT_BYTES), 0);
+            default -> throw new StackOverflowError("the first time");
+        });
+        // when
+        List.of("throws", "no-json", "large")
+                .forEach(name -> send(Requests.request(name, name, Map.of()).build()));
+        List<Event> replies = replies().events(events -> events.size() >= 3, SOON);
+        // then
+        assertThat(replies)
+                .extracting(event -> event.text("toolName") + " " + event.text("code"))
+                .containsExactlyInAnyOrder("throws internal_error", "no-json internal_error", "large result_too_large");
+        assertThat(replies)
+                .noneMatch(event -> String.valueOf(event.text("error")).contains("a bug"));
+    }
+
+    @Test
+    void shouldTakeCommittedRequestsOnlyAndAtOnce() {
+        // given
+        Map<String, Long> began = new ConcurrentHashMap<>();
+        // one at a time: then each fetch after a request brings nothing but the end of its transaction
+        start(1, request -> {
+            began.put(request.callId(), System.nanoTime());
+            return new Reply.Completed(null, 0);
+        });
+        TopicReader replies = replies();
+        send(Requests.request("warm", "echo", Map.of()).build());
+        replies.untilCount(1, SOON);
+        List<Long> waits = new ArrayList<>();
+        // when
+        try (KafkaProducer<String, byte[]> producer = new KafkaProducer<>(
+                Map.of("bootstrap.servers", broker.bootstrapServers(), "transactional.id", topics.prefix()),
+                new StringSerializer(),
+                new ByteArraySerializer())) {
+            producer.initTransactions();
+            for (int i = 0; i < 20; i++) {
+                producer.beginTransaction();
+                Future<?> aborted = producer.send(record(
+                        Requests.request("aborted-" + i, "echo", Map.of()).build()));
+                producer.abortTransaction();
+                String callId = "committed-" + i;
+                producer.beginTransaction();
+                Future<?> sent = producer.send(
+                        record(Requests.request(callId, "echo", Map.of()).build()));
+                producer.commitTransaction();
+                assertThat(sent).isDone();
+                assertThat(aborted).isDone();
+                long committed = System.nanoTime();
+                replies.until(records -> began.containsKey(callId), SOON);
+                waits.add((began.getOrDefault(callId, 0L) - committed) / 1_000_000);
+            }
+        }
+        List<Event> all = replies.events(events -> events.size() >= 21, SOON);
+        // then
+        assertThat(all).noneMatch(event -> String.valueOf(event.text("callId")).startsWith("aborted"));
+        assertThat(waits.stream().sorted().toList().get(10)).isLessThan(500L);
+    }
+
+    @Test
+    void shouldBecomeReadyAndSayWhenItStops() {
+        // given
+        RequestWorker worker = start(2, ECHO);
+        TopicReader replies = replies();
+        // when
+        send(Requests.request("call-1", "echo", Map.of()).build());
+        replies.untilCount(1, SOON);
+        boolean ready = worker.isReady();
+        worker.close();
+        // then
+        assertThat(ready).isTrue();
+        assertThat(worker.isReady()).isFalse();
+    }
+
+    @Test
+    void shouldWaitForABrokerThatIsAway() {
+        // given
+        WorkerSettings nobodyThere = WorkerSettings.of(Map.of("bootstrap.servers", "127.0.0.1:1"), topics, "tool", 2);
+        // when
+        RequestWorker worker = start(nobodyThere, ECHO);
+        boolean ready = worker.isReady();
+        long start = System.nanoTime();
+        worker.close();
+        // then
+        assertThat(ready).isFalse();
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5));
+    }
+
+    private RequestWorker start(int maxConcurrent, RequestHandler handler) {
+        return start(settings(maxConcurrent), handler);
+    }
+
+    private RequestWorker start(WorkerSettings settings, RequestHandler handler) {
+        RequestWorker worker = RequestWorker.start(settings, handler);
+        workers.add(worker);
+        return worker;
+    }
+
+    private WorkerSettings settings(int maxConcurrent) {
+        return WorkerSettings.of(Map.of("bootstrap.servers", broker.bootstrapServers()), topics, "tool", maxConcurrent);
+    }
+
+    private WorkerSettings limited(int maxDeliveries) {
+        WorkerSettings settings = settings(4);
+        return new WorkerSettings(
+                settings.kafka(),
+                topics,
+                "tool",
+                settings.group(),
+                4,
+                maxDeliveries,
+                Duration.ofMinutes(1),
+                Duration.ZERO);
+    }
+
+    private void createTopics(Topics wanted, int requestPartitions) {
+        var newTopics = wanted.all().stream()
+                .map(topic -> new org.apache.kafka.clients.admin.NewTopic(
+                        topic.name(), topic.name().equals(wanted.requests("tool")) ? requestPartitions : 2, (short) 1))
+                .toList();
+        try {
+            broker.admin().createTopics(newTopics).all().get();
+        } catch (InterruptedException | java.util.concurrent.ExecutionException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private void send(Event request) {
+        broker.produce(topics.requests("tool"), request);
+    }
+
+    private ProducerRecord<String, byte[]> record(Event request) {
+        return dev.millrace.schemas.EventCodec.toRecord(topics.requests("tool"), request);
+    }
+
+    private TopicReader replies() {
+        return reader(topics.lane(Segment.TOOL));
+    }
+
+    private TopicReader deadLetters() {
+        return reader(topics.deadLetters());
+    }
+
+    private TopicReader reader(String topic) {
+        TopicReader reader = broker.read(topic);
+        readers.add(reader);
+        return reader;
+    }
+
+    private static Map<String, String> headers(ConsumerRecord<String, byte[]> consumed) {
+        Map<String, String> headers = new LinkedHashMap<>();
+        consumed.headers()
+                .forEach(header -> headers.put(header.key(), new String(header.value(), StandardCharsets.UTF_8)));
+        return headers;
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+}
