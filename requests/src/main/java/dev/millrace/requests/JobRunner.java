@@ -11,8 +11,10 @@ import org.apache.kafka.clients.consumer.AcknowledgeType;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.errors.RecordTooLargeException;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.spi.LoggingEventBuilder;
 
 /** Does one job from the record to its acknowledged reply. Runs on the job's own virtual thread. */
 final class JobRunner {
@@ -139,13 +141,12 @@ final class JobRunner {
                 reply.headers()));
     }
 
-    private void deadLetter(Job job, String reason, @org.jspecify.annotations.Nullable String detail)
-            throws InterruptedException {
+    private void deadLetter(Job job, String reason, @Nullable String detail) throws InterruptedException {
         outbox.send(DeadLetters.deadLetter(topics, job.consumed(), reason, detail));
         counters.deadLettered();
     }
 
-    private static org.slf4j.spi.LoggingEventBuilder about(org.slf4j.spi.LoggingEventBuilder log, Request request) {
+    private static LoggingEventBuilder about(LoggingEventBuilder log, Request request) {
         return log.addKeyValue("taskId", request.event().taskId())
                 .addKeyValue("callId", request.callId())
                 .addKeyValue("toolName", request.toolName());

@@ -1,5 +1,6 @@
 package dev.millrace.requests;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -97,7 +98,7 @@ final class ShareGroup implements AutoCloseable {
 
     @Override
     public void close() {
-        admin.close(java.time.Duration.ofSeconds(1));
+        admin.close(Duration.ofSeconds(1));
     }
 
     /** The lock that is wanted, cut to what the broker allows, if it says so. */

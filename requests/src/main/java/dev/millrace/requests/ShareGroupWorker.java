@@ -9,6 +9,7 @@ import org.apache.kafka.common.KafkaException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
  * A worker on a Kafka share group (KIP-932) with as many share consumers as the slowness of the jobs asks for. One thread
@@ -161,7 +162,7 @@ final class ShareGroupWorker implements RequestWorker {
                         .log("Taking requests");
                 return new Pool(settings, turns, runner, counters, partitions);
             } catch (KafkaException e) {
-                LOGGER.atLevel(attempt == 1 ? org.slf4j.event.Level.WARN : org.slf4j.event.Level.DEBUG)
+                LOGGER.atLevel(attempt == 1 ? Level.WARN : Level.DEBUG)
                         .addKeyValue("topic", settings.topic())
                         .addKeyValue("reason", e.toString())
                         .log("Cannot take requests yet, trying until it works");

@@ -126,7 +126,7 @@ final class Turns {
                 }
                 // with permits at hand it is only somebody else's patience that is waited for
                 boolean soon = poller == null && seat.size <= free;
-                changedWithin(soon ? PATIENCE.toNanos() : Math.max(idleLeft, PATIENCE.toNanos()));
+                changedWithin(soon ? PATIENCE.toNanos() : idleLeft > 0 ? idleLeft : idleNanos);
             }
             return true;
         } finally {
