@@ -49,7 +49,15 @@ public record ToolDefinition(
     private static final Pattern TOOLSET = Pattern.compile("[A-Za-z0-9._-]{1,64}");
     private static final Map<String, @Nullable Object> NO_PARAMETERS = Map.of("type", "object");
 
-    public ToolDefinition {
+    // written out, since javac forgets in compact form that the map's values may be null, and no other module could
+    // pass one
+    public ToolDefinition(
+            String name,
+            String description,
+            Map<String, @Nullable Object> parameters,
+            String toolset,
+            long timeoutMs,
+            SideEffects sideEffects) {
         if (!NAME.matcher(name).matches()) {
             throw new IllegalArgumentException(
                     "tool name: expected 1 to 64 letters, digits, '_' or '-', found \"" + name + "\"");
@@ -61,7 +69,12 @@ public record ToolDefinition(
         if (timeoutMs < 1) {
             throw new IllegalArgumentException("timeoutMs of " + name + ": expected 1 or more, found " + timeoutMs);
         }
-        parameters = JsonValues.frozenObject(parameters);
+        this.name = name;
+        this.description = description;
+        this.parameters = JsonValues.frozenObject(parameters);
+        this.toolset = toolset;
+        this.timeoutMs = timeoutMs;
+        this.sideEffects = sideEffects;
     }
 
     @JsonCreator
