@@ -80,6 +80,44 @@ public enum KnownEventType implements EventType {
         return List.of();
     }
 
+    /**
+     * Whether only the task machine writes it, to the journal or a request topic; on a lane it is refused. Everything else
+     * is taken from anyone.
+     */
+    public boolean machineOnly() {
+        return switch (this) {
+            case TASK_CREATED,
+                    TASK_STATE_CHANGED,
+                    TASK_COMPLETED,
+                    TASK_NOTIFY,
+                    TASK_CANCELLED,
+                    MODEL_CALL_REQUESTED,
+                    STEP_COMPLETED,
+                    TOOL_CALL_REQUESTED,
+                    REFLECTION_REQUESTED,
+                    APPROVAL_REQUESTED -> true;
+            case SYSTEM_STARTED,
+                    SYSTEM_SHUTTING_DOWN,
+                    TASK_CANCEL_REQUESTED,
+                    HEARTBEAT,
+                    MESSAGE_RECEIVED,
+                    WEBHOOK_TRIGGERED,
+                    SCHEDULE_FIRED,
+                    TASK_FAILED,
+                    TASK_SUSPENDED,
+                    TASK_RESUMED,
+                    APPROVAL_DECIDED,
+                    REASON_DONE,
+                    MODEL_CALL_FAILED,
+                    REFLECTION_COMPLETE,
+                    NEED_MORE_INFO,
+                    TOOL_CALL_COMPLETED,
+                    TOOL_CALL_FAILED,
+                    RAG_INGEST,
+                    ENTITY_EXTRACT -> false;
+        };
+    }
+
     private static Map<String, KnownEventType> byName() {
         Map<String, KnownEventType> names = new TreeMap<>();
         for (KnownEventType type : values()) {

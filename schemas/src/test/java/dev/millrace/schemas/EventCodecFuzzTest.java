@@ -104,6 +104,10 @@ class EventCodecFuzzTest {
                 events++;
             } catch (MalformedEventException e) {
                 assertThat(e.getMessage()).as("seed %d", seed).hasSizeBetween(10, 500);
+                assertThat(ErrorCode.of(e.code()))
+                        .as("seed %d: %s", seed, e.code())
+                        .hasValueSatisfying(code -> assertThat(code.foundIn(ErrorCode.Place.DEAD_LETTER))
+                                .isTrue());
                 assertThat(DeadLetters.headers(headers, new DeadLetters.Origin("t", 0, 0, 0), e.code(), e.getMessage()))
                         .as("seed %d", seed)
                         .isNotEmpty();

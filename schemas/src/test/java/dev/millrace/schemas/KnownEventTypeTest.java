@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.Arrays;
+import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.Locale;
 import java.util.Set;
@@ -95,6 +96,38 @@ class KnownEventTypeTest {
     @EnumSource
     void shouldSayInOneSentenceWhatItMeans(KnownEventType type) {
         assertThat(type.summary()).endsWith(".").hasSizeBetween(15, 160);
+    }
+
+    @Test
+    @DisplayName("F-061, F-062: what drives a task may come from anyone")
+    void shouldTakeFromOutsideWhatDrivesATask() {
+        assertThat(EnumSet.of(
+                        KnownEventType.MESSAGE_RECEIVED,
+                        KnownEventType.WEBHOOK_TRIGGERED,
+                        KnownEventType.SCHEDULE_FIRED,
+                        KnownEventType.TASK_CANCEL_REQUESTED,
+                        KnownEventType.TASK_SUSPENDED,
+                        KnownEventType.TASK_RESUMED,
+                        KnownEventType.REASON_DONE,
+                        KnownEventType.NEED_MORE_INFO,
+                        KnownEventType.MODEL_CALL_FAILED,
+                        KnownEventType.TOOL_CALL_COMPLETED,
+                        KnownEventType.TOOL_CALL_FAILED))
+                .noneMatch(KnownEventType::machineOnly);
+    }
+
+    @Test
+    void shouldTakeFromNobodyWhatOnlyTheMachineKnows() {
+        assertThat(EnumSet.of(
+                        KnownEventType.TASK_CREATED,
+                        KnownEventType.TASK_STATE_CHANGED,
+                        KnownEventType.TASK_COMPLETED,
+                        KnownEventType.TASK_CANCELLED,
+                        KnownEventType.MODEL_CALL_REQUESTED,
+                        KnownEventType.STEP_COMPLETED,
+                        KnownEventType.TOOL_CALL_REQUESTED,
+                        KnownEventType.REFLECTION_REQUESTED))
+                .allMatch(KnownEventType::machineOnly);
     }
 
     @ParameterizedTest

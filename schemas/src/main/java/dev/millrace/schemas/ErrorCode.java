@@ -1,0 +1,135 @@
+package dev.millrace.schemas;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/**
+ * The closed list of codes that say why something did not work; {@code docs/events.md} is generated from it. A code is a
+ * stable word for programs, the text beside it is for people. A new one is added here first; none is renamed.
+ */
+public enum ErrorCode {
+    // records
+    NO_VALUE("The record has no value.", Place.DEAD_LETTER),
+    NOT_A_CLOUD_EVENT("The record lacks ce_type or ce_id, or is no CloudEvent 1.0.", Place.DEAD_LETTER),
+    NOT_UTF8("A header is not UTF-8.", Place.DEAD_LETTER),
+    BAD_JSON("The value is no JSON object, or one with a field twice.", Place.DEAD_LETTER),
+    BAD_FIELD("A header or field is out of its range.", Place.DEAD_LETTER),
+    BAD_DEFINITION("A record of the definitions topic is no definition.", Place.DEAD_LETTER),
+    SCHEMA_VIOLATION("The payload does not fit the schema of its type.", Place.DEAD_LETTER),
+    BAD_PAYLOAD("The payload fits the schema and still makes no sense.", Place.DEAD_LETTER),
+    NO_TEXT("The input is blank, or the template made nothing of it.", Place.DEAD_LETTER),
+    NO_TASK("The type is about a task, and ce_subject is missing.", Place.DEAD_LETTER),
+    UNKNOWN_TASK("ce_subject names no task of this session.", Place.DEAD_LETTER),
+    NOT_ACCEPTED("Only the task machine writes events of this type.", Place.DEAD_LETTER),
+    UNEXPECTED_TYPE("A request topic holds something that is no request.", Place.DEAD_LETTER),
+    WRONG_PARTITION("The record was sent to its partition once and is on another one again.", Place.DEAD_LETTER),
+
+    // tool calls
+    TOOL_NOT_FOUND("There is no tool of this name.", Place.TOOL_CALL),
+    TOOL_NOT_ALLOWED("The agent may not use this tool.", Place.TOOL_CALL),
+    INVALID_JSON_ARGUMENTS("The model wrote arguments that are no JSON object.", Place.TOOL_CALL),
+    DELIVERY_LIMIT(
+            "The request was delivered as often as allowed, and no worker answered.",
+            Place.DEAD_LETTER,
+            Place.TOOL_CALL),
+    RESULT_TOO_LARGE("The tool's result does not fit into a record.", Place.TOOL_CALL),
+
+    // model calls, and tasks that fail because of one
+    RATE_LIMITED("The provider takes no more calls for now.", Place.MODEL_CALL, Place.TASK),
+    MODEL_UNAVAILABLE("The provider is away, overloaded or broken.", Place.MODEL_CALL, Place.TASK),
+    BAD_RESPONSE("The model's reply cannot be read, or does not fit into a record.", Place.MODEL_CALL, Place.TASK),
+    AUTH_FAILED("The provider's key is missing, wrong or not allowed to do this.", Place.MODEL_CALL, Place.TASK),
+    MODEL_NOT_FOUND("The provider has no such model.", Place.MODEL_CALL, Place.TASK),
+    BAD_REQUEST("The provider rejected the request.", Place.MODEL_CALL, Place.TASK),
+    CONTEXT_OVERFLOW("The conversation is longer than the model can read.", Place.MODEL_CALL, Place.TASK),
+    CONTENT_FILTERED("A content filter stopped the request or the reply.", Place.MODEL_CALL, Place.TASK),
+    CANCELLED("The call was given up, because its task was cancelled.", Place.MODEL_CALL, Place.TASK),
+    SCRIPT_ERROR("The scripted model's script makes no sense for this conversation.", Place.MODEL_CALL, Place.TASK),
+
+    // tasks
+    ITERATION_LIMIT("The task has made as many model calls as it may.", Place.TASK),
+    TOOL_CALL_LIMIT("The model asked for more tool calls at once than a step may have.", Place.TASK),
+    TRANSCRIPT_LIMIT("The conversation is as long as it may get.", Place.TASK),
+    TOKEN_LIMIT("The task has used as many tokens as it may.", Place.TASK),
+    DECLARED_FAILED("Someone declared the task as failed and gave no code.", Place.TASK),
+
+    // anywhere
+    TIMEOUT("No reply in time.", Place.TOOL_CALL, Place.MODEL_CALL, Place.TASK),
+    INTERNAL_ERROR(
+            "A defect of Millrace; the log has the details.",
+            Place.DEAD_LETTER,
+            Place.TOOL_CALL,
+            Place.MODEL_CALL,
+            Place.TASK);
+
+    /** Where a code is found. */
+    public enum Place {
+        /** In the header {@code millrace-reason} of a dead letter. */
+        DEAD_LETTER("millrace-reason"),
+        /** In the payload of a TOOL_CALL_FAILED; the task goes on. */
+        TOOL_CALL("TOOL_CALL_FAILED"),
+        /** In the payload of a MODEL_CALL_FAILED; the task fails with the same code. */
+        MODEL_CALL("MODEL_CALL_FAILED"),
+        /** In the payload of a TASK_FAILED. */
+        TASK("TASK_FAILED");
+
+        private final String label;
+
+        Place(String label) {
+            this.label = label;
+        }
+
+        /** The header or event type that carries the code. */
+        public String label() {
+            return label;
+        }
+    }
+
+    private static final Map<String, ErrorCode> BY_CODE =
+            Arrays.stream(values()).collect(Collectors.toUnmodifiableMap(ErrorCode::code, code -> code));
+
+    private final String code = name().toLowerCase(Locale.ROOT);
+    private final String meaning;
+    private final boolean ofDeadLetters;
+    private final boolean ofToolCalls;
+    private final boolean ofModelCalls;
+    private final boolean ofTasks;
+
+    ErrorCode(String meaning, Place... found) {
+        this.meaning = meaning;
+        List<Place> places = List.of(found);
+        this.ofDeadLetters = places.contains(Place.DEAD_LETTER);
+        this.ofToolCalls = places.contains(Place.TOOL_CALL);
+        this.ofModelCalls = places.contains(Place.MODEL_CALL);
+        this.ofTasks = places.contains(Place.TASK);
+    }
+
+    /** The word in events, headers and answers, lower snake case. */
+    public String code() {
+        return code;
+    }
+
+    /** What it means, in one sentence. */
+    public String meaning() {
+        return meaning;
+    }
+
+    /** Whether it is found at this place; each code is found at one at least. */
+    public boolean foundIn(Place place) {
+        return switch (place) {
+            case DEAD_LETTER -> ofDeadLetters;
+            case TOOL_CALL -> ofToolCalls;
+            case MODEL_CALL -> ofModelCalls;
+            case TASK -> ofTasks;
+        };
+    }
+
+    /** The entry of this word; empty if the list has none. */
+    public static Optional<ErrorCode> of(String code) {
+        return Optional.ofNullable(BY_CODE.get(code));
+    }
+}

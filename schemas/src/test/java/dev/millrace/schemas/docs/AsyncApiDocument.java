@@ -1,0 +1,293 @@
+package dev.millrace.schemas.docs;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.fasterxml.jackson.dataformat.yaml.YAMLGenerator;
+import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
+import dev.millrace.schemas.EventSchemas;
+import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.Segment;
+import dev.millrace.schemas.Topics;
+import dev.millrace.schemas.Topics.Cleanup;
+import dev.millrace.schemas.Topics.Topic;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Stream;
+
+/** {@code docs/asyncapi.yaml}: AsyncAPI 3.0; channels are topics, messages are event types. */
+final class AsyncApiDocument {
+    private static final Topics TOPICS = new Topics(Topics.DEFAULT_PREFIX);
+    private static final JsonNodeFactory NODES = JsonNodeFactory.instance;
+    private static final String KAFKA_BINDING = "0.5.0";
+    private static final String ANY_EVENT = "AnyEvent";
+    private static final String ANY_RECORD = "AnyRecord";
+    private static final String TOOL_DEFINITION = "ToolDefinition";
+
+    private AsyncApiDocument() {}
+
+    static String text() throws JsonProcessingException {
+        YAMLMapper yaml = YAMLMapper.builder()
+                .disable(YAMLGenerator.Feature.WRITE_DOC_START_MARKER)
+                .disable(YAMLGenerator.Feature.SPLIT_LINES)
+                .enable(YAMLGenerator.Feature.MINIMIZE_QUOTES)
+                .enable(YAMLGenerator.Feature.ALWAYS_QUOTE_NUMBERS_AS_STRINGS)
+                .enable(YAMLGenerator.Feature.INDENT_ARRAYS_WITH_INDICATOR)
+                .build();
+        return "# Made from the catalogue, the topics and the JSON Schemas in schemas/. Rewrite it with\n# "
+                + GeneratedDocsTest.COMMAND + "\n" + yaml.writeValueAsString(document());
+    }
+
+    static ObjectNode document() {
+        ObjectNode document = NODES.objectNode();
+        document.put("asyncapi", "3.0.0");
+        ObjectNode about = document.putObject("info");
+        about.put("title", "Millrace");
+        about.put("version", "0.1.0");
+        about.put(
+                "description",
+                "The events of Millrace, a runtime for AI agents on Apache Kafka. docs/events.md says the same for people.");
+        about.putObject("license").put("name", "Apache-2.0");
+        document.put("defaultContentType", "application/json");
+        ObjectNode server = document.putObject("servers").putObject("local");
+        server.put("host", "localhost:9092");
+        server.put("protocol", "kafka");
+        server.put("description", "What ./millrace up starts");
+        ObjectNode channels = document.putObject("channels");
+        ObjectNode operations = document.putObject("operations");
+        TOPICS.all().forEach(topic -> {
+            channels.set(id(topic), channel(topic));
+            operations.set((sends(topic) ? "send" : "receive") + '.' + id(topic), operation(topic));
+        });
+        document.set("components", components());
+        return document;
+    }
+
+    private static String id(Topic topic) {
+        return topic.name().substring(Topics.DEFAULT_PREFIX.length());
+    }
+
+    private static ObjectNode channel(Topic topic) {
+        ObjectNode channel = NODES.objectNode();
+        channel.put("address", topic.name());
+        channel.put("title", topic.purpose());
+        channel.put(
+                "description",
+                "Key: " + topic.key() + ". Written by " + topic.writtenBy() + ", read by " + topic.readBy() + ".");
+        ObjectNode messages = channel.putObject("messages");
+        messagesOf(topic).forEach(name -> messages.set(name, ref("#/components/messages/" + name)));
+        ObjectNode kafka = channel.putObject("bindings").putObject("kafka");
+        kafka.put("topic", topic.name());
+        ObjectNode configuration = kafka.putObject("topicConfiguration");
+        configuration.putArray("cleanup.policy").add(topic.cleanup().name().toLowerCase(Locale.ROOT));
+        if (topic.cleanup() == Cleanup.DELETE) {
+            configuration.put("retention.ms", topic.retention().toMillis());
+        }
+        configuration.put("max.message.bytes", topic.maxMessageBytes());
+        kafka.put("bindingVersion", KAFKA_BINDING);
+        return channel;
+    }
+
+    /** What Millrace, taken as one application, does with the topic; a lane is where it listens. */
+    private static boolean sends(Topic topic) {
+        return !isLane(topic) && !topic.name().equals(TOPICS.definitions());
+    }
+
+    private static ObjectNode operation(Topic topic) {
+        ObjectNode operation = NODES.objectNode();
+        operation.put("action", sends(topic) ? "send" : "receive");
+        operation.set("channel", ref("#/channels/" + id(topic)));
+        operation.put("summary", topic.purpose());
+        ArrayNode messages = operation.putArray("messages");
+        messagesOf(topic).forEach(name -> messages.add(ref("#/channels/" + id(topic) + "/messages/" + name)));
+        return operation;
+    }
+
+    /** On a lane: the types of its segment that are taken from outside. An event with a priority of its own may be on another. */
+    private static List<String> messagesOf(Topic topic) {
+        if (topic.name().equals(TOPICS.definitions())) {
+            return List.of(TOOL_DEFINITION);
+        }
+        if (topic.name().equals(TOPICS.deadLetters())) {
+            return List.of(ANY_RECORD);
+        }
+        if (topic.name().equals(TOPICS.reflectionRequests())) {
+            return List.of(KnownEventType.REFLECTION_REQUESTED.name());
+        }
+        if (topic.name().equals(TOPICS.requests(Topics.BUILT_IN_TOOLSET))) {
+            return List.of(KnownEventType.TOOL_CALL_REQUESTED.name());
+        }
+        boolean lane = isLane(topic);
+        Stream<String> known = typesWithSchema()
+                .filter(type -> !lane
+                        || (!type.machineOnly() && TOPICS.lane(type.segment()).equals(topic.name())))
+                .map(KnownEventType::name);
+        boolean open = !lane || topic.name().equals(TOPICS.lane(Segment.EXTERNAL));
+        return Stream.concat(known, open ? Stream.of(ANY_EVENT) : Stream.empty())
+                .toList();
+    }
+
+    private static boolean isLane(Topic topic) {
+        return Arrays.stream(Segment.values())
+                .anyMatch(segment -> TOPICS.lane(segment).equals(topic.name()));
+    }
+
+    private static Stream<KnownEventType> typesWithSchema() {
+        return Arrays.stream(KnownEventType.values())
+                .filter(type -> EventSchemas.payloadSchema(type).isPresent());
+    }
+
+    private static ObjectNode components() {
+        ObjectNode components = NODES.objectNode();
+        ObjectNode messages = components.putObject("messages");
+        ObjectNode schemas = components.putObject("schemas");
+        typesWithSchema().forEach(type -> {
+            JsonNode schema = EventSchemas.payloadSchema(type).orElseThrow();
+            messages.set(type.name(), message(type, schema));
+            schemas.set(type.name(), inlined(schema));
+        });
+        messages.set(ANY_EVENT, anyEvent());
+        messages.set(TOOL_DEFINITION, toolDefinition());
+        messages.set(ANY_RECORD, anyRecord());
+        schemas.set("Event", inlined(EventSchemas.envelopeSchema()));
+        ObjectNode traits = components.putObject("messageTraits");
+        traits.set("cloudEvent", cloudEventTrait());
+        return components;
+    }
+
+    private static ObjectNode message(KnownEventType type, JsonNode schema) {
+        ObjectNode message = NODES.objectNode();
+        message.put("name", type.name());
+        message.put("title", schema.path("title").asText());
+        message.put("summary", type.summary());
+        message.putArray("traits").add(ref("#/components/messageTraits/cloudEvent"));
+        message.set("payload", ref("#/components/schemas/" + type.name()));
+        message.putArray("examples")
+                .addObject()
+                .set("payload", schema.path("examples").path(0));
+        return message;
+    }
+
+    private static ObjectNode anyEvent() {
+        ObjectNode message = NODES.objectNode();
+        message.put("name", ANY_EVENT);
+        message.put("title", "Event of another type");
+        message.put("summary", "The set of types is open: any other name in ce_type, any object as the value.");
+        message.putArray("traits").add(ref("#/components/messageTraits/cloudEvent"));
+        message.putObject("payload").put("type", "object");
+        return message;
+    }
+
+    private static ObjectNode toolDefinition() {
+        ObjectNode message = NODES.objectNode();
+        message.put("name", TOOL_DEFINITION);
+        message.put("title", "Tool definition");
+        message.put(
+                "summary", "What a model may call, and where its calls go. Key: tool/<name>; no value takes it back.");
+        ObjectNode payload = message.putObject("payload");
+        payload.put("type", "object");
+        payload.putArray("required").add("name").add("description").add("toolset");
+        ObjectNode properties = payload.putObject("properties");
+        field(properties, "name", "string", "Unique; letters, digits, _ and -.")
+                .put("pattern", "^[A-Za-z0-9_-]{1,64}$");
+        field(properties, "description", "string", "What the tool does, for the model.");
+        field(properties, "parameters", "object", "JSON Schema of the arguments. Absent = none.");
+        field(properties, "toolset", "string", "Its calls go to requests.<toolset>.")
+                .put("pattern", "^[A-Za-z0-9._-]{1,64}$");
+        field(properties, "timeoutMs", "integer", "How long one execution may take, in milliseconds. Absent = 30000.")
+                .put("minimum", 1);
+        ArrayNode effects = field(
+                        properties, "sideEffects", "string", "What a call does to the world. Absent = DESTRUCTIVE.")
+                .putArray("enum");
+        effects.add("READ_ONLY").add("IDEMPOTENT").add("DESTRUCTIVE");
+        return message;
+    }
+
+    private static ObjectNode anyRecord() {
+        ObjectNode message = NODES.objectNode();
+        message.put("name", ANY_RECORD);
+        message.put("title", "Dead letter");
+        message.put(
+                "summary", "The record as it came, whatever it is, with headers that say why and where it came from.");
+        ObjectNode headers = message.putObject("headers");
+        headers.put("type", "object");
+        headers.putArray("required")
+                .add("millrace-reason")
+                .add("millrace-origin-topic")
+                .add("millrace-origin-partition")
+                .add("millrace-origin-offset")
+                .add("millrace-origin-timestamp");
+        ObjectNode properties = headers.putObject("properties");
+        field(properties, "millrace-reason", "string", "Why, as a stable word; docs/events.md lists them.");
+        field(properties, "millrace-detail", "string", "Why, for people. Absent = there is no more to say.");
+        field(properties, "millrace-origin-topic", "string", "The topic that it was read from.");
+        field(properties, "millrace-origin-partition", "string", "The partition, decimal digits.");
+        field(properties, "millrace-origin-offset", "string", "The offset, decimal digits.");
+        field(properties, "millrace-origin-timestamp", "string", "The record's timestamp, Unix milliseconds.");
+        message.putObject("payload").put("description", "Any bytes, or none.");
+        return message;
+    }
+
+    private static ObjectNode cloudEventTrait() {
+        ObjectNode trait = NODES.objectNode();
+        trait.put("contentType", "application/json");
+        ObjectNode headers = trait.putObject("headers");
+        headers.put("type", "object");
+        headers.putArray("required").add("ce_id").add("ce_type");
+        ObjectNode properties = headers.putObject("properties");
+        field(properties, "ce_specversion", "string", "Absent = 1.0.").put("const", "1.0");
+        id(properties, "ce_id", "Unique within the namespace; the idempotency key.");
+        field(properties, "ce_type", "string", "The type of the event.")
+                .put("minLength", 1)
+                .put("maxLength", 256);
+        field(properties, "ce_source", "string", "Who says so, a URI reference. Absent = nobody said.");
+        field(properties, "ce_time", "string", "When it happened. Absent = the timestamp of the record.")
+                .put("format", "date-time");
+        id(properties, "ce_subject", "The task. Absent = none yet.");
+        id(properties, "ce_sessionid", "The conversation. Absent = the task is one of its own.");
+        id(properties, "ce_namespace", "The tenant, without a slash. Absent = default.");
+        id(properties, "ce_causationid", "Id of the event that caused this one. Absent = nothing in Millrace did.");
+        id(properties, "ce_correlationid", "Id of the first event of the chain. Absent = this is the first.");
+        field(properties, "ce_priority", "string", "Goes before the code of the type; lower is earlier.")
+                .put("pattern", "^[0-9]{1,10}$");
+        field(
+                        properties,
+                        "ce_expirytime",
+                        "string",
+                        "From this moment on it is recorded and not processed. Absent = never.")
+                .put("format", "date-time");
+        field(properties, "traceparent", "string", "W3C trace context. Absent = not traced.");
+        field(properties, "tracestate", "string", "W3C trace state. Absent = none.");
+        ObjectNode kafka = trait.putObject("bindings").putObject("kafka");
+        ObjectNode key = kafka.putObject("key");
+        key.put("type", "string");
+        key.put(
+                "description",
+                "On lanes and in the journal the session key: ce_sessionid, else ce_subject, else ce_id, with"
+                        + " <namespace>/ before it outside the default namespace. On request topics see the channel.");
+        kafka.put("bindingVersion", KAFKA_BINDING);
+        return trait;
+    }
+
+    private static void id(ObjectNode properties, String name, String description) {
+        field(properties, name, "string", description).put("minLength", 1).put("maxLength", 200);
+    }
+
+    private static ObjectNode field(ObjectNode properties, String name, String type, String description) {
+        return properties.putObject(name).put("type", type).put("description", description);
+    }
+
+    /** Without what tells a file from others; what remains means the same in AsyncAPI's own dialect. */
+    private static ObjectNode inlined(JsonNode schema) {
+        ObjectNode copy = schema.deepCopy();
+        copy.remove(List.of("$schema", "$id"));
+        return copy;
+    }
+
+    private static ObjectNode ref(String target) {
+        return NODES.objectNode().put("$ref", target);
+    }
+}
