@@ -1,0 +1,32 @@
+package dev.millrace.tools;
+
+import com.networknt.schema.InputFormat;
+import com.networknt.schema.Schema;
+import com.networknt.schema.SchemaRegistry;
+import com.networknt.schema.SpecificationVersion;
+import dev.millrace.schemas.Json;
+import dev.millrace.schemas.ToolDefinition;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Checks the arguments of a tool against its schema. Safe for any thread. */
+final class Arguments {
+
+    private static final SchemaRegistry SCHEMAS =
+            SchemaRegistry.withDefaultDialect(SpecificationVersion.DRAFT_2020_12);
+
+    private final Schema schema;
+
+    Arguments(ToolDefinition tool) {
+        schema = SCHEMAS.getSchema(Json.writeText(tool.parameters()));
+    }
+
+    /** What is wrong, in sentences; empty if nothing is. */
+    List<String> problems(Map<String, @Nullable Object> params) {
+        return schema.validate(Json.writeText(params), InputFormat.JSON).stream()
+                .map(error -> error.getInstanceLocation() + " " + error.getMessage())
+                .map(String::strip)
+                .toList();
+    }
+}

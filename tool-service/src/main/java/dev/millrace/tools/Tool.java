@@ -1,0 +1,23 @@
+package dev.millrace.tools;
+
+import dev.millrace.schemas.ToolDefinition;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Something that a model may call (F-159). Safe for any number of threads. */
+public interface Tool {
+
+    /** What the model is told, and the schema that arguments are checked against before {@link #call}. */
+    ToolDefinition definition();
+
+    /**
+     * Does it. Called on a virtual thread of its own, which is interrupted when the time is over.
+     *
+     * @param params JSON values that satisfy the schema
+     * @return JSON values
+     * @throws ToolException if the tool says no; the model reads the message and may try something else
+     * @throws InterruptedException if interrupted
+     */
+    @Nullable Object call(Map<String, @Nullable Object> params, ToolContext context)
+            throws ToolException, InterruptedException;
+}

@@ -1,0 +1,152 @@
+package dev.millrace.tools;
+
+import dev.millrace.requests.Reply;
+import dev.millrace.requests.Request;
+import dev.millrace.requests.RequestHandler;
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.Json;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Carries out tool calls. Whatever goes wrong becomes a {@link Reply.Failed} in words that a model understands (F-090,
+ * F-301); nothing but an interrupt leaves it as an exception.
+ */
+public final class ToolExecutor implements RequestHandler {
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(ToolExecutor.class);
+
+    private final ToolRegistry registry;
+    private final ToolMetrics metrics;
+    private final int maxResultBytes;
+    private final Map<String, Arguments> arguments = new ConcurrentHashMap<>();
+
+    /**
+     * An executor.
+     *
+     * @param maxResultBytes the largest result as JSON; a larger one is cut, with a note
+     */
+    public ToolExecutor(ToolRegistry registry, ToolMetrics metrics, int maxResultBytes) {
+        if (maxResultBytes < 1_000 || maxResultBytes > 900_000) {
+            throw new IllegalArgumentException(
+                    "millrace.tools.max-result-size: expected 1000 to 900000 bytes, found " + maxResultBytes);
+        }
+        this.registry = registry;
+        this.metrics = metrics;
+        this.maxResultBytes = maxResultBytes;
+    }
+
+    @Override
+    public Reply handle(Request request) throws InterruptedException {
+        long started = System.nanoTime();
+        Reply reply = carryOut(request, started);
+        metrics.called(
+                registry.find(request.toolName()).isPresent() ? request.toolName() : "unknown",
+                reply instanceof Reply.Completed,
+                Duration.ofNanos(System.nanoTime() - started));
+        return reply;
+    }
+
+    private Reply carryOut(Request request, long started) throws InterruptedException {
+        Optional<Tool> found = registry.find(request.toolName());
+        if (found.isEmpty()) {
+            String suggestion = registry.similar(request.toolName())
+                    .map(name -> ". Did you mean \"" + name + "\"?")
+                    .orElse("");
+            return failed("tool_not_found", "Tool \"" + request.toolName() + "\" not found" + suggestion, started);
+        }
+        Tool tool = found.get();
+        List<String> problems = arguments
+                .computeIfAbsent(request.toolName(), name -> new Arguments(tool.definition()))
+                .problems(request.params());
+        if (!problems.isEmpty()) {
+            return failed("invalid_arguments", "VALIDATION ERROR: " + String.join("; ", problems), started);
+        }
+        return run(tool, request, started);
+    }
+
+    /** The time limit is the tool's own, or the requester's if that is shorter. */
+    private static long timeoutMs(Tool tool, Request request) {
+        long own = tool.definition().timeoutMs();
+        Long wanted = request.timeoutMs();
+        return wanted == null ? own : Math.min(own, wanted);
+    }
+
+    private Reply run(Tool tool, Request request, long started) throws InterruptedException {
+        Event event = request.event();
+        ToolContext context = new ToolContext(
+                Optional.ofNullable(event.taskId()).orElse(""), event.namespace(), request.callId());
+        long timeoutMs = timeoutMs(tool, request);
+        CompletableFuture<@Nullable Object> outcome = new CompletableFuture<>();
+        Thread worker = Thread.ofVirtual().name("tool-" + request.toolName()).start(() -> {
+            try {
+                outcome.complete(tool.call(request.params(), context));
+            } catch (ToolException | InterruptedException | RuntimeException e) {
+                outcome.completeExceptionally(e);
+            } finally {
+                // an Error ends the thread; the caller must not wait for it
+                outcome.completeExceptionally(new IllegalStateException("the tool's thread ended without an outcome"));
+            }
+        });
+        try {
+            return completed(outcome.get(timeoutMs, TimeUnit.MILLISECONDS), started);
+        } catch (TimeoutException e) {
+            worker.interrupt();
+            return failed("tool_timeout", "Tool execution timed out after " + timeoutMs + "ms", started);
+        } catch (ExecutionException e) {
+            return failure(request, e.getCause(), started);
+        } catch (InterruptedException e) {
+            worker.interrupt();
+            throw e;
+        }
+    }
+
+    private Reply failure(Request request, @Nullable Throwable cause, long started) {
+        if (cause instanceof ToolException no) {
+            return failed(no.code(), String.valueOf(no.getMessage()), started);
+        }
+        LOGGER.atError()
+                .addKeyValue("callId", request.callId())
+                .addKeyValue("toolName", request.toolName())
+                .setCause(cause)
+                .log("A tool failed in a way that it should not");
+        return failed("execution_error", "EXECUTION ERROR: " + cause, started);
+    }
+
+    private Reply completed(@Nullable Object result, long started) {
+        byte[] json = Json.write(result);
+        return new Reply.Completed(json.length <= maxResultBytes ? result : cut(json), elapsedMs(started));
+    }
+
+    private Map<String, Object> cut(byte[] json) {
+        String start = new String(json, 0, maxResultBytes / 2, StandardCharsets.UTF_8);
+        Map<String, Object> cut = new LinkedHashMap<>();
+        cut.put("truncated", true);
+        cut.put(
+                "note",
+                "The result is " + json.length + " bytes long, more than the " + maxResultBytes
+                        + " that are passed on. Ask for less, or for a part of it.");
+        cut.put("start", start);
+        return cut;
+    }
+
+    private static Reply failed(String code, String error, long started) {
+        return new Reply.Failed(code, error, elapsedMs(started));
+    }
+
+    private static long elapsedMs(long started) {
+        return TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - started);
+    }
+}

@@ -1,0 +1,116 @@
+package dev.millrace.tools.config;
+
+import dev.millrace.requests.RequestHandler;
+import dev.millrace.requests.RequestWorker;
+import dev.millrace.requests.WorkerSettings;
+import dev.millrace.schemas.ToolDefinition;
+import dev.millrace.schemas.Topics;
+import dev.millrace.schemas.kafka.TopicSettings;
+import dev.millrace.schemas.kafka.TopicSetup;
+import dev.millrace.schemas.kafka.TopicSetupException;
+import dev.millrace.tools.ToolPublisher;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
+import org.apache.kafka.common.KafkaException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The tool service as one object: waits for brokers and topics as long as it takes, publishes the tools, then takes
+ * requests, on a thread of its own.
+ */
+public final class ToolRuntime implements AutoCloseable {
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(ToolRuntime.class);
+    private static final Duration TOPIC_DEADLINE = Duration.ofSeconds(20);
+    private static final Duration PAUSE = Duration.ofSeconds(3);
+
+    private final Map<String, Object> kafka;
+    private final Settings settings;
+    private final List<ToolDefinition> definitions;
+    private final RequestHandler handler;
+    private final AtomicReference<@Nullable RequestWorker> worker = new AtomicReference<>();
+    private final Thread starter = Thread.ofPlatform().name("tools-start").daemon().unstarted(this::run);
+    private volatile String waitingFor = "the start";
+    private volatile boolean closed;
+
+    /** What it is told from outside. */
+    public record Settings(Topics topics, TopicSettings topicSettings, WorkerSettings worker) {}
+
+    public ToolRuntime(
+            Map<String, Object> kafka, Settings settings, List<ToolDefinition> definitions, RequestHandler handler) {
+        this.kafka = Map.copyOf(kafka);
+        this.settings = settings;
+        this.definitions = List.copyOf(definitions);
+        this.handler = handler;
+    }
+
+    /** Begins to start and returns at once. Once. */
+    public void start() {
+        starter.start();
+    }
+
+    /** Empty if requests are taken; else what it waits for, for people. */
+    public Optional<String> notReady() {
+        RequestWorker running = worker.get();
+        if (running == null) {
+            return Optional.of(waitingFor);
+        }
+        return running.isReady() ? Optional.empty() : Optional.of("waiting for the Kafka brokers");
+    }
+
+    private void run() {
+        try {
+            while (!closed && !prepare()) {
+                Thread.sleep(PAUSE);
+            }
+            if (!closed) {
+                worker.set(RequestWorker.start(settings.worker(), handler));
+            }
+            if (closed) {
+                stopWorker();
+            }
+        } catch (InterruptedException e) {
+            LOGGER.debug("Stopped while starting");
+        }
+    }
+
+    private boolean prepare() throws InterruptedException {
+        try {
+            TopicSetup.ensure(kafka, settings.topics(), settings.topicSettings(), TOPIC_DEADLINE);
+            int written = new ToolPublisher(kafka, settings.topics()).publish(definitions);
+            LOGGER.atInfo()
+                    .addKeyValue("tools", definitions.size())
+                    .addKeyValue("written", written)
+                    .log("The tools are published");
+            return true;
+        } catch (TopicSetupException e) {
+            waitingFor = String.valueOf(e.getMessage());
+            LOGGER.atError().log(e.getMessage());
+        } catch (KafkaException e) {
+            waitingFor = "the Kafka brokers: " + e.getMessage();
+            LOGGER.atError().addKeyValue("cause", e.toString()).log("The tools could not be published; trying again");
+        }
+        return false;
+    }
+
+    private void stopWorker() {
+        RequestWorker running = worker.getAndSet(null);
+        if (running != null) {
+            running.close();
+        }
+    }
+
+    /** Takes no more requests, waits for running calls for the grace period, and gives the rest back to the topic. */
+    @Override
+    public void close() {
+        closed = true;
+        starter.interrupt();
+        waitingFor = "nothing: it is stopping";
+        stopWorker();
+    }
+}

@@ -1,0 +1,60 @@
+package dev.millrace.tools.config;
+
+import io.quarkus.runtime.configuration.MemorySize;
+import io.smallrye.config.ConfigMapping;
+import io.smallrye.config.WithDefault;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/** What an operator may set for the tool service. Every value has a default that works in {@code standalone}. */
+@ConfigMapping(prefix = "millrace.tools")
+public interface ToolsConfig {
+
+    /** The one folder that file tools may see. Made if it does not exist. */
+    @WithDefault("workspace")
+    Path workspace();
+
+    /** Tool calls that may run at the same time in this instance. At least 1 (F-104). */
+    @WithDefault("3")
+    int maxConcurrent();
+
+    /** How long running calls may go on when the service stops; what is left then goes back to the topic. */
+    @WithDefault("10s")
+    Duration shutdownGrace();
+
+    /** How long a call of a worker that has gone silent stays with it before another one takes it over. */
+    @WithDefault("5m")
+    Duration staleAfter();
+
+    /** The largest result that is passed on, as JSON; a larger one is cut, with a note. 1000 to 900000 bytes. */
+    @WithDefault("500000")
+    MemorySize maxResultSize();
+
+    /** The largest file that {@code read_file} reads. */
+    @WithDefault("400000")
+    MemorySize maxFileSize();
+
+    /** Tools on the network. */
+    Http http();
+
+    /** Tools on the network. */
+    interface Http {
+
+        /** Hosts that may be reached although they are private or local; {@code *} stands for any text. Absent = none. */
+        Optional<List<String>> allow();
+
+        /** For a connection. */
+        @WithDefault("5s")
+        Duration connectTimeout();
+
+        /** Between two pieces of a response. */
+        @WithDefault("15s")
+        Duration responseTimeout();
+
+        /** The largest body that is read; what is beyond is left out, with a note. */
+        @WithDefault("200000")
+        MemorySize maxBodySize();
+    }
+}

@@ -1,0 +1,26 @@
+package dev.millrace.tools.config;
+
+import dev.millrace.schemas.Topics;
+import io.smallrye.config.ConfigMapping;
+import io.smallrye.config.WithDefault;
+
+/** How the topics are named and made; the same in every service of an installation. */
+@ConfigMapping(prefix = "millrace.topics")
+public interface TopicsConfig {
+
+    /** Put before every topic's name. */
+    @WithDefault(Topics.DEFAULT_PREFIX)
+    String prefix();
+
+    /** Whether missing topics are made at the start; if not, a missing one is an error. */
+    @WithDefault("false")
+    boolean create();
+
+    /** Partitions of every lane and of the journal, 1 or more. */
+    @WithDefault("6")
+    int partitions();
+
+    /** On how many brokers a topic that is made lies; -1 = as the broker is set up. */
+    @WithDefault("-1")
+    int replication();
+}

@@ -1,0 +1,131 @@
+package dev.millrace.tools.config;
+
+import dev.millrace.requests.WorkerSettings;
+import dev.millrace.schemas.Topics;
+import dev.millrace.schemas.kafka.TopicSettings;
+import dev.millrace.tools.CurrentTime;
+import dev.millrace.tools.Notify;
+import dev.millrace.tools.Tool;
+import dev.millrace.tools.ToolExecutor;
+import dev.millrace.tools.ToolMetrics;
+import dev.millrace.tools.ToolRegistry;
+import dev.millrace.tools.files.GrepFiles;
+import dev.millrace.tools.files.ListFiles;
+import dev.millrace.tools.files.ReadFile;
+import dev.millrace.tools.files.Workspace;
+import dev.millrace.tools.http.GuardedHttp;
+import dev.millrace.tools.http.HttpGet;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+import io.quarkus.runtime.ShutdownEvent;
+import io.quarkus.runtime.StartupEvent;
+import jakarta.annotation.Priority;
+import jakarta.enterprise.event.Observes;
+import jakarta.enterprise.inject.Disposes;
+import jakarta.enterprise.inject.Produces;
+import jakarta.inject.Singleton;
+import jakarta.interceptor.Interceptor;
+import java.io.IOException;
+import java.time.Clock;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.eclipse.microprofile.config.Config;
+import org.eclipse.microprofile.health.HealthCheck;
+import org.eclipse.microprofile.health.HealthCheckResponse;
+import org.eclipse.microprofile.health.Readiness;
+
+/** Turns configuration into the service's parts. */
+public class Wiring {
+
+    private static final String KAFKA = "kafka.";
+
+    @Produces
+    @Singleton
+    GuardedHttp http(ToolsConfig config) {
+        ToolsConfig.Http http = config.http();
+        return new GuardedHttp(new GuardedHttp.Limits(
+                http.allow().orElse(List.of()),
+                Math.toIntExact(http.connectTimeout().toMillis()),
+                Math.toIntExact(http.responseTimeout().toMillis()),
+                Math.toIntExact(http.maxBodySize().asLongValue())));
+    }
+
+    void closeHttp(@Disposes GuardedHttp http) throws IOException {
+        http.close();
+    }
+
+    @Produces
+    @Singleton
+    ToolRegistry registry(ToolsConfig config, GuardedHttp http) {
+        Workspace workspace = new Workspace(config.workspace());
+        List<Tool> tools = List.of(
+                new CurrentTime(Clock.systemUTC()),
+                new ReadFile(workspace, Math.toIntExact(config.maxFileSize().asLongValue())),
+                new ListFiles(workspace),
+                new GrepFiles(workspace),
+                new HttpGet(http),
+                new Notify());
+        return new ToolRegistry(tools);
+    }
+
+    @Produces
+    @Singleton
+    ToolRuntime runtime(
+            ToolsConfig tools, TopicsConfig topicsConfig, Config config, ToolRegistry registry, MeterRegistry meters) {
+        Topics topics = new Topics(topicsConfig.prefix());
+        Map<String, Object> kafka = kafka(config);
+        ToolMetrics metrics = (toolName, success, duration) -> Timer.builder("millrace.tools.calls")
+                .tag("toolName", toolName)
+                .tag("outcome", success ? "completed" : "failed")
+                .register(meters)
+                .record(duration);
+        return new ToolRuntime(
+                kafka,
+                new ToolRuntime.Settings(
+                        topics,
+                        new TopicSettings(
+                                topicsConfig.partitions(), topicsConfig.replication(), topicsConfig.create()),
+                        WorkerSettings.of(kafka, topics, Topics.BUILT_IN_TOOLSET, tools.maxConcurrent())
+                                .with(tools.staleAfter(), tools.shutdownGrace())),
+                registry.definitions(),
+                new ToolExecutor(
+                        registry,
+                        metrics,
+                        Math.toIntExact(tools.maxResultSize().asLongValue())));
+    }
+
+    void start(@Observes @Priority(Interceptor.Priority.APPLICATION + 200) StartupEvent event, ToolRuntime runtime) {
+        runtime.start();
+    }
+
+    void stop(@Observes ShutdownEvent event, ToolRuntime runtime) {
+        runtime.close();
+    }
+
+    @Produces
+    @Readiness
+    HealthCheck ready(ToolRuntime runtime) {
+        return () -> runtime.notReady()
+                .map(why -> HealthCheckResponse.named("tools")
+                        .down()
+                        .withData("waitingFor", why)
+                        .build())
+                .orElseGet(() -> HealthCheckResponse.up("tools"));
+    }
+
+    private static Map<String, Object> kafka(Config config) {
+        Map<String, Object> kafka = new HashMap<>();
+        for (String name : config.getPropertyNames()) {
+            if (name.startsWith(KAFKA)) {
+                config.getOptionalValue(name, String.class)
+                        .ifPresent(value -> kafka.put(name.substring(KAFKA.length()), value));
+            }
+        }
+        // asked for by name, so that the environment variable KAFKA_BOOTSTRAP_SERVERS counts
+        kafka.put(
+                "bootstrap.servers",
+                config.getOptionalValue("kafka.bootstrap.servers", String.class).orElse("localhost:9092"));
+        return kafka;
+    }
+}

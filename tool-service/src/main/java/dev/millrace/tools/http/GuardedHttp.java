@@ -1,0 +1,138 @@
+package dev.millrace.tools.http;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.URI;
+import java.nio.charset.Charset;
+import java.nio.charset.IllegalCharsetNameException;
+import java.nio.charset.StandardCharsets;
+import java.nio.charset.UnsupportedCharsetException;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.apache.hc.client5.http.DnsResolver;
+import org.apache.hc.client5.http.SystemDefaultDnsResolver;
+import org.apache.hc.client5.http.config.ConnectionConfig;
+import org.apache.hc.client5.http.config.RequestConfig;
+import org.apache.hc.client5.http.impl.classic.CloseableHttpClient;
+import org.apache.hc.client5.http.impl.classic.HttpClients;
+import org.apache.hc.client5.http.impl.io.PoolingHttpClientConnectionManagerBuilder;
+import org.apache.hc.core5.http.ClassicHttpResponse;
+import org.apache.hc.core5.http.ContentType;
+import org.apache.hc.core5.http.Header;
+import org.apache.hc.core5.http.HttpEntity;
+import org.apache.hc.core5.http.io.support.ClassicRequestBuilder;
+import org.apache.hc.core5.util.Timeout;
+import org.jspecify.annotations.Nullable;
+
+/** An HTTP client that asks {@link AddressGuard} before each connection and reads no more than it is allowed to. */
+public final class GuardedHttp implements AutoCloseable {
+
+    private static final Set<String> SHOWN_HEADERS =
+            Set.of("content-type", "content-length", "last-modified", "etag", "location", "date");
+
+    private final CloseableHttpClient client;
+    private final int maxBodyBytes;
+
+    /**
+     * What may be reached, and how much is read.
+     *
+     * @param allowedHosts hosts that are let through although they are private; {@code *} stands for any text
+     * @param connectTimeoutMs for a connection, 1 or more
+     * @param responseTimeoutMs between two pieces of a response, 1 or more
+     * @param maxBodyBytes of a body, 1 or more; what is beyond is left out
+     */
+    public record Limits(List<String> allowedHosts, int connectTimeoutMs, int responseTimeoutMs, int maxBodyBytes) {
+        public Limits {
+            allowedHosts = List.copyOf(allowedHosts);
+        }
+    }
+
+    /**
+     * What a server answered.
+     *
+     * @param location where it redirects to; {@code null} = nowhere
+     * @param body as text; a note if it is none
+     * @param truncated whether there is more of it
+     */
+    record Answer(
+            int status, Map<String, String> headers, @Nullable String location, String body, boolean truncated) {}
+
+    public GuardedHttp(Limits limits) {
+        this(limits, SystemDefaultDnsResolver.INSTANCE);
+    }
+
+    GuardedHttp(Limits limits, DnsResolver names) {
+        this.maxBodyBytes = limits.maxBodyBytes();
+        this.client = HttpClients.custom()
+                .setConnectionManager(PoolingHttpClientConnectionManagerBuilder.create()
+                        .setDnsResolver(new AddressGuard(limits.allowedHosts(), names))
+                        .setDefaultConnectionConfig(ConnectionConfig.custom()
+                                .setConnectTimeout(Timeout.ofMilliseconds(limits.connectTimeoutMs()))
+                                .setSocketTimeout(Timeout.ofMilliseconds(limits.responseTimeoutMs()))
+                                .build())
+                        .setMaxConnTotal(64)
+                        .setMaxConnPerRoute(16)
+                        .build())
+                .setDefaultRequestConfig(RequestConfig.custom()
+                        .setResponseTimeout(Timeout.ofMilliseconds(limits.responseTimeoutMs()))
+                        .build())
+                .setUserAgent("Millrace")
+                .disableRedirectHandling()
+                .disableAutomaticRetries()
+                .disableCookieManagement()
+                .disableAuthCaching()
+                .build();
+    }
+
+    Answer get(URI url, Map<String, String> headers) throws IOException {
+        ClassicRequestBuilder request = ClassicRequestBuilder.get(url);
+        headers.forEach(request::addHeader);
+        return client.execute(request.build(), this::answer);
+    }
+
+    private Answer answer(ClassicHttpResponse response) throws IOException {
+        Map<String, String> shown = new LinkedHashMap<>();
+        for (Header header : response.getHeaders()) {
+            String name = header.getName().toLowerCase(java.util.Locale.ROOT);
+            if (SHOWN_HEADERS.contains(name)) {
+                shown.put(name, header.getValue());
+            }
+        }
+        HttpEntity entity = response.getEntity();
+        byte[] bytes = new byte[0];
+        if (entity != null) {
+            try (InputStream body = entity.getContent()) {
+                bytes = body.readNBytes(maxBodyBytes + 1);
+            }
+        }
+        boolean truncated = bytes.length > maxBodyBytes;
+        String text = text(bytes, Math.min(bytes.length, maxBodyBytes), entity == null ? null : entity.getContentType());
+        return new Answer(response.getCode(), shown, shown.get("location"), text, truncated);
+    }
+
+    private static String text(byte[] bytes, int length, @Nullable String contentType) {
+        for (int i = 0; i < Math.min(length, 8_000); i++) {
+            if (bytes[i] == 0) {
+                return "(binary content of " + (contentType == null ? "an unknown type" : contentType) + ")";
+            }
+        }
+        return new String(bytes, 0, length, charset(contentType));
+    }
+
+    private static Charset charset(@Nullable String contentType) {
+        try {
+            ContentType parsed = contentType == null ? null : ContentType.parseLenient(contentType);
+            Charset charset = parsed == null ? null : parsed.getCharset();
+            return charset == null ? StandardCharsets.UTF_8 : charset;
+        } catch (UnsupportedCharsetException | IllegalCharsetNameException e) {
+            return StandardCharsets.UTF_8;
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        client.close();
+    }
+}
