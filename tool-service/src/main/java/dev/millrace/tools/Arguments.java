@@ -13,8 +13,7 @@ import org.jspecify.annotations.Nullable;
 /** Checks the arguments of a tool against its schema. Safe for any thread. */
 final class Arguments {
 
-    private static final SchemaRegistry SCHEMAS =
-            SchemaRegistry.withDefaultDialect(SpecificationVersion.DRAFT_2020_12);
+    private static final SchemaRegistry SCHEMAS = SchemaRegistry.withDefaultDialect(SpecificationVersion.DRAFT_2020_12);
 
     private final Schema schema;
 

@@ -41,7 +41,8 @@ public final class CurrentTime implements Tool {
             return Map.of("time", DateTimeFormatter.ISO_OFFSET_DATE_TIME.format(now), "timezone", name);
         } catch (DateTimeException e) {
             throw new ToolException(
-                    "unknown_timezone", "timezone: expected an IANA name such as Europe/Vienna, found \"" + name + "\"");
+                    "unknown_timezone",
+                    "timezone: expected an IANA name such as Europe/Vienna, found \"" + name + "\"");
         }
     }
 }

@@ -11,7 +11,8 @@ public final class JsonSchemas {
     private JsonSchemas() {}
 
     /** An object with these properties, of which these are required; no others are allowed. */
-    public static Map<String, @Nullable Object> object(Map<String, Map<String, Object>> properties, String... required) {
+    public static Map<String, @Nullable Object> object(
+            Map<String, Map<String, Object>> properties, String... required) {
         Map<String, @Nullable Object> schema = new LinkedHashMap<>();
         schema.put("type", "object");
         schema.put("properties", properties);

@@ -23,7 +23,6 @@ public final class Notify implements Tool {
 
     @Override
     public Object call(Map<String, @Nullable Object> params, ToolContext context) {
-        return Map.of(
-                "action", "notify", "message", String.valueOf(params.get("message")), "taskId", context.taskId());
+        return Map.of("action", "notify", "message", String.valueOf(params.get("message")), "taskId", context.taskId());
     }
 }

@@ -18,6 +18,6 @@ public interface Tool {
      * @throws ToolException if the tool says no; the model reads the message and may try something else
      * @throws InterruptedException if interrupted
      */
-    @Nullable Object call(Map<String, @Nullable Object> params, ToolContext context)
-            throws ToolException, InterruptedException;
+    @Nullable
+    Object call(Map<String, @Nullable Object> params, ToolContext context) throws ToolException, InterruptedException;
 }

@@ -86,8 +86,8 @@ public final class ToolExecutor implements RequestHandler {
 
     private Reply run(Tool tool, Request request, long started) throws InterruptedException {
         Event event = request.event();
-        ToolContext context = new ToolContext(
-                Optional.ofNullable(event.taskId()).orElse(""), event.namespace(), request.callId());
+        ToolContext context =
+                new ToolContext(Optional.ofNullable(event.taskId()).orElse(""), event.namespace(), request.callId());
         long timeoutMs = timeoutMs(tool, request);
         CompletableFuture<@Nullable Object> outcome = new CompletableFuture<>();
         Thread worker = Thread.ofVirtual().name("tool-" + request.toolName()).start(() -> {

@@ -51,8 +51,8 @@ public final class ToolPublisher {
                 new KafkaProducer<>(config, new StringSerializer(), new ByteArraySerializer())) {
             List<Future<RecordMetadata>> written = definitions.stream()
                     .filter(tool -> !Arrays.equals(there.get(ToolDefinition.key(tool.name())), tool.toJson()))
-                    .map(tool -> producer.send(new ProducerRecord<>(
-                            topics.definitions(), ToolDefinition.key(tool.name()), tool.toJson())))
+                    .map(tool -> producer.send(
+                            new ProducerRecord<>(topics.definitions(), ToolDefinition.key(tool.name()), tool.toJson())))
                     .toList();
             for (Future<RecordMetadata> acknowledged : written) {
                 acknowledged.get();
@@ -74,8 +74,7 @@ public final class ToolPublisher {
             consumer.seekToBeginning(partitions);
             Map<TopicPartition, Long> ends = consumer.endOffsets(partitions, LIMIT);
             long deadline = System.nanoTime() + LIMIT.toNanos();
-            while (ends.entrySet().stream()
-                    .anyMatch(end -> consumer.position(end.getKey(), LIMIT) < end.getValue())) {
+            while (ends.entrySet().stream().anyMatch(end -> consumer.position(end.getKey(), LIMIT) < end.getValue())) {
                 if (System.nanoTime() - deadline > 0) {
                     throw new KafkaException("the definitions could not be read within " + LIMIT.toSeconds() + " s");
                 }

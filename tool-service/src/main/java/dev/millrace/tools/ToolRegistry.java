@@ -41,8 +41,7 @@ public final class ToolRegistry {
     Optional<String> similar(String name) {
         String asked = bare(name);
         return tools.keySet().stream()
-                .filter(known -> asked.length() >= 3
-                        && (bare(known).contains(asked) || asked.contains(bare(known))))
+                .filter(known -> asked.length() >= 3 && (bare(known).contains(asked) || asked.contains(bare(known))))
                 .findFirst();
     }
 

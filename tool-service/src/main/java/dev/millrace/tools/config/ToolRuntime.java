@@ -34,7 +34,8 @@ public final class ToolRuntime implements AutoCloseable {
     private final List<ToolDefinition> definitions;
     private final RequestHandler handler;
     private final AtomicReference<@Nullable RequestWorker> worker = new AtomicReference<>();
-    private final Thread starter = Thread.ofPlatform().name("tools-start").daemon().unstarted(this::run);
+    private final Thread starter =
+            Thread.ofPlatform().name("tools-start").daemon().unstarted(this::run);
     private volatile String waitingFor = "the start";
     private volatile boolean closed;
 

@@ -84,15 +84,12 @@ public class Wiring {
                 kafka,
                 new ToolRuntime.Settings(
                         topics,
-                        new TopicSettings(
-                                topicsConfig.partitions(), topicsConfig.replication(), topicsConfig.create()),
+                        new TopicSettings(topicsConfig.partitions(), topicsConfig.replication(), topicsConfig.create()),
                         WorkerSettings.of(kafka, topics, Topics.BUILT_IN_TOOLSET, tools.maxConcurrent())
                                 .with(tools.staleAfter(), tools.shutdownGrace())),
                 registry.definitions(),
                 new ToolExecutor(
-                        registry,
-                        metrics,
-                        Math.toIntExact(tools.maxResultSize().asLongValue())));
+                        registry, metrics, Math.toIntExact(tools.maxResultSize().asLongValue())));
     }
 
     void start(@Observes @Priority(Interceptor.Priority.APPLICATION + 200) StartupEvent event, ToolRuntime runtime) {

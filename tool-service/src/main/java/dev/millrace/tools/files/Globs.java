@@ -28,8 +28,8 @@ final class Globs {
             return pattern.contains("/") ? matcher::matches : path -> matcher.matches(path.getFileName());
         } catch (PatternSyntaxException e) {
             throw new ToolException(
-                    "bad_pattern", "expected a file name pattern such as *.md, found \"" + pattern + "\": "
-                            + e.getDescription());
+                    "bad_pattern",
+                    "expected a file name pattern such as *.md, found \"" + pattern + "\": " + e.getDescription());
         }
     }
 }

@@ -130,10 +130,8 @@ public final class Workspace {
             throw new ToolException(
                     "bad_path", "path: expected at most " + MAX_PATH + " characters without control characters");
         }
-        boolean absolute = path.startsWith("/")
-                || path.startsWith("\\")
-                || path.startsWith("~")
-                || path.matches("^[A-Za-z]:.*");
+        boolean absolute =
+                path.startsWith("/") || path.startsWith("\\") || path.startsWith("~") || path.matches("^[A-Za-z]:.*");
         try {
             Path asked = real.resolve(path.replace('\\', '/')).normalize();
             if (absolute || !asked.startsWith(real)) {

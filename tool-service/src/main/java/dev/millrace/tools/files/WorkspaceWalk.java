@@ -36,29 +36,32 @@ final class WorkspaceWalk {
     static List<Found> below(Path folder, int depth, int limit) throws ToolException, InterruptedException {
         List<Found> found = new ArrayList<>();
         try {
-            Files.walkFileTree(folder, EnumSet.noneOf(java.nio.file.FileVisitOption.class), depth, new SimpleFileVisitor<>() {
-                @Override
-                public FileVisitResult preVisitDirectory(Path place, BasicFileAttributes attributes) {
-                    return place.equals(folder) ? FileVisitResult.CONTINUE : add(place, attributes);
-                }
+            Files.walkFileTree(
+                    folder, EnumSet.noneOf(java.nio.file.FileVisitOption.class), depth, new SimpleFileVisitor<>() {
+                        @Override
+                        public FileVisitResult preVisitDirectory(Path place, BasicFileAttributes attributes) {
+                            return place.equals(folder) ? FileVisitResult.CONTINUE : add(place, attributes);
+                        }
 
-                @Override
-                public FileVisitResult visitFile(Path place, BasicFileAttributes attributes) {
-                    return add(place, attributes);
-                }
+                        @Override
+                        public FileVisitResult visitFile(Path place, BasicFileAttributes attributes) {
+                            return add(place, attributes);
+                        }
 
-                @Override
-                public FileVisitResult visitFileFailed(Path place, IOException e) {
-                    return FileVisitResult.CONTINUE;
-                }
+                        @Override
+                        public FileVisitResult visitFileFailed(Path place, IOException e) {
+                            return FileVisitResult.CONTINUE;
+                        }
 
-                private FileVisitResult add(Path place, BasicFileAttributes attributes) {
-                    found.add(new Found(place, type(attributes), attributes.isRegularFile() ? attributes.size() : 0));
-                    return found.size() < limit && !Thread.currentThread().isInterrupted()
-                            ? FileVisitResult.CONTINUE
-                            : FileVisitResult.TERMINATE;
-                }
-            });
+                        private FileVisitResult add(Path place, BasicFileAttributes attributes) {
+                            found.add(new Found(
+                                    place, type(attributes), attributes.isRegularFile() ? attributes.size() : 0));
+                            return found.size() < limit
+                                            && !Thread.currentThread().isInterrupted()
+                                    ? FileVisitResult.CONTINUE
+                                    : FileVisitResult.TERMINATE;
+                        }
+                    });
         } catch (IOException e) {
             throw new ToolException("unreadable_folder", "The folder cannot be read: " + e.getMessage());
         }

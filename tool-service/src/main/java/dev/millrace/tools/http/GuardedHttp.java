@@ -57,7 +57,11 @@ public final class GuardedHttp implements AutoCloseable {
      * @param truncated whether there is more of it
      */
     record Answer(
-            int status, Map<String, String> headers, @Nullable String location, String body, boolean truncated) {}
+            int status,
+            Map<String, String> headers,
+            @Nullable String location,
+            String body,
+            boolean truncated) {}
 
     public GuardedHttp(Limits limits) {
         this(limits, SystemDefaultDnsResolver.INSTANCE);
@@ -108,7 +112,8 @@ public final class GuardedHttp implements AutoCloseable {
             }
         }
         boolean truncated = bytes.length > maxBodyBytes;
-        String text = text(bytes, Math.min(bytes.length, maxBodyBytes), entity == null ? null : entity.getContentType());
+        String text =
+                text(bytes, Math.min(bytes.length, maxBodyBytes), entity == null ? null : entity.getContentType());
         return new Answer(response.getCode(), shown, shown.get("location"), text, truncated);
     }
 

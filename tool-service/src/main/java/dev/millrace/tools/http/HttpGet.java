@@ -132,7 +132,8 @@ public final class HttpGet implements Tool {
         }
         String scheme = url.getScheme() == null ? "" : url.getScheme().toLowerCase(Locale.ROOT);
         if (!Set.of("http", "https").contains(scheme) || url.getHost() == null) {
-            throw new ToolException("bad_url", "url: expected an http or https URL with a host, found \"" + text + "\"");
+            throw new ToolException(
+                    "bad_url", "url: expected an http or https URL with a host, found \"" + text + "\"");
         }
         if (url.getUserInfo() != null) {
             throw new ToolException("bad_url", "url: expected no user and password in it");
