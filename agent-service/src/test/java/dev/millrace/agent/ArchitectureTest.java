@@ -11,7 +11,7 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noFields;
 
 import com.tngtech.archunit.base.DescribedPredicate;
-import com.tngtech.archunit.core.domain.JavaCall;
+import com.tngtech.archunit.core.domain.JavaAccess;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaField;
@@ -89,9 +89,10 @@ class ArchitectureTest {
                 .that()
                 .resideInAPackage(CORE)
                 .should()
-                .callMethodWhere(call(
+                .accessTargetWhere(access(
                         "tells the time or draws a number",
-                        call -> TIME_AND_CHANCE.contains(call.getTargetOwner().getName() + "." + call.getName())))
+                        access ->
+                                TIME_AND_CHANCE.contains(access.getTargetOwner().getName() + "." + access.getName())))
                 .orShould()
                 .dependOnClassesThat(assignableTo(Clock.class)
                         .or(assignableTo(Thread.class))
@@ -110,6 +111,7 @@ class ArchitectureTest {
         noClasses()
                 .that()
                 .resideOutsideOfPackages(
+                        "dev.millrace.agent.kafka..",
                         "dev.millrace.agent.topology..",
                         "dev.millrace.agent.projection..",
                         "dev.millrace.agent.config..")
@@ -190,11 +192,11 @@ class ArchitectureTest {
                 .that()
                 .resideOutsideOfPackages("dev.millrace.agent.topology..", "dev.millrace.agent.projection..")
                 .should()
-                .callMethodWhere(call(
+                .accessTargetWhere(access(
                         "writes a store",
-                        call -> call.getTargetOwner().isAssignableTo(StateStore.class)
+                        access -> access.getTargetOwner().isAssignableTo(StateStore.class)
                                 && Set.of("put", "putAll", "putIfAbsent", "delete")
-                                        .contains(call.getName())))
+                                        .contains(access.getName())))
                 .because("a store has one writer, inside the transaction of the record that it follows from")
                 .check(CLASSES);
     }
@@ -258,7 +260,7 @@ class ArchitectureTest {
                 .check(CLASSES);
     }
 
-    private static DescribedPredicate<JavaCall<?>> call(String description, Predicate<JavaCall<?>> predicate) {
+    private static DescribedPredicate<JavaAccess<?>> access(String description, Predicate<JavaAccess<?>> predicate) {
         return describe(description, predicate);
     }
 
