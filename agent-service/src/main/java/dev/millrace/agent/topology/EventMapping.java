@@ -102,7 +102,7 @@ final class EventMapping {
                 case MESSAGE_RECEIVED, WEBHOOK_TRIGGERED, SCHEDULE_FIRED -> input(event, meta);
                 case TASK_CREATED -> new ForTask(new TaskEvent.TaskCreated(meta));
                 case TASK_SUSPENDED -> new ForTask(new TaskEvent.TaskSuspended(meta, or(event.text("reason"), "")));
-                case TASK_RESUMED -> new ForTask(new TaskEvent.TaskResumed(meta, event.text("newInput")));
+                case TASK_RESUMED -> new ForTask(new TaskEvent.TaskResumed(meta, blankIsNone(event.text("newInput"))));
                 case TASK_CANCEL_REQUESTED ->
                     new ForTask(new TaskEvent.CancelRequested(meta, or(event.text("reason"), "cancelled on request")));
                 case TASK_FAILED ->
@@ -201,6 +201,9 @@ final class EventMapping {
             }
             calls.add(toolCall(call, taskType));
         }
+        if (calls.stream().map(ToolCall::toolCallId).distinct().count() < calls.size()) {
+            throw new IllegalArgumentException("toolCalls: expected toolCallIds that differ, found one twice");
+        }
         return calls;
     }
 
@@ -219,6 +222,9 @@ final class EventMapping {
                             "INVALID JSON ARGUMENTS: expected a JSON object, found: " + cut(malformed)));
         }
         Object arguments = call.get("arguments");
+        if (arguments != null && !(arguments instanceof Map<?, ?>)) {
+            throw new IllegalArgumentException("toolCalls: expected arguments to be an object, found " + arguments);
+        }
         return new ToolCall(
                 id,
                 toolName,
@@ -250,6 +256,10 @@ final class EventMapping {
                     field + ": expected a text, found " + event.payload().get(field));
         }
         return value;
+    }
+
+    private static @Nullable String blankIsNone(@Nullable String text) {
+        return text == null || text.isBlank() ? null : text;
     }
 
     private static String or(@Nullable String value, String otherwise) {
