@@ -13,7 +13,6 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
 import kafka.server.BrokerServer;
 import kafka.server.ControllerServer;
@@ -44,7 +43,7 @@ public final class EmbeddedBroker implements AutoCloseable {
     private final ControllerServer controller;
     private final BrokerServer broker;
     private final String bootstrapServers;
-    private final AtomicBoolean closed = new AtomicBoolean();
+    private boolean closed;
 
     private EmbeddedBroker(
             DataFolder folder, Faults faults, ControllerServer controller, BrokerServer broker, int port) {
@@ -128,12 +127,16 @@ public final class EmbeddedBroker implements AutoCloseable {
         return faults.firstFatal().minimalCompletionStage();
     }
 
-    /** Stops the broker, flushes its data and releases port and folder. A second call does nothing. */
+    /**
+     * Stops the broker, flushes its data and releases port and folder. A second call does nothing; one that comes meanwhile
+     * waits until it is done.
+     */
     @Override
-    public void close() {
-        if (!closed.compareAndSet(false, true)) {
+    public synchronized void close() {
+        if (closed) {
             return;
         }
+        closed = true;
         try {
             broker.shutdown(SHUTDOWN_LIMIT);
         } finally {

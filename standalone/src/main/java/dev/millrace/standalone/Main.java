@@ -1,0 +1,70 @@
+package dev.millrace.standalone;
+
+import dev.millrace.standalone.cli.AskCommand;
+import dev.millrace.standalone.cli.CommandException;
+import dev.millrace.standalone.cli.EventsCommand;
+import dev.millrace.standalone.cli.ExitCodes;
+import dev.millrace.standalone.cli.TasksCommand;
+import dev.millrace.standalone.cli.Terminal;
+import io.quarkus.runtime.annotations.QuarkusMain;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.HelpCommand;
+
+/** The entrance: reads the command line before anything of Quarkus is started. */
+@QuarkusMain
+public final class Main {
+
+    private Main() {}
+
+    public static void main(String[] args) {
+        System.exit(run(Terminal.ofProcess(), args));
+    }
+
+    /** Runs one command and returns what to tell the shell. */
+    static int run(Terminal terminal, String... args) {
+        return commandLine(terminal).execute(args);
+    }
+
+    private static CommandLine commandLine(Terminal terminal) {
+        return new CommandLine(new Top())
+                .addSubcommand(new UpCommand(terminal))
+                .addSubcommand(new AskCommand(terminal))
+                .addSubcommand(new TasksCommand(terminal))
+                .addSubcommand(new EventsCommand(terminal))
+                .addSubcommand(new BrokerCommand(terminal))
+                .addSubcommand(new HelpCommand())
+                .setOut(new PrintWriter(terminal.out(), true, StandardCharsets.UTF_8))
+                .setErr(new PrintWriter(terminal.err(), true, StandardCharsets.UTF_8))
+                .setExecutionExceptionHandler((failure, command, parsed) -> {
+                    if (failure instanceof CommandException expected) {
+                        terminal.err().println("millrace: " + expected.getMessage());
+                        return expected.exitCode();
+                    }
+                    // whoever reports this needs the whole story
+                    failure.printStackTrace(terminal.err());
+                    return ExitCodes.FAILED;
+                });
+    }
+
+    /** What stands before the name of a command. */
+    @Command(
+            name = "millrace",
+            scope = CommandLine.ScopeType.INHERIT,
+            mixinStandardHelpOptions = true,
+            synopsisSubcommandLabel = "COMMAND",
+            versionProvider = Version.class,
+            description = "Millrace: an event-driven runtime for AI agents on Apache Kafka.")
+    static final class Top implements Runnable {
+
+        @CommandLine.Spec
+        private CommandLine.Model.CommandSpec spec = CommandLine.Model.CommandSpec.create();
+
+        @Override
+        public void run() {
+            spec.commandLine().usage(spec.commandLine().getOut());
+        }
+    }
+}

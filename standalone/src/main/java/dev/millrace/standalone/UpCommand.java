@@ -1,0 +1,185 @@
+package dev.millrace.standalone;
+
+import dev.millrace.broker.EmbeddedBroker;
+import dev.millrace.standalone.cli.CommandException;
+import dev.millrace.standalone.cli.ExitCodes;
+import dev.millrace.standalone.cli.Terminal;
+import io.quarkus.runtime.Quarkus;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/**
+ * {@code millrace up}: the broker, then all services in one Quarkus application, until a signal ends it. Everything that
+ * can be wrong with the arguments is found before the broker starts, and the broker stops after the services have.
+ */
+@Command(
+        name = "up",
+        description = {
+            "Runs a whole Millrace in this process: a Kafka broker with its data on disk, the agent, tool and gateway"
+                    + " services. A second start on the same data goes on with what was unfinished. Ctrl-C stops it."
+        })
+final class UpCommand implements Callable<Integer> {
+
+    /** The broker's part of the data folder. */
+    static final String KAFKA_FOLDER = "kafka";
+
+    /** What the services may take to stop; Quarkus itself gives requests in flight ten seconds. */
+    private static final long STOP_LIMIT_SECONDS = 20;
+
+    private static final int MAX_PORT = 65_535;
+
+    @Option(
+            names = "--port",
+            paramLabel = "PORT",
+            defaultValue = "8080",
+            description = "Where HTTP is served (default: ${DEFAULT-VALUE}).")
+    private int port = 8080;
+
+    @Option(
+            names = "--kafka-port",
+            paramLabel = "PORT",
+            defaultValue = "9092",
+            description = "Where Kafka listens on the loopback address; 0 = any free port (default: ${DEFAULT-VALUE}).")
+    private int kafkaPort = 9092;
+
+    @Option(
+            names = "--data",
+            paramLabel = "FOLDER",
+            defaultValue = "./data",
+            description = "Where everything is kept (default: ${DEFAULT-VALUE}).")
+    private Path data = Path.of("data");
+
+    @Option(
+            names = "--workspace",
+            paramLabel = "FOLDER",
+            defaultValue = "./workspace",
+            description = "The folder that the file tools may see; made with two sample files if it is missing"
+                    + " (default: ${DEFAULT-VALUE}).")
+    private Path workspace = Path.of("workspace");
+
+    @Option(
+            names = "--script",
+            paramLabel = "FILE",
+            description = "Let the scripted model answer, by this YAML file (default: the model that the environment"
+                    + " names, see README; without any, the scripted model with its own script).")
+    private @Nullable Path script;
+
+    @Option(names = "--verbose", description = "Log what the services do, and show stack traces.")
+    private boolean verbose;
+
+    private final Terminal terminal;
+
+    UpCommand(Terminal terminal) {
+        this.terminal = terminal;
+    }
+
+    @Override
+    public Integer call() {
+        requireScript();
+        requireFreePort();
+        Path workspacePath = Workspace.prepare(workspace);
+        Path dataPath = data.toAbsolutePath().normalize();
+        EmbeddedBroker broker = BrokerCommand.start(dataPath.resolve(KAFKA_FOLDER), kafkaPort);
+        configure(broker, dataPath, workspacePath);
+        return serve(broker);
+    }
+
+    private void requireScript() {
+        if (script != null && !Files.isReadable(script)) {
+            throw new CommandException(
+                    ExitCodes.FAILED,
+                    "--script: expected a readable file, found none at "
+                            + script.toAbsolutePath().normalize() + ".");
+        }
+    }
+
+    /** Quarkus would find out as well, but only after the broker and the services have started. */
+    private void requireFreePort() {
+        if (port < 1 || port > MAX_PORT) {
+            throw new CommandException(ExitCodes.USAGE, "--port: expected 1 to " + MAX_PORT + ", found " + port);
+        }
+        if (kafkaPort < 0 || kafkaPort > MAX_PORT) {
+            throw new CommandException(
+                    ExitCodes.USAGE, "--kafka-port: expected 0 to " + MAX_PORT + ", found " + kafkaPort);
+        }
+        try (ServerSocket probe = new ServerSocket()) {
+            probe.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+        } catch (IOException e) {
+            throw new CommandException(
+                    ExitCodes.FAILED,
+                    "HTTP port " + port + " is in use (" + e.getMessage()
+                            + "). Stop what listens there, or choose another one with --port.");
+        }
+    }
+
+    /** The services are configured as anywhere else; only what differs in one process is set here. */
+    private void configure(EmbeddedBroker broker, Path dataPath, Path workspacePath) {
+        System.setProperty("kafka.bootstrap.servers", broker.bootstrapServers());
+        System.setProperty("quarkus.http.port", Integer.toString(port));
+        System.setProperty("millrace.gateway.agent-url", "http://127.0.0.1:" + port);
+        System.setProperty("millrace.agent.state-dir", dataPath.resolve("agent").toString());
+        System.setProperty("millrace.tools.workspace", workspacePath.toString());
+        System.setProperty(Standalone.DATA_KEY, dataPath.toString());
+        if (script != null) {
+            System.setProperty(
+                    "millrace.llm.scripted.script",
+                    script.toAbsolutePath().normalize().toString());
+        }
+        if (verbose) {
+            System.setProperty("quarkus.log.level", "INFO");
+        }
+    }
+
+    private int serve(EmbeddedBroker broker) {
+        CountDownLatch servicesStopped = new CountDownLatch(1);
+        AtomicInteger exitCode = new AtomicInteger();
+        AtomicReference<@Nullable Throwable> startFailure = new AtomicReference<>();
+        // a signal ends the services in a hook of Quarkus', and they need the broker until the last of them is done
+        Runtime.getRuntime()
+                .addShutdownHook(Thread.ofPlatform().name("broker-stop").unstarted(() -> {
+                    awaitQuietly(servicesStopped);
+                    BrokerCommand.stop(broker);
+                }));
+        broker.failed().thenAccept(fault -> {
+            terminal.err()
+                    .println("millrace: the broker cannot go on: " + fault.getMessage()
+                            + ". Is the disk full? What was acknowledged is kept; `millrace up` goes on with it.");
+            Quarkus.asyncExit(ExitCodes.FAILED);
+        });
+        Quarkus.run(Standalone.class, (code, failure) -> {
+            exitCode.set(code);
+            startFailure.set(failure);
+            servicesStopped.countDown();
+        });
+        servicesStopped.countDown();
+        BrokerCommand.stop(broker);
+        Throwable failure = startFailure.get();
+        if (failure == null) {
+            return exitCode.get();
+        }
+        if (verbose) {
+            failure.printStackTrace(terminal.err());
+        }
+        throw new CommandException(ExitCodes.FAILED, StartFailures.describe(failure));
+    }
+
+    private static void awaitQuietly(CountDownLatch latch) {
+        try {
+            boolean ignored = latch.await(STOP_LIMIT_SECONDS, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

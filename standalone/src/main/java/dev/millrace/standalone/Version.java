@@ -1,0 +1,27 @@
+package dev.millrace.standalone;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.util.Properties;
+import picocli.CommandLine.IVersionProvider;
+
+/** Answers {@code --version}. */
+final class Version implements IVersionProvider {
+
+    @Override
+    public String[] getVersion() {
+        Properties build = new Properties();
+        try (InputStream file = Version.class.getResourceAsStream("/millrace-version.properties")) {
+            if (file != null) {
+                build.load(file);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return new String[] {
+            "millrace " + build.getProperty("version", "?") + " (Kafka " + build.getProperty("kafka", "?") + ", Java "
+                    + Runtime.version().feature() + ")"
+        };
+    }
+}

@@ -1,0 +1,125 @@
+package dev.millrace.standalone.cli;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code millrace ask "…"}: submits a task, shows what happens, prints the answer. */
+@Command(
+        name = "ask",
+        description = {
+            "Gives a task to a running Millrace, shows on standard error what happens, and prints the answer on"
+                    + " standard output."
+        },
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {
+            "0:the task completed",
+            "1:it failed, was cancelled or was refused",
+            "2:the command line makes no sense",
+            "3:nobody answers at the URL",
+            "4:it did not end in time (it goes on; see `millrace tasks`)",
+            "5:it waits for your answer to a question",
+        })
+public final class AskCommand implements Callable<Integer> {
+
+    @Parameters(paramLabel = "TEXT", arity = "1", description = "What the agent is to do or to answer.")
+    private String text = "";
+
+    @Mixin
+    private GatewayOptions gateway = new GatewayOptions();
+
+    @Option(
+            names = "--session",
+            paramLabel = "ID",
+            description = "The conversation to go on with (default: a new one).")
+    private @Nullable String session;
+
+    @Option(names = "--agent", paramLabel = "NAME", description = "The agent that is to do it (default: general).")
+    private @Nullable String agent;
+
+    @Option(
+            names = "--timeout",
+            paramLabel = "TIME",
+            defaultValue = "10m",
+            converter = DurationConverter.class,
+            description = "How long to wait for the end, such as 90s or 10m (default: ${DEFAULT-VALUE}).")
+    private Duration timeout = Duration.ofMinutes(10);
+
+    private final Terminal terminal;
+
+    /** For picocli. */
+    public AskCommand(Terminal terminal) {
+        this.terminal = terminal;
+    }
+
+    @Override
+    public Integer call() throws InterruptedException {
+        if (text.isBlank()) {
+            throw new CommandException(ExitCodes.USAGE, "TEXT: expected a task for the agent, found nothing");
+        }
+        long end = System.nanoTime() + timeout.toNanos();
+        try (GatewayClient client = gateway.client()) {
+            String taskId = client.submit(text, session, agent);
+            terminal.err().println("task " + taskId);
+            try (TaskFeed feed = TaskFeed.open(client, taskId)) {
+                return follow(feed, taskId, end);
+            }
+        }
+    }
+
+    private int follow(TaskFeed feed, String taskId, long end) throws InterruptedException {
+        Progress progress = new Progress();
+        while (true) {
+            Optional<JsonNode> next = feed.next(Duration.ofNanos(Math.max(0, end - System.nanoTime())));
+            if (next.isEmpty()) {
+                terminal.err()
+                        .println("Task " + taskId + " did not end within " + Progress.duration(timeout.toMillis())
+                                + ". It goes on; `millrace events " + taskId + "` shows what it does.");
+                return ExitCodes.TIMED_OUT;
+            }
+            JsonNode event = next.get();
+            progress.line(event).ifPresent(terminal.err()::println);
+            Optional<Integer> exitCode = outcome(event, taskId);
+            if (exitCode.isPresent()) {
+                return exitCode.get();
+            }
+        }
+    }
+
+    /** What to tell the shell if this event ends the wait. */
+    private Optional<Integer> outcome(JsonNode event, String taskId) {
+        JsonNode payload = event.path("payload");
+        return switch (event.path("type").asText()) {
+            case "TASK_COMPLETED" -> {
+                terminal.out().println(payload.path("result").path("response").asText(""));
+                yield Optional.of(ExitCodes.DONE);
+            }
+            case "TASK_FAILED" -> {
+                terminal.err()
+                        .println("The task failed: " + payload.path("error").asText() + " ("
+                                + payload.path("code").asText() + ")");
+                yield Optional.of(ExitCodes.FAILED);
+            }
+            case "TASK_CANCELLED" -> {
+                terminal.err()
+                        .println("The task was cancelled: "
+                                + payload.path("reason").asText("no reason given"));
+                yield Optional.of(ExitCodes.FAILED);
+            }
+            case "TASK_SUSPENDED" -> {
+                String question = payload.path("question").asText("");
+                terminal.out()
+                        .println(question.isEmpty() ? payload.path("reason").asText("") : question);
+                terminal.err().println("Task " + taskId + " waits for an answer.");
+                yield Optional.of(ExitCodes.SUSPENDED);
+            }
+            default -> Optional.empty();
+        };
+    }
+}

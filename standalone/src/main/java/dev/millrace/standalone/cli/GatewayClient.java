@@ -1,0 +1,154 @@
+package dev.millrace.standalone.cli;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.millrace.schemas.Json;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.ConnectException;
+import java.net.URI;
+import java.net.URLEncoder;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Millrace's HTTP API, as far as the commands need it. Failures are {@link CommandException}s. Closes its connections. */
+final class GatewayClient implements AutoCloseable {
+
+    private static final Duration CONNECT_LIMIT = Duration.ofSeconds(5);
+    private static final Duration ANSWER_LIMIT = Duration.ofSeconds(30);
+
+    private final URI url;
+    private final HttpClient http;
+
+    GatewayClient(URI url) {
+        this.url = url;
+        // HTTP/1.1, since the client would offer an upgrade to HTTP/2 with every request otherwise
+        this.http = HttpClient.newBuilder()
+                .version(HttpClient.Version.HTTP_1_1)
+                .connectTimeout(CONNECT_LIMIT)
+                .build();
+    }
+
+    /** Submits a task and returns its id. */
+    String submit(String text, @Nullable String sessionId, @Nullable String agent) {
+        Map<String, Object> body = new LinkedHashMap<>();
+        body.put("text", text);
+        if (sessionId != null) {
+            body.put("sessionId", sessionId);
+        }
+        if (agent != null) {
+            body.put("taskType", agent);
+        }
+        JsonNode accepted = call(request("/v1/tasks")
+                .header("Content-Type", "application/json")
+                .POST(HttpRequest.BodyPublishers.ofByteArray(Json.write(body)))
+                .build());
+        String taskId = accepted.path("taskId").asText("");
+        if (taskId.isEmpty()) {
+            throw new CommandException(
+                    ExitCodes.FAILED, url + " accepted the task but gave no taskId. Is that a Millrace gateway?");
+        }
+        return taskId;
+    }
+
+    /** Any resource, as JSON. */
+    JsonNode get(String path) {
+        return call(request(path).build());
+    }
+
+    /** Opens a stream of server-sent events. The caller closes the body. */
+    HttpResponse<InputStream> open(String path, @Nullable String lastEventId) throws IOException, InterruptedException {
+        HttpRequest.Builder request =
+                HttpRequest.newBuilder(resolve(path)).timeout(ANSWER_LIMIT).header("Accept", "text/event-stream");
+        if (lastEventId != null) {
+            request.header("Last-Event-ID", lastEventId);
+        }
+        return http.send(request.build(), HttpResponse.BodyHandlers.ofInputStream());
+    }
+
+    /** A value as part of a path or of a query. */
+    static String encoded(String value) {
+        return URLEncoder.encode(value, StandardCharsets.UTF_8).replace("+", "%20");
+    }
+
+    CommandException unreachable(Exception cause) {
+        String reason = cause instanceof ConnectException ? "nobody listens there" : String.valueOf(cause.getMessage());
+        return new CommandException(
+                ExitCodes.UNREACHABLE,
+                "Cannot reach Millrace at " + url + " (" + reason
+                        + "). Start it with `./millrace up`, or say where it is with --url or MILLRACE_URL.");
+    }
+
+    /** What the gateway says about a request that it refused. */
+    static String problem(int status, String body) {
+        try {
+            JsonNode problem = Json.MAPPER.readTree(body);
+            String detail = problem.path("detail").asText("");
+            String title = problem.path("title").asText("");
+            if (!detail.isEmpty() || !title.isEmpty()) {
+                return detail.isEmpty() ? title : detail;
+            }
+        } catch (JsonProcessingException e) {
+            // not a problem document; the status has to do
+        }
+        return "HTTP status " + status;
+    }
+
+    @Override
+    public void close() {
+        http.shutdownNow();
+    }
+
+    private HttpRequest.Builder request(String path) {
+        return HttpRequest.newBuilder(resolve(path))
+                .timeout(ANSWER_LIMIT)
+                .header("Accept", "application/json, application/problem+json");
+    }
+
+    private URI resolve(String path) {
+        String base = url.toString();
+        return URI.create((base.endsWith("/") ? base.substring(0, base.length() - 1) : base) + path);
+    }
+
+    private JsonNode call(HttpRequest request) {
+        try {
+            HttpResponse<String> response =
+                    http.send(request, HttpResponse.BodyHandlers.ofString(StandardCharsets.UTF_8));
+            if (response.statusCode() / 100 != 2) {
+                throw new RefusedException(response.statusCode(), problem(response.statusCode(), response.body()));
+            }
+            return Json.MAPPER.readTree(response.body());
+        } catch (JsonProcessingException e) {
+            throw new CommandException(
+                    ExitCodes.FAILED, "Expected JSON from " + request.uri() + ". Is that a Millrace gateway?");
+        } catch (IOException e) {
+            throw unreachable(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new CommandException(ExitCodes.FAILED, "Interrupted.");
+        }
+    }
+
+    /** The gateway answered, and the answer was no. */
+    static final class RefusedException extends CommandException {
+
+        private static final long serialVersionUID = 1L;
+
+        private final int status;
+
+        RefusedException(int status, String detail) {
+            super(ExitCodes.FAILED, detail);
+            this.status = status;
+        }
+
+        int status() {
+            return status;
+        }
+    }
+}

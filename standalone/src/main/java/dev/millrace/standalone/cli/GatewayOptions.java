@@ -1,0 +1,23 @@
+package dev.millrace.standalone.cli;
+
+import java.net.URI;
+import picocli.CommandLine.Option;
+
+/** The options of every command that talks to a gateway. */
+final class GatewayOptions {
+
+    @Option(
+            names = "--url",
+            paramLabel = "URL",
+            defaultValue = "${env:MILLRACE_URL:-http://localhost:8080}",
+            description = "Where Millrace answers (default: $MILLRACE_URL, else http://localhost:8080).")
+    private URI url = URI.create("http://localhost:8080");
+
+    GatewayClient client() {
+        if (url.getHost() == null || !("http".equals(url.getScheme()) || "https".equals(url.getScheme()))) {
+            throw new CommandException(
+                    ExitCodes.USAGE, "--url: expected something like http://localhost:8080, found " + url);
+        }
+        return new GatewayClient(url);
+    }
+}

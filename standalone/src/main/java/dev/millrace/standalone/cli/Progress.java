@@ -1,0 +1,75 @@
+package dev.millrace.standalone.cli;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.millrace.schemas.Json;
+import java.util.Locale;
+import java.util.Optional;
+
+/** Tells in one line what an event of a task means to somebody who waits for the answer. Remembers the current model call. */
+final class Progress {
+
+    /** So that a long argument does not fill the terminal. */
+    private static final int MAX_DETAIL = 120;
+
+    private int reasonings;
+    private long askedAt;
+
+    /** The line for this event; empty if it means nothing to a waiting person. */
+    Optional<String> line(JsonNode event) {
+        JsonNode payload = event.path("payload");
+        return switch (event.path("type").asText()) {
+            case "MODEL_CALL_REQUESTED" -> {
+                askedAt = event.path("timestamp").asLong();
+                reasonings++;
+                yield Optional.of("reasoning" + (reasonings == 1 ? "" : ", round " + reasonings));
+            }
+            case "REASON_DONE" ->
+                Optional.of(reasoned(payload, event.path("timestamp").asLong() - askedAt));
+            case "MODEL_CALL_FAILED" ->
+                Optional.of("  the model failed: " + cut(payload.path("error").asText()));
+            case "TOOL_CALL_REQUESTED" ->
+                Optional.of("tool " + payload.path("toolName").asText() + ' '
+                        + cut(Json.writeText(payload.path("params"))));
+            case "TOOL_CALL_COMPLETED" ->
+                Optional.of("  " + payload.path("toolName").asText() + " done in "
+                        + duration(payload.path("durationMs").asLong()));
+            case "TOOL_CALL_FAILED" ->
+                Optional.of("  " + payload.path("toolName").asText() + " failed after "
+                        + duration(payload.path("durationMs").asLong()) + ": "
+                        + cut(payload.path("error").asText()));
+            case "TASK_NOTIFY" ->
+                Optional.of("note: " + cut(payload.path("message").asText()));
+            case "TASK_SUSPENDED" -> Optional.of("suspended");
+            case "TASK_RESUMED" -> Optional.of("resumed");
+            default -> Optional.empty();
+        };
+    }
+
+    private static String reasoned(JsonNode payload, long millis) {
+        StringBuilder line =
+                new StringBuilder("  ").append(payload.path("model").asText("model"));
+        line.append(" took ").append(duration(Math.max(0, millis)));
+        JsonNode usage = payload.path("usage");
+        if (usage.path("outputTokens").asLong() > 0) {
+            line.append(", ")
+                    .append(usage.path("inputTokens").asLong())
+                    .append(" + ")
+                    .append(usage.path("outputTokens").asLong())
+                    .append(" tokens");
+        }
+        String reasoning = payload.path("reasoning").asText("");
+        if (!reasoning.isBlank()) {
+            line.append(": ").append(cut(reasoning));
+        }
+        return line.toString();
+    }
+
+    static String duration(long millis) {
+        return millis < 1_000 ? millis + " ms" : String.format(Locale.ROOT, "%.1f s", millis / 1_000.0);
+    }
+
+    static String cut(String text) {
+        String line = text.strip().replaceAll("\\s+", " ");
+        return line.length() <= MAX_DETAIL ? line : line.substring(0, MAX_DETAIL - 1) + "…";
+    }
+}

@@ -1,0 +1,205 @@
+package dev.millrace.standalone;
+
+import static org.awaitility.Awaitility.await;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import org.awaitility.core.ConditionTimeoutException;
+
+/**
+ * A part of Millrace as a process of its own, with a log file: {@code ServiceProcess.standalone("up", …).start()}. What
+ * fails carries the end of the log. Killed on {@link #close}, and with this JVM.
+ */
+public final class ServiceProcess implements AutoCloseable {
+
+    /** How long a start may take; usual are a few seconds, but CI machines can be slow and busy. */
+    public static final Duration START_LIMIT = Duration.ofSeconds(90);
+
+    private static final int TAIL_LINES = 60;
+
+    private final String name;
+    private final Process process;
+    private final Path log;
+    private final Thread hook;
+
+    private ServiceProcess(String name, Process process, Path log) {
+        this.name = name;
+        this.process = process;
+        this.log = log;
+        this.hook = Thread.ofPlatform().unstarted(process::destroyForcibly);
+        Runtime.getRuntime().addShutdownHook(hook);
+    }
+
+    /** What to start. */
+    public static final class Builder {
+        private final String name;
+        private final Path jar;
+        private final List<String> args;
+        private final List<String> jvmArgs = new ArrayList<>();
+        private final Map<String, String> environment = new LinkedHashMap<>();
+
+        private Builder(String name, Path jar, List<String> args) {
+            this.name = name;
+            this.jar = jar;
+            this.args = args;
+        }
+
+        /** Sets a variable for the process, which inherits none that would choose a model or a broker. */
+        public Builder env(String variable, String value) {
+            environment.put(variable, value);
+            return this;
+        }
+
+        /** Adds an argument for the JVM, such as {@code -Dkey=value}. */
+        public Builder jvm(String arg) {
+            jvmArgs.add(arg);
+            return this;
+        }
+
+        /** Starts it; its output goes to {@code <folder>/<name>.log}, appended if there is one. Does not wait. */
+        public ServiceProcess start(Path folder) {
+            if (!Files.isRegularFile(jar)) {
+                throw new AssertionError(
+                        "Expected a built " + jar.toAbsolutePath() + ", found none. Run ./mvnw package.");
+            }
+            List<String> command = new ArrayList<>();
+            command.add(ProcessHandle.current().info().command().orElse("java"));
+            command.addAll(
+                    List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "--enable-native-access=ALL-UNNAMED"));
+            command.addAll(jvmArgs);
+            command.addAll(List.of("-jar", jar.toAbsolutePath().toString()));
+            command.addAll(args);
+            Path log = folder.resolve(name + ".log");
+            ProcessBuilder builder = new ProcessBuilder(command)
+                    .directory(folder.toFile())
+                    .redirectErrorStream(true)
+                    .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()));
+            builder.environment()
+                    .keySet()
+                    .removeIf(variable -> variable.startsWith("OPENAI_")
+                            || variable.startsWith("MILLRACE_")
+                            || variable.startsWith("KAFKA_")
+                            || variable.startsWith("QUARKUS_"));
+            builder.environment().putAll(environment);
+            try {
+                return new ServiceProcess(name, builder.start(), log);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+    }
+
+    /** The whole of it, or one of its commands: {@code standalone("up", "--port", …)}. */
+    public static Builder standalone(String... args) {
+        return new Builder("standalone-" + args[0], jarOf("standalone"), List.of(args));
+    }
+
+    /** One service alone, by the name of its module, such as {@code agent-service}. */
+    public static Builder service(String module) {
+        return new Builder(module, jarOf(module), List.of());
+    }
+
+    /** Waits until this URL answers 200. */
+    public ServiceProcess awaitReady(URI url) {
+        HttpApi api = new HttpApi(url);
+        awaitThat("ready at " + url, START_LIMIT, () -> api.status("") == 200);
+        return this;
+    }
+
+    /** Waits until the output contains this text. */
+    public ServiceProcess awaitOutput(String text, Duration limit) {
+        awaitThat("the output \"" + text + '"', limit, () -> output().contains(text));
+        return this;
+    }
+
+    /** Ends it at once with SIGKILL, and waits until it is gone. */
+    public void kill() {
+        process.destroyForcibly();
+        awaitEnd(Duration.ofSeconds(20));
+    }
+
+    /** Asks it to end with SIGTERM, waits, and returns its exit code. */
+    public int stop(Duration limit) {
+        process.destroy();
+        return awaitEnd(limit);
+    }
+
+    /** Waits until it ends by itself, and returns its exit code. */
+    public int awaitEnd(Duration limit) {
+        try {
+            if (!process.waitFor(limit.toMillis(), TimeUnit.MILLISECONDS)) {
+                throw new AssertionError(name + " did not end within " + limit.toSeconds() + " s." + tail());
+            }
+            return process.exitValue();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new AssertionError("interrupted while waiting for " + name, e);
+        }
+    }
+
+    public long pid() {
+        return process.pid();
+    }
+
+    public boolean isAlive() {
+        return process.isAlive();
+    }
+
+    /** All that it has written so far, standard output and error together. */
+    public String output() {
+        try {
+            return Files.exists(log) ? Files.readString(log, StandardCharsets.UTF_8) : "";
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @Override
+    public void close() {
+        process.destroyForcibly();
+        try {
+            process.waitFor();
+            Runtime.getRuntime().removeShutdownHook(hook);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void awaitThat(String what, Duration limit, Callable<Boolean> condition) {
+        try {
+            await().atMost(limit)
+                    .pollDelay(Duration.ZERO)
+                    .pollInterval(Duration.ofMillis(100))
+                    .until(() -> {
+                        if (!process.isAlive()) {
+                            throw new AssertionError(
+                                    name + " ended with " + process.exitValue() + " before " + what + "." + tail());
+                        }
+                        return condition.call();
+                    });
+        } catch (ConditionTimeoutException e) {
+            throw new AssertionError(name + ": no " + what + " within " + limit.toSeconds() + " s." + tail(), e);
+        }
+    }
+
+    private String tail() {
+        List<String> lines = output().lines().toList();
+        return " The end of " + log + ":\n"
+                + String.join("\n", lines.subList(Math.max(0, lines.size() - TAIL_LINES), lines.size()));
+    }
+
+    private static Path jarOf(String module) {
+        return Path.of("..", module, "target", "quarkus-app", "quarkus-run.jar");
+    }
+}

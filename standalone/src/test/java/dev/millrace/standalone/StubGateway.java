@@ -1,0 +1,89 @@
+package dev.millrace.standalone;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** A gateway that says what a test tells it to say. */
+final class StubGateway implements AutoCloseable {
+
+    private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+    private final CountDownLatch end = new CountDownLatch(1);
+    private final List<String> requests = Collections.synchronizedList(new ArrayList<>());
+    private final HttpServer server;
+
+    StubGateway() throws IOException {
+        server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        server.setExecutor(threads);
+        server.start();
+    }
+
+    String url() {
+        return "http://127.0.0.1:" + server.getAddress().getPort();
+    }
+
+    /** Method, path with query and, where there is one, the Last-Event-ID of every request so far. */
+    List<String> requests() {
+        return List.copyOf(requests);
+    }
+
+    /** Answers everything under a path with this. */
+    StubGateway answer(String path, int status, String body) {
+        server.createContext(path, exchange -> {
+            note(exchange);
+            byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
+            exchange.sendResponseHeaders(status, bytes.length == 0 ? -1 : bytes.length);
+            try (OutputStream out = exchange.getResponseBody()) {
+                out.write(bytes);
+            }
+        });
+        return this;
+    }
+
+    /** Streams one of these texts per connection, the last one for all further ones, which then stay open. */
+    StubGateway stream(String path, String... connections) {
+        AtomicInteger connection = new AtomicInteger();
+        server.createContext(path, exchange -> {
+            note(exchange);
+            int mine = connection.getAndIncrement();
+            exchange.getResponseHeaders().add("Content-Type", "text/event-stream");
+            exchange.sendResponseHeaders(200, 0);
+            try (OutputStream out = exchange.getResponseBody()) {
+                out.write(connections[Math.min(mine, connections.length - 1)].getBytes(StandardCharsets.UTF_8));
+                out.flush();
+                if (mine >= connections.length - 1) {
+                    end.await();
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        });
+        return this;
+    }
+
+    @Override
+    public void close() {
+        end.countDown();
+        server.stop(0);
+        threads.shutdownNow();
+    }
+
+    private void note(HttpExchange exchange) {
+        String cursor = exchange.getRequestHeaders().getFirst("Last-Event-ID");
+        requests.add(exchange.getRequestMethod()
+                + ' '
+                + exchange.getRequestURI()
+                + (cursor == null ? "" : " after " + cursor));
+    }
+}

@@ -1,0 +1,126 @@
+package dev.millrace.standalone;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.millrace.broker.EmbeddedBroker;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What {@code up} says when it cannot start: one message, exit code 1, no stack trace, nothing left behind. */
+class UpFailuresIT {
+
+    private static final Duration END_LIMIT = Duration.ofSeconds(60);
+
+    @TempDir
+    Path temp;
+
+    @Test
+    @DisplayName("a port in use for HTTP")
+    void shouldNameAnHttpPortInUse() throws IOException {
+        // given
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            String port = Integer.toString(taken.getLocalPort());
+
+            // when
+            String message = failureOf("up", "--port", port, "--data", "data", "--workspace", "workspace");
+
+            // then
+            assertThat(message).contains("HTTP port " + port + " is in use", "--port");
+            assertThat(temp.resolve("data")).doesNotExist();
+        }
+    }
+
+    @Test
+    @DisplayName("a port in use for Kafka")
+    void shouldNameAKafkaPortInUse() throws IOException {
+        // given
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            String port = Integer.toString(taken.getLocalPort());
+
+            // when
+            String message = failureOf(up("--kafka-port", port));
+
+            // then
+            assertThat(message).contains("Kafka port " + port + " is in use");
+        }
+    }
+
+    @Test
+    @DisplayName("a data folder that another Millrace uses")
+    void shouldNameALockedDataFolder() throws Exception {
+        // given
+        try (EmbeddedBroker running = EmbeddedBroker.start(temp.resolve("data/kafka"), 0)) {
+            // when
+            String message = failureOf(up("--kafka-port", "0"));
+
+            // then
+            assertThat(message)
+                    .contains(running.dataFolder().toString(), "in use by another running broker")
+                    .contains(Long.toString(ProcessHandle.current().pid()));
+        }
+    }
+
+    @Test
+    @DisplayName("a damaged data folder")
+    void shouldNameADamagedDataFolder() throws Exception {
+        // given
+        EmbeddedBroker.start(temp.resolve("data/kafka"), 0).close();
+        Files.writeString(temp.resolve("data/kafka/meta.properties"), "garbage");
+
+        // when
+        String message = failureOf(up("--kafka-port", "0"));
+
+        // then
+        assertThat(message).contains("data/kafka is damaged", "move it away");
+    }
+
+    @Test
+    @DisplayName("a script that is not there")
+    void shouldNameAMissingScript() {
+        // when
+        String message = failureOf(up("--kafka-port", "0", "--script", "nowhere.yaml"));
+
+        // then
+        assertThat(message).contains("--script: expected a readable file", "nowhere.yaml");
+    }
+
+    @Test
+    @DisplayName("a script that is no script")
+    void shouldNameABadScript() throws IOException {
+        // given
+        Files.writeString(temp.resolve("bad.yaml"), "rules: [[");
+
+        // when
+        String message = failureOf(up("--kafka-port", "0", "--script", "bad.yaml"));
+
+        // then
+        assertThat(message).contains("The services did not start", "bad.yaml", "line 1");
+    }
+
+    private String[] up(String... more) {
+        String[] args = {"up", "--port", Integer.toString(FreePort.find()), "--data", "data", "--workspace", "workspace"
+        };
+        String[] all = new String[args.length + more.length];
+        System.arraycopy(args, 0, all, 0, args.length);
+        System.arraycopy(more, 0, all, args.length, more.length);
+        return all;
+    }
+
+    /** The one line that the command wrote before it ended. */
+    private String failureOf(String... args) {
+        try (ServiceProcess process = ServiceProcess.standalone(args).start(temp)) {
+            int exitCode = process.awaitEnd(END_LIMIT);
+            String output = process.output();
+            assertThat(exitCode).as(output).isEqualTo(1);
+            assertThat(output).startsWith("millrace: ").hasLineCount(1);
+            return output;
+        }
+    }
+}
