@@ -1,0 +1,141 @@
+package dev.millrace.gateway.kafka;
+
+import dev.millrace.schemas.Topics;
+import dev.millrace.schemas.kafka.TopicSettings;
+import dev.millrace.schemas.kafka.TopicSetup;
+import dev.millrace.schemas.kafka.TopicSetupException;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AdminClientConfig;
+import org.apache.kafka.clients.admin.DescribeClusterOptions;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Knows whether the brokers can be reached: first it checks (or makes) the topics, for as long as that takes, and then asks
+ * for a sign of life every few seconds. Asking this class costs nothing. For any thread.
+ */
+public final class BrokerProbe implements AutoCloseable {
+    private static final Logger LOGGER = LoggerFactory.getLogger(BrokerProbe.class);
+
+    private static final Duration SETUP_LIMIT = Duration.ofSeconds(10);
+    private static final Duration ANSWER_LIMIT = Duration.ofSeconds(2);
+    private static final Duration EVERY = Duration.ofSeconds(5);
+    private static final Duration AGAIN = Duration.ofSeconds(1);
+
+    /**
+     * What is known.
+     *
+     * @param up whether the topics are right and the brokers answered a moment ago
+     * @param detail why not, for people; empty if they did
+     */
+    public record Status(boolean up, String detail) {}
+
+    private final Map<String, Object> kafka;
+    private final Topics topics;
+    private final TopicSettings settings;
+    private final Consumer<TopicSetupException> onWrongTopics;
+    private final CountDownLatch closed = new CountDownLatch(1);
+    private volatile Status status = new Status(false, "the topics have not been checked yet");
+
+    /**
+     * Does nothing yet, see {@link #start}.
+     *
+     * @param kafka how to reach the brokers: {@code bootstrap.servers} and whatever security needs
+     * @param onWrongTopics is told, once, that the brokers answer and the topics are not as they have to be; nothing is
+     *     probed after that
+     */
+    public BrokerProbe(
+            Map<String, Object> kafka,
+            Topics topics,
+            TopicSettings settings,
+            Consumer<TopicSetupException> onWrongTopics) {
+        Map<String, Object> config = new HashMap<>(kafka);
+        config.put(AdminClientConfig.CLIENT_ID_CONFIG, "millrace-gateway-probe");
+        config.put(AdminClientConfig.RECONNECT_BACKOFF_MAX_MS_CONFIG, 1_000);
+        this.kafka = Map.copyOf(config);
+        this.topics = topics;
+        this.settings = settings;
+        this.onWrongTopics = onWrongTopics;
+    }
+
+    /** Begins, and returns at once. */
+    public void start() {
+        Thread.ofVirtual().name("broker-probe").start(this::run);
+    }
+
+    /** What is known now. */
+    public Status status() {
+        return status;
+    }
+
+    /** Stops probing. */
+    @Override
+    public void close() {
+        closed.countDown();
+    }
+
+    private void run() {
+        try {
+            while (!topicsAreRight()) {
+                if (closed.await(AGAIN.toMillis(), TimeUnit.MILLISECONDS)) {
+                    return;
+                }
+            }
+            // not earlier: none can be made while the brokers' names do not resolve
+            Admin admin = Admin.create(kafka);
+            try {
+                probe(admin);
+            } finally {
+                admin.close(ANSWER_LIMIT);
+            }
+        } catch (TopicSetupException e) {
+            status = new Status(false, String.valueOf(e.getMessage()));
+            onWrongTopics.accept(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void probe(Admin admin) throws InterruptedException {
+        do {
+            status = ask(admin);
+        } while (!closed.await((status.up() ? EVERY : AGAIN).toMillis(), TimeUnit.MILLISECONDS));
+    }
+
+    /** Whether they are; not, if nobody could be asked. */
+    private boolean topicsAreRight() {
+        try {
+            TopicSetup.ensure(kafka, topics, settings, SETUP_LIMIT);
+            return true;
+        } catch (TopicSetupException e) {
+            if (e.getCause() == null) {
+                throw e;
+            }
+            if (closed.getCount() > 0) {
+                status = new Status(false, String.valueOf(e.getMessage()));
+                LOGGER.atWarn().log(e.getMessage());
+            }
+            return false;
+        }
+    }
+
+    private static Status ask(Admin admin) throws InterruptedException {
+        int limitMs = (int) ANSWER_LIMIT.toMillis();
+        try {
+            admin.describeCluster(new DescribeClusterOptions().timeoutMs(limitMs))
+                    .nodes()
+                    .get(limitMs, TimeUnit.MILLISECONDS);
+            return new Status(true, "");
+        } catch (ExecutionException | TimeoutException e) {
+            return new Status(false, "no broker answered within " + limitMs + " ms");
+        }
+    }
+}

@@ -1,0 +1,132 @@
+package dev.millrace.gateway.kafka;
+
+import dev.millrace.gateway.kafka.ListenerDroppedException.Reason;
+import dev.millrace.gateway.kafka.Mailbox.Letter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Fills one listener's mailbox from one partition, each wanted record once and in order, out of two sources: the tail, which
+ * tells every record that it comes to, and, when the listener begins behind the tail, a backfill, which reads what lies
+ * between. While the backfill runs, what the tail tells is kept aside; the backfill ends exactly where the tail began to
+ * tell ({@code liveFrom}), and then what was kept aside follows. Should too much be kept aside, it is given up and the
+ * backfill has to come as far as the tail then is.
+ */
+final class Feed {
+    private final int partition;
+    private final JournalFilter filter;
+    private final Mailbox mailbox;
+    private final int maxAside;
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final List<Letter> aside = new ArrayList<>();
+    private long asideWeight;
+    private boolean backfilling;
+    private long liveFrom;
+    private long nextOffset;
+
+    /**
+     * Begins with the record at {@code from}.
+     *
+     * @param maxAside how many bytes are kept aside during a backfill
+     */
+    Feed(int partition, long from, JournalFilter filter, Mailbox mailbox, int maxAside) {
+        this.partition = partition;
+        this.filter = filter;
+        this.mailbox = mailbox;
+        this.maxAside = maxAside;
+        this.nextOffset = from;
+    }
+
+    int partition() {
+        return partition;
+    }
+
+    JournalFilter filter() {
+        return filter;
+    }
+
+    Mailbox mailbox() {
+        return mailbox;
+    }
+
+    /**
+     * The tail tells every record from this offset on to {@link #live}. To be called before the first of them, on the
+     * tail's thread.
+     *
+     * @return whether there is something to backfill; if so, it has begun
+     */
+    boolean begin(long tailPosition) {
+        lock.lock();
+        try {
+            liveFrom = tailPosition;
+            backfilling = nextOffset < tailPosition;
+            return backfilling;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Where the backfill has to begin. */
+    long from() {
+        lock.lock();
+        try {
+            return nextOffset;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** A wanted record from the tail. */
+    void live(Letter letter) {
+        long offset = letter.entry().cursor().offset();
+        lock.lock();
+        try {
+            if (offset < nextOffset || offset < liveFrom) {
+                return;
+            }
+            if (!backfilling) {
+                nextOffset = offset + 1;
+                if (!mailbox.offer(letter)) {
+                    mailbox.drop(new ListenerDroppedException(Reason.TOO_SLOW));
+                }
+            } else if (asideWeight + letter.weight() > maxAside) {
+                aside.clear();
+                asideWeight = 0;
+                liveFrom = offset + 1;
+            } else {
+                aside.add(letter);
+                asideWeight += letter.weight();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * The backfill has told everything below this offset. If that is all that it has to, what was kept aside follows.
+     *
+     * @return whether the backfill is over
+     */
+    boolean backfilledUpTo(long offset) {
+        lock.lock();
+        try {
+            nextOffset = Math.max(nextOffset, offset);
+            if (offset < liveFrom) {
+                return false;
+            }
+            backfilling = false;
+            aside.removeIf(letter -> letter.entry().cursor().offset() < nextOffset);
+            mailbox.addAll(aside);
+            if (!aside.isEmpty()) {
+                nextOffset = aside.getLast().entry().cursor().offset() + 1;
+            }
+            aside.clear();
+            asideWeight = 0;
+            return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+}

@@ -1,0 +1,112 @@
+package dev.millrace.gateway.kafka;
+
+import dev.millrace.gateway.kafka.JournalFilter.Labels;
+import dev.millrace.gateway.kafka.Mailbox.Letter;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One partition that is being tailed: who listens to it, how far it is read, and its last records, from which a listener
+ * that begins only a little behind is served without a backfill. For the tail's thread alone.
+ */
+final class PartitionTail {
+    private final int partition;
+    private final int maxRecent;
+    private final List<Feed> feeds = new ArrayList<>();
+    private final Deque<ConsumerRecord<byte[], byte[]>> recent = new ArrayDeque<>();
+    private long recentWeight;
+    private long recentFrom;
+    private long position;
+    private long idleSince;
+
+    /**
+     * Begins with the record at {@code position}.
+     *
+     * @param maxRecent how many bytes of records are kept
+     */
+    PartitionTail(int partition, long position, int maxRecent, long nowNanos) {
+        this.partition = partition;
+        this.position = position;
+        this.recentFrom = position;
+        this.maxRecent = maxRecent;
+        this.idleSince = nowNanos;
+    }
+
+    int partition() {
+        return partition;
+    }
+
+    /** The offset of the next record that is told. */
+    long position() {
+        return position;
+    }
+
+    /** From now on this listener is told too; whether it needs a backfill. */
+    boolean add(Feed feed) {
+        feeds.add(feed);
+        if (feed.from() < recentFrom) {
+            return feed.begin(position);
+        }
+        feed.begin(feed.from());
+        for (ConsumerRecord<byte[], byte[]> consumed : recent) {
+            if (consumed.offset() >= feed.from()) {
+                tell(consumed, List.of(feed));
+            }
+        }
+        return false;
+    }
+
+    /** Tells a record to all who want it. */
+    void tell(ConsumerRecord<byte[], byte[]> consumed) {
+        if (consumed.offset() < position) {
+            return; // only after the broker has lost offsets that we had already seen
+        }
+        position = consumed.offset() + 1;
+        recent.add(consumed);
+        recentWeight += JournalReader.weight(consumed);
+        while (recentWeight > maxRecent) {
+            ConsumerRecord<byte[], byte[]> oldest = recent.remove();
+            recentWeight -= JournalReader.weight(oldest);
+            recentFrom = oldest.offset() + 1;
+        }
+        tell(consumed, feeds);
+    }
+
+    private static void tell(ConsumerRecord<byte[], byte[]> consumed, List<Feed> listening) {
+        Labels labels = JournalReader.labels(consumed);
+        @Nullable Letter letter = null;
+        for (Feed feed : listening) {
+            if (feed.filter().wants(labels)) {
+                letter = letter == null ? JournalReader.letter(consumed) : letter;
+                if (letter == null) {
+                    return;
+                }
+                feed.live(letter);
+            }
+        }
+    }
+
+    /** Forgets listeners that are gone; whether nobody has listened for this long. */
+    boolean idle(long nowNanos, long lingerNanos) {
+        feeds.removeIf(feed -> feed.mailbox().isOver());
+        if (!feeds.isEmpty()) {
+            idleSince = nowNanos;
+            return false;
+        }
+        return nowNanos - idleSince >= lingerNanos;
+    }
+
+    int listeners() {
+        return feeds.size();
+    }
+
+    /** Nobody is told anything any more. */
+    void drop(ListenerDroppedException reason) {
+        feeds.forEach(feed -> feed.mailbox().drop(reason));
+        feeds.clear();
+    }
+}

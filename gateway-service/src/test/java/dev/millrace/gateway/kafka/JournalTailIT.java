@@ -1,0 +1,357 @@
+package dev.millrace.gateway.kafka;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.millrace.broker.EmbeddedBroker;
+import dev.millrace.gateway.kafka.ListenerDroppedException.Reason;
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.EventCodec;
+import dev.millrace.schemas.JournalEntry;
+import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.Topics;
+import dev.millrace.schemas.kafka.TopicSettings;
+import dev.millrace.schemas.kafka.TopicSetup;
+import dev.millrace.testing.RequiresBroker;
+import dev.millrace.testing.TestBroker;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.common.serialization.StringSerializer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+@RequiresBroker
+class JournalTailIT {
+    private static final Duration LIMIT = Duration.ofSeconds(30);
+    private static final String MINE = "mine";
+
+    @Test
+    void shouldTellEachEntryOnceToAClientThatDropsFiftyTimesAndComesBackToAnotherInstance(TestBroker broker)
+            throws Exception {
+        // given
+        long seed = 20_260_101L;
+        Random random = new Random(seed);
+        Topics topics = broker.createTopics(1);
+        int count = 2_000;
+        try (JournalTail one = tail(broker, topics, Duration.ofMillis(50));
+                JournalTail other = tail(broker, topics, Duration.ZERO);
+                ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            Future<?> writing = threads.submit(() -> write(broker, topics, count, seed));
+
+            // when
+            List<String> got = new ArrayList<>();
+            long next = 0;
+            int connects = 0;
+            while (got.size() < count) {
+                JournalTail instance = connects++ % 2 == 0 ? one : other;
+                int take = connects > 50 ? Integer.MAX_VALUE : 1 + random.nextInt(count / 40);
+                try (JournalListener listener = instance.listen(0, next, JournalFilter.task("default", MINE))) {
+                    for (int i = 0; i < take && got.size() < count; i++) {
+                        JournalEntry entry = listener.next(LIMIT);
+                        assertThat(entry)
+                                .as("entry %d, seed %d", got.size(), seed)
+                                .isNotNull();
+                        got.add(entry.event().id());
+                        next = entry.cursor().offset() + 1;
+                    }
+                }
+            }
+
+            // then
+            writing.get(LIMIT.toSeconds(), TimeUnit.SECONDS);
+            assertThat(connects).as("seed %d", seed).isEqualTo(51);
+            assertThat(got).as("seed %d", seed).containsExactlyElementsOf(expected(count));
+        }
+    }
+
+    @Test
+    void shouldHandOverFromBackfillToTailUnderLoadWithoutGapOrDouble(TestBroker broker) throws Exception {
+        // given
+        Topics topics = broker.createTopics(1);
+        int before = 6_000; // further back than a tail begins
+        int count = 3_000;
+        int listeners = 12;
+        fill(broker, topics, before);
+        try (JournalTail tail = tail(broker, topics, LIMIT);
+                ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+                JournalListener first = tail.listen(0, tail.end(0, LIMIT), JournalFilter.task("default", "none"))) {
+            assertThat(first.next(Duration.ofMillis(1))).isNull();
+            Future<?> writing = threads.submit(() -> write(broker, topics, count, 7));
+
+            // when
+            List<Future<List<String>>> reading = IntStream.range(0, listeners)
+                    .mapToObj(i -> threads.submit(() -> {
+                        Thread.sleep(Duration.ofMillis(40L * i)); // they begin one after the other, while it is written
+                        return take(tail, 0, count);
+                    }))
+                    .toList();
+
+            // then
+            for (Future<List<String>> one : reading) {
+                assertThat(one.get(60, TimeUnit.SECONDS)).containsExactlyElementsOf(expected(count));
+            }
+            writing.get(LIMIT.toSeconds(), TimeUnit.SECONDS);
+            assertThat(tail.backfills()).isPositive();
+        }
+    }
+
+    @Test
+    void shouldListenToManyPartitionsAndToWhatComesAfterNow(TestBroker broker) throws Exception {
+        // given
+        Topics topics = broker.createTopics(3);
+        IntStream.range(0, 30).forEach(i -> broker.produce(topics.journal(), event("old" + i, "old" + i)));
+        try (JournalTail tail = tail(broker, topics, LIMIT, 3)) {
+            Map<Integer, Long> ends = Map.of(0, tail.end(0, LIMIT), 1, tail.end(1, LIMIT), 2, tail.end(2, LIMIT));
+            try (JournalListener listener = tail.listen(ends, labels -> true)) {
+
+                // when
+                List<String> ids =
+                        IntStream.range(0, 30).mapToObj(i -> "new" + i).toList();
+                ids.forEach(id -> broker.produce(topics.journal(), event(id, id)));
+
+                // then
+                List<String> got = new ArrayList<>();
+                while (got.size() < ids.size()) {
+                    JournalEntry entry = listener.next(LIMIT);
+                    assertThat(entry).isNotNull();
+                    assertThat(entry.cursor().partition())
+                            .isEqualTo(tail.partitionOf(entry.event().sessionKey()));
+                    got.add(entry.event().id());
+                }
+                assertThat(got).containsExactlyInAnyOrderElementsOf(ids);
+                assertThat(tail.assignedPartitions()).isEqualTo(3);
+            }
+        }
+    }
+
+    @Test
+    void shouldReadOnlyPartitionsThatSomebodyListensTo(TestBroker broker) throws Exception {
+        // given
+        Topics topics = broker.createTopics(2);
+        try (JournalTail tail = tail(broker, topics, Duration.ofMillis(100), 2)) {
+            assertThat(tail.assignedPartitions()).isZero();
+            JournalListener listener = tail.listen(1, 0, labels -> true);
+            await().atMost(LIMIT).until(() -> tail.assignedPartitions() == 1);
+            assertThat(tail.listeners()).isEqualTo(1);
+
+            // when
+            listener.close();
+
+            // then
+            await().atMost(LIMIT).until(() -> tail.assignedPartitions() == 0);
+            assertThat(tail.listeners()).isZero();
+        }
+    }
+
+    @Test
+    void shouldDropASlowListenerAndLetItGoOnFromItsLastEntry(TestBroker broker) throws Exception {
+        // given
+        Topics topics = broker.createTopics(1);
+        int count = 600; // some 512 bytes each, against a mailbox of 64 KiB
+        try (JournalTail tail = new JournalTail(
+                Map.of("bootstrap.servers", broker.bootstrapServers()),
+                topics,
+                settings(1, TailSettings.MIN_MAILBOX_BYTES, LIMIT))) {
+            JournalListener slow = tail.listen(0, tail.end(0, LIMIT), JournalFilter.task("default", MINE));
+            JournalListener quick = tail.listen(0, tail.end(0, LIMIT), JournalFilter.task("default", "other"));
+            fill(broker, topics, count, MINE);
+            broker.produce(topics.journal(), event("last", "other"));
+            assertThat(quick.next(LIMIT)).isNotNull();
+
+            // when
+            List<String> got = new ArrayList<>();
+            long next = 0;
+            ListenerDroppedException dropped = null;
+            while (dropped == null) {
+                try {
+                    JournalEntry entry = slow.next(LIMIT);
+                    assertThat(entry).isNotNull();
+                    got.add(entry.event().id());
+                    next = entry.cursor().offset() + 1;
+                } catch (ListenerDroppedException e) {
+                    dropped = e;
+                }
+            }
+
+            // then
+            assertThat(dropped.reason()).isEqualTo(Reason.TOO_SLOW);
+            assertThat(got).hasSizeLessThan(count);
+            got.addAll(take(tail, next, count - got.size()));
+            assertThat(got).containsExactlyElementsOf(expected(count));
+        }
+    }
+
+    @Test
+    void shouldTellItsListenersThatItWasClosed(TestBroker broker) throws Exception {
+        // given
+        Topics topics = broker.createTopics(1);
+        JournalTail tail = tail(broker, topics, LIMIT);
+        JournalListener listener = tail.listen(0, 0, labels -> true);
+
+        // when
+        tail.close();
+
+        // then
+        assertThatThrownBy(() -> listener.next(LIMIT))
+                .isInstanceOfSatisfying(
+                        ListenerDroppedException.class,
+                        dropped -> assertThat(dropped.reason()).isEqualTo(Reason.CLOSED));
+        assertThatThrownBy(() -> tail.listen(0, 0, labels -> true).next(LIMIT))
+                .isInstanceOf(ListenerDroppedException.class);
+    }
+
+    @Test
+    void shouldRefuseAPartitionThatThereIsNot(TestBroker broker) {
+        try (JournalTail tail = tail(broker, broker.createTopics(1), LIMIT)) {
+            assertThatThrownBy(() -> tail.listen(1, 0, labels -> true)).isInstanceOf(IllegalArgumentException.class);
+        }
+    }
+
+    @Test
+    void shouldGoOnAfterARestartOfTheBroker(@TempDir Path folder) throws Exception {
+        // given
+        Topics topics = new Topics("restart.");
+        EmbeddedBroker broker = EmbeddedBroker.start(folder, 0);
+        String servers = broker.bootstrapServers();
+        int port = Integer.parseInt(servers.substring(servers.lastIndexOf(':') + 1));
+        Map<String, Object> kafka = Map.of("bootstrap.servers", servers);
+        TopicSetup.ensure(kafka, topics, new TopicSettings(1, TopicSettings.BROKER_DEFAULT, true), LIMIT);
+        try (JournalTail tail = new JournalTail(kafka, topics, settings(1, 4 * 1024 * 1024, LIMIT));
+                JournalListener listener = tail.listen(0, 0, labels -> true);
+                KafkaProducer<String, byte[]> producer =
+                        new KafkaProducer<>(kafka, new StringSerializer(), new ByteArraySerializer())) {
+            producer.send(EventCodec.toRecord(topics.journal(), event("before", MINE)))
+                    .get();
+            assertThat(listener.next(LIMIT))
+                    .extracting(entry -> entry.event().id())
+                    .isEqualTo("before");
+
+            // when
+            broker.close();
+            broker = EmbeddedBroker.start(folder, port);
+            producer.send(EventCodec.toRecord(topics.journal(), event("after", MINE)))
+                    .get();
+
+            // then
+            assertThat(listener.next(LIMIT))
+                    .extracting(entry -> entry.event().id())
+                    .isEqualTo("after");
+            assertThat(listener.next(Duration.ofMillis(200))).isNull();
+        } finally {
+            broker.close();
+        }
+    }
+
+    private static List<String> take(JournalTail tail, long from, int count) throws Exception {
+        List<String> got = new ArrayList<>();
+        try (JournalListener listener = tail.listen(0, from, JournalFilter.task("default", MINE))) {
+            while (got.size() < count) {
+                JournalEntry entry = listener.next(LIMIT);
+                if (entry == null) {
+                    throw new AssertionError("nothing more after " + got.size() + " of " + count);
+                }
+                got.add(entry.event().id());
+            }
+        }
+        return got;
+    }
+
+    /** In small transactions like the machine's, one in ten aborted, with other tasks' events between. */
+    private static void write(TestBroker broker, Topics topics, int count, long seed) {
+        Random random = new Random(seed);
+        Map<String, Object> config = Map.of(
+                "bootstrap.servers",
+                broker.bootstrapServers(),
+                "transactional.id",
+                topics.prefix() + seed,
+                "linger.ms",
+                0);
+        try (KafkaProducer<String, byte[]> producer =
+                new KafkaProducer<>(config, new StringSerializer(), new ByteArraySerializer())) {
+            producer.initTransactions();
+            int written = 0;
+            while (written < count) {
+                int size = Math.min(count - written, 1 + random.nextInt(20));
+                boolean abort = random.nextInt(10) == 0;
+                producer.beginTransaction();
+                List<Future<RecordMetadata>> sent = new ArrayList<>();
+                for (int i = 0; i < size; i++) {
+                    sent.add(producer.send(toPartitionZero(topics, event("e" + (written + i), MINE))));
+                    sent.add(producer.send(toPartitionZero(topics, event("x" + (written + i), "other"))));
+                }
+                producer.flush();
+                assertThat(sent).allMatch(Future::isDone);
+                if (abort) {
+                    producer.abortTransaction();
+                } else {
+                    producer.commitTransaction();
+                    written += size;
+                }
+            }
+        }
+    }
+
+    private static void fill(TestBroker broker, Topics topics, int count) {
+        fill(broker, topics, count, "filler");
+    }
+
+    private static void fill(TestBroker broker, Topics topics, int count, String taskId) {
+        try (KafkaProducer<String, byte[]> producer = new KafkaProducer<>(
+                Map.of("bootstrap.servers", broker.bootstrapServers()),
+                new StringSerializer(),
+                new ByteArraySerializer())) {
+            List<Future<RecordMetadata>> sent = IntStream.range(0, count)
+                    .mapToObj(i -> producer.send(toPartitionZero(topics, event("e" + i, taskId))))
+                    .toList();
+            producer.flush();
+            assertThat(sent).allMatch(Future::isDone);
+        }
+    }
+
+    private static ProducerRecord<String, byte[]> toPartitionZero(Topics topics, Event event) {
+        ProducerRecord<String, byte[]> produced = EventCodec.toRecord(topics.journal(), event);
+        return new ProducerRecord<>(
+                produced.topic(), 0, produced.timestamp(), produced.key(), produced.value(), produced.headers());
+    }
+
+    private static List<String> expected(int count) {
+        return IntStream.range(0, count).mapToObj(i -> "e" + i).toList();
+    }
+
+    private static Event event(String id, String taskId) {
+        return Event.root(id, KnownEventType.TASK_NOTIFY, Instant.now())
+                .taskId(taskId)
+                .payload(Map.of("message", "x"))
+                .build();
+    }
+
+    private static JournalTail tail(TestBroker broker, Topics topics, Duration linger) {
+        return tail(broker, topics, linger, 1);
+    }
+
+    private static JournalTail tail(TestBroker broker, Topics topics, Duration linger, int partitions) {
+        return new JournalTail(
+                Map.of("bootstrap.servers", broker.bootstrapServers()),
+                topics,
+                settings(partitions, 4 * 1024 * 1024, linger));
+    }
+
+    private static TailSettings settings(int partitions, int mailboxBytes, Duration linger) {
+        return new TailSettings(partitions, mailboxBytes, LIMIT, linger, 4);
+    }
+}
