@@ -1,0 +1,64 @@
+package dev.millrace.gateway.config;
+
+import io.quarkus.runtime.configuration.MemorySize;
+import io.smallrye.config.ConfigMapping;
+import io.smallrye.config.WithDefault;
+import jakarta.validation.constraints.Max;
+import jakarta.validation.constraints.Min;
+import java.net.URI;
+import java.time.Duration;
+
+/** What an operator may set for the gateway. Every value has a default that works in {@code standalone}. */
+@ConfigMapping(prefix = "millrace.gateway")
+public interface GatewayConfig {
+
+    /** Where agent-service answers questions about tasks. */
+    @WithDefault("http://localhost:8081")
+    URI agentUrl();
+
+    /** The largest request body that is read. What is accepted goes into one Kafka record, so the lanes' own limit is near. */
+    @WithDefault("1M")
+    MemorySize maxBodySize();
+
+    /** How long the brokers may take to store an event before the client gets a 503. */
+    @WithDefault("5s")
+    Duration produceTimeout();
+
+    /** How long agent-service may take to answer a question before the client gets a 503. */
+    @WithDefault("3s")
+    Duration queryTimeout();
+
+    /** The longest {@code ?wait=} that a client may ask for. */
+    @WithDefault("120s")
+    Duration maxWait();
+
+    /** How many accepted tasks are remembered until agent-service knows them. */
+    @WithDefault("10000")
+    @Min(0)
+    @Max(1_000_000)
+    int recentTasks();
+
+    /** Server-sent events. */
+    Stream stream();
+
+    /** Server-sent events. */
+    interface Stream {
+
+        /** After so much silence a comment is sent, so that proxies and clients know that the stream is alive. */
+        @WithDefault("15s")
+        Duration heartbeat();
+
+        /** How far a client may lag behind, in bytes of events, before its stream is ended. At least 64 KiB. */
+        @WithDefault("4M")
+        MemorySize buffer();
+
+        /** How long a client may take nothing, although there is something, before its stream is ended. */
+        @WithDefault("30s")
+        Duration patience();
+
+        /** How many streams may read far back in the journal at the same time; the others wait. */
+        @WithDefault("16")
+        @Min(1)
+        int backfills();
+    }
+}

@@ -1,0 +1,153 @@
+package dev.millrace.gateway.config;
+
+import dev.millrace.gateway.kafka.BrokerProbe;
+import dev.millrace.gateway.kafka.EventSender;
+import dev.millrace.gateway.kafka.JournalTail;
+import dev.millrace.gateway.kafka.TailSettings;
+import dev.millrace.gateway.query.AgentClient;
+import dev.millrace.gateway.query.KnownAgents;
+import dev.millrace.gateway.query.RecentTasks;
+import dev.millrace.gateway.query.Tasks;
+import dev.millrace.schemas.Topics;
+import dev.millrace.schemas.kafka.TopicSettings;
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.quarkus.runtime.Quarkus;
+import io.quarkus.runtime.StartupEvent;
+import jakarta.annotation.Priority;
+import jakarta.enterprise.event.Observes;
+import jakarta.enterprise.inject.Disposes;
+import jakarta.enterprise.inject.Produces;
+import jakarta.inject.Inject;
+import jakarta.inject.Singleton;
+import jakarta.interceptor.Interceptor;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import org.eclipse.microprofile.config.Config;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Makes the gateway's parts. */
+@Singleton
+public class GatewayWiring {
+    private static final Logger LOGGER = LoggerFactory.getLogger(GatewayWiring.class);
+
+    private static final Duration LINGER = Duration.ofSeconds(10);
+    private static final Duration AGENTS_FRESH = Duration.ofSeconds(5);
+
+    private final GatewayConfig config;
+    private final Map<String, Object> kafka;
+    private final Topics topics;
+    private final TopicSettings topicSettings;
+
+    @Inject
+    GatewayWiring(GatewayConfig config, TopicsConfig topicsConfig, Config all) {
+        this.config = config;
+        this.kafka = kafkaOf(all);
+        this.topics = new Topics(topicsConfig.prefix());
+        this.topicSettings = topicsConfig.settings();
+    }
+
+    @Produces
+    @Singleton
+    EventSender sender() {
+        return new EventSender(kafka, topics, config.produceTimeout());
+    }
+
+    void close(@Disposes EventSender sender) {
+        sender.close();
+    }
+
+    @Produces
+    @Singleton
+    JournalTail tail(MeterRegistry metrics) {
+        JournalTail tail = new JournalTail(
+                kafka,
+                topics,
+                new TailSettings(
+                        topicSettings.partitions(),
+                        (int) config.stream().buffer().asLongValue(),
+                        config.stream().patience(),
+                        LINGER,
+                        config.stream().backfills()));
+        Gauge.builder("millrace.gateway.listeners", tail, JournalTail::listeners)
+                .description("Streams and waiting requests that listen to the journal")
+                .register(metrics);
+        Gauge.builder("millrace.gateway.tailed.partitions", tail, JournalTail::assignedPartitions)
+                .description("Partitions of the journal that are being read")
+                .register(metrics);
+        FunctionCounter.builder("millrace.gateway.backfills", tail, JournalTail::backfills)
+                .description("Listeners that had to read old records first")
+                .register(metrics);
+        return tail;
+    }
+
+    void close(@Disposes JournalTail tail) {
+        tail.close();
+    }
+
+    @Produces
+    @Singleton
+    BrokerProbe probe() {
+        return new BrokerProbe(kafka, topics, topicSettings, wrong -> {
+            LOGGER.error("The gateway stops: {}", wrong.getMessage());
+            Quarkus.asyncExit(1);
+        });
+    }
+
+    void close(@Disposes BrokerProbe probe) {
+        probe.close();
+    }
+
+    @Produces
+    @Singleton
+    AgentClient agentClient() {
+        return new AgentClient(config.agentUrl(), config.queryTimeout());
+    }
+
+    void close(@Disposes AgentClient client) {
+        client.close();
+    }
+
+    @Produces
+    @Singleton
+    KnownAgents agents(AgentClient client) {
+        return new KnownAgents(client, AGENTS_FRESH);
+    }
+
+    @Produces
+    @Singleton
+    RecentTasks recentTasks() {
+        return new RecentTasks(config.recentTasks(), Clock.systemUTC());
+    }
+
+    @Produces
+    @Singleton
+    Tasks tasks(AgentClient client, RecentTasks recent) {
+        return new Tasks(client, recent);
+    }
+
+    /** After an embedded broker, which starts with a lower priority. */
+    void start(@Observes @Priority(Interceptor.Priority.APPLICATION + 400) StartupEvent event, BrokerProbe probe) {
+        probe.start();
+    }
+
+    /** All {@code kafka.*} keys without that prefix: how to reach the brokers. */
+    private static Map<String, Object> kafkaOf(Config config) {
+        Map<String, Object> kafka = new HashMap<>();
+        for (String name : config.getPropertyNames()) {
+            if (name.startsWith("kafka.")) {
+                config.getOptionalValue(name, String.class)
+                        .ifPresent(value -> kafka.put(name.substring("kafka.".length()), value));
+            }
+        }
+        // asked for by name, so that the environment variable counts
+        kafka.put(
+                "bootstrap.servers",
+                config.getOptionalValue("kafka.bootstrap.servers", String.class).orElse("localhost:9092"));
+        return kafka;
+    }
+}

@@ -1,0 +1,32 @@
+package dev.millrace.gateway.config;
+
+import dev.millrace.schemas.Topics;
+import dev.millrace.schemas.kafka.TopicSettings;
+import io.smallrye.config.ConfigMapping;
+import io.smallrye.config.WithDefault;
+
+/** How the topics of the installation are named and laid out: the same in every service. */
+@ConfigMapping(prefix = "millrace.topics")
+public interface TopicsConfig {
+
+    /** What every topic name begins with. */
+    @WithDefault(Topics.DEFAULT_PREFIX)
+    String prefix();
+
+    /** Whether missing topics are made at the start; if not, a missing one is an error. */
+    @WithDefault("false")
+    boolean create();
+
+    /** Partitions of every lane and of the journal, 1 or more. The same for all, because they meet in one topology. */
+    @WithDefault("6")
+    int partitions();
+
+    /** On how many brokers a topic that is made lies; -1 = as the broker is set up. */
+    @WithDefault("-1")
+    int replication();
+
+    /** The same as the contract has it, checked. */
+    default TopicSettings settings() {
+        return new TopicSettings(partitions(), replication(), create());
+    }
+}

@@ -1,0 +1,134 @@
+package dev.millrace.gateway.query;
+
+import dev.millrace.schemas.Json;
+import dev.millrace.schemas.MalformedEventException;
+import java.io.IOException;
+import java.net.URI;
+import java.net.URLEncoder;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpTimeoutException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** Asks the query side of agent-service over HTTP. For any thread; a call blocks it for at most the deadline. */
+public final class AgentClient implements AutoCloseable {
+
+    /** Another service on a wrong port would answer too, but not with our problems. */
+    private static final String OUR_PROBLEM = "\"urn:millrace:problem:";
+
+    private final String base;
+    private final Duration deadline;
+    private final HttpClient http;
+
+    /**
+     * An answer.
+     *
+     * @param found whether there is what was asked for
+     * @param json the answer as it came; a problem if nothing was found
+     */
+    public record Answer(boolean found, String json) {
+
+        /**
+         * The answer as values.
+         *
+         * @throws QueryUnavailableException if it is no JSON object, so that agent-service does not work as it should
+         */
+        public Map<String, @Nullable Object> object() throws QueryUnavailableException {
+            try {
+                return Json.readObject(json.getBytes(StandardCharsets.UTF_8));
+            } catch (MalformedEventException e) {
+                throw new QueryUnavailableException("agent-service answered with something that is no JSON object", e);
+            }
+        }
+    }
+
+    /**
+     * Connects when it is asked.
+     *
+     * @param base where agent-service is, such as {@code http://localhost:8081}
+     * @param deadline how long an answer may take
+     */
+    public AgentClient(URI base, Duration deadline) {
+        this.base = base.toString().replaceFirst("/+$", "");
+        this.deadline = deadline;
+        // HTTP/1.1, since the JDK's client else offers h2c with every first request
+        this.http = HttpClient.newBuilder()
+                .version(HttpClient.Version.HTTP_1_1)
+                .connectTimeout(deadline)
+                .build();
+    }
+
+    /** A path below {@code /internal}; each segment is encoded. */
+    public static String path(String... segments) {
+        StringBuilder path = new StringBuilder("/internal");
+        for (String segment : segments) {
+            path.append('/').append(encoded(segment).replace("+", "%20"));
+        }
+        return path.toString();
+    }
+
+    /**
+     * Asks, and waits for the answer.
+     *
+     * @param path from {@link #path}
+     * @param query parameters; those that are {@code null} are left out
+     * @throws QueryUnavailableException if there was no answer in time, or one that says "not now"
+     * @throws BadQueryException if a parameter is one that agent-service cannot read
+     */
+    public Answer get(String path, Map<String, @Nullable String> query)
+            throws QueryUnavailableException, InterruptedException {
+        HttpResponse<String> response;
+        try {
+            response = http.send(
+                    HttpRequest.newBuilder(URI.create(base + path + suffix(query)))
+                            .timeout(deadline)
+                            .header("Accept", "application/json")
+                            .build(),
+                    HttpResponse.BodyHandlers.ofString());
+        } catch (HttpTimeoutException e) {
+            throw new QueryUnavailableException(
+                    "agent-service did not answer within " + deadline.toMillis() + " ms", e);
+        } catch (IOException e) {
+            throw new QueryUnavailableException("agent-service cannot be reached", e);
+        }
+        int status = response.statusCode();
+        if (status == 200) {
+            return new Answer(true, response.body());
+        }
+        boolean ours = response.body().contains(OUR_PROBLEM);
+        if (status == 404 && ours) {
+            return new Answer(false, response.body());
+        }
+        if (status == 400 && ours) {
+            throw new BadQueryException(response.body());
+        }
+        throw new QueryUnavailableException(
+                status == 503
+                        ? "agent-service is starting or catching up"
+                        : "agent-service answered with the unexpected status " + status,
+                null);
+    }
+
+    /** Closes its connections. */
+    @Override
+    public void close() {
+        http.shutdownNow();
+    }
+
+    private static String suffix(Map<String, @Nullable String> query) {
+        String joined = query.entrySet().stream()
+                .filter(parameter -> parameter.getValue() != null)
+                .map(parameter -> parameter.getKey() + "=" + encoded(String.valueOf(parameter.getValue())))
+                .collect(Collectors.joining("&"));
+        return joined.isEmpty() ? "" : "?" + joined;
+    }
+
+    private static String encoded(String text) {
+        return URLEncoder.encode(text, StandardCharsets.UTF_8);
+    }
+}

@@ -1,0 +1,74 @@
+package dev.millrace.gateway.query;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedSet;
+import java.util.TreeSet;
+import java.util.concurrent.locks.ReentrantLock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The names of the agents, asked for anew every few seconds while somebody wants to know. For any thread. */
+public final class KnownAgents {
+    private static final Logger LOGGER = LoggerFactory.getLogger(KnownAgents.class);
+
+    private final AgentClient client;
+    private final Duration fresh;
+    private final ReentrantLock asking = new ReentrantLock();
+    private volatile Snapshot snapshot = new Snapshot(Optional.empty(), Long.MIN_VALUE);
+
+    private record Snapshot(Optional<SortedSet<String>> names, long atNanos) {}
+
+    /**
+     * Asks nobody yet.
+     *
+     * @param fresh for how long an answer, or that there was none, is taken as it is
+     */
+    public KnownAgents(AgentClient client, Duration fresh) {
+        this.client = client;
+        this.fresh = fresh;
+    }
+
+    /**
+     * The names, in alphabetical order, never none.
+     *
+     * @return empty if they are not known now
+     */
+    public Optional<SortedSet<String>> names() throws InterruptedException {
+        Snapshot now = snapshot;
+        if (isFresh(now) || !asking.tryLock()) {
+            return now.names();
+        }
+        try {
+            if (!isFresh(snapshot)) {
+                snapshot = new Snapshot(ask(), System.nanoTime());
+            }
+            return snapshot.names();
+        } finally {
+            asking.unlock();
+        }
+    }
+
+    private boolean isFresh(Snapshot one) {
+        return one.atNanos() != Long.MIN_VALUE && System.nanoTime() - one.atNanos() < fresh.toNanos();
+    }
+
+    private Optional<SortedSet<String>> ask() throws InterruptedException {
+        try {
+            TreeSet<String> names = new TreeSet<>();
+            Object agents =
+                    client.get(AgentClient.path("agents"), Map.of()).object().get("agents");
+            for (Object agent : agents instanceof List<?> list ? list : List.of()) {
+                if (agent instanceof Map<?, ?> one && one.get("name") instanceof String name) {
+                    names.add(name);
+                }
+            }
+            return names.isEmpty() ? Optional.empty() : Optional.of(names);
+        } catch (QueryUnavailableException e) {
+            LOGGER.atDebug().setCause(e).log("The agents are not known now");
+            return Optional.empty();
+        }
+    }
+}

@@ -1,0 +1,95 @@
+package dev.millrace.gateway.query;
+
+import dev.millrace.gateway.query.AgentClient.Answer;
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.JournalCursor;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is known about tasks, whoever knows it. An id that nobody knows is looked for a little longer: it may have been
+ * accepted a moment ago by another instance. For any thread; calls block.
+ */
+public final class Tasks {
+    private static final Duration FIRST_PAUSE = Duration.ofMillis(40);
+    private static final int MAX_TRIES = 5; // with pauses of 40, 80, 120 and 160 ms
+
+    private final AgentClient client;
+    private final RecentTasks recent;
+
+    /** Asks these two. */
+    public Tasks(AgentClient client, RecentTasks recent) {
+        this.client = client;
+        this.recent = recent;
+    }
+
+    /** One task, or something about one: from agent-service or, as long as that has not come to it, from this instance. */
+    public sealed interface Found {
+
+        /** What agent-service says. */
+        record Known(Answer answer) implements Found {}
+
+        /** This instance has accepted the event that starts the task, and agent-service does not know it yet. */
+        record Accepted(Event event) implements Found {}
+    }
+
+    /**
+     * A task.
+     *
+     * @param at a place of the journal that the answer has to take into account; {@code null} = any
+     * @return empty if nobody knows it
+     */
+    public Optional<Found> task(String namespace, String taskId, @Nullable JournalCursor at)
+            throws QueryUnavailableException, InterruptedException {
+        Map<String, @Nullable String> query = new HashMap<>();
+        query.put("namespace", namespace);
+        query.put("at", at == null ? null : at.toString());
+        return find(AgentClient.path("tasks", taskId), query, namespace, taskId);
+    }
+
+    /**
+     * A page of a task's events.
+     *
+     * @param after only what comes after this place; {@code null} = from the beginning
+     * @return empty if nobody knows the task
+     */
+    public Optional<Found> events(String namespace, String taskId, @Nullable JournalCursor after, int limit)
+            throws QueryUnavailableException, InterruptedException {
+        Map<String, @Nullable String> query = new HashMap<>();
+        query.put("namespace", namespace);
+        query.put("after", after == null ? null : after.toString());
+        query.put("limit", Integer.toString(limit));
+        return find(AgentClient.path("tasks", taskId, "events"), query, namespace, taskId);
+    }
+
+    /**
+     * An event and what led to it, as agent-service says.
+     *
+     * @return empty if nobody knows the event
+     */
+    public Optional<Found> chain(String namespace, String eventId)
+            throws QueryUnavailableException, InterruptedException {
+        return find(AgentClient.path("events", eventId, "chain"), Map.of("namespace", namespace), namespace, "");
+    }
+
+    private Optional<Found> find(String path, Map<String, @Nullable String> query, String namespace, String taskId)
+            throws QueryUnavailableException, InterruptedException {
+        for (int tried = 1; ; tried++) {
+            Answer answer = client.get(path, query);
+            if (answer.found()) {
+                return Optional.of(new Found.Known(answer));
+            }
+            Optional<Event> accepted = recent.find(namespace, taskId);
+            if (accepted.isPresent()) {
+                return Optional.of(new Found.Accepted(accepted.get()));
+            }
+            if (tried == MAX_TRIES) {
+                return Optional.empty();
+            }
+            Thread.sleep(FIRST_PAUSE.multipliedBy(tried));
+        }
+    }
+}

@@ -1,0 +1,80 @@
+package dev.millrace.gateway.rest;
+
+import com.fasterxml.jackson.core.JsonLocation;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.millrace.schemas.Json;
+import dev.millrace.schemas.Problem;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Reads request bodies: never more than the limit, and bad JSON with the place where it is bad. */
+final class BodyReader {
+    private BodyReader() {}
+
+    /**
+     * The whole body.
+     *
+     * @param limit in bytes; a longer body is a 413, however it comes
+     */
+    static byte[] read(InputStream body, long limit) throws IOException {
+        byte[] bytes = body.readNBytes((int) Math.min(limit + 1, Integer.MAX_VALUE - 8));
+        if (bytes.length > limit) {
+            throw tooLarge(limit);
+        }
+        return bytes;
+    }
+
+    static ProblemException tooLarge(long limit) {
+        return new ProblemException(new Problem(
+                413,
+                "body_too_large",
+                "The body is too large",
+                "The body has more than " + limit + " bytes (millrace.gateway.max-body-size). Nothing was accepted.",
+                Map.of("limitBytes", limit)));
+    }
+
+    /** The body as a JSON object. */
+    static Map<String, @Nullable Object> object(byte[] bytes) {
+        JsonNode tree = tree(bytes);
+        if (!tree.isObject()) {
+            throw badJson("expected a JSON object, found " + kind(tree), null);
+        }
+        return Json.MAPPER.convertValue(
+                tree, Json.MAPPER.getTypeFactory().constructMapType(LinkedHashMap.class, String.class, Object.class));
+    }
+
+    /** The body as JSON of any kind. */
+    static JsonNode tree(byte[] bytes) {
+        try {
+            JsonNode tree = Json.MAPPER.readTree(bytes);
+            if (tree == null || tree.isMissingNode()) {
+                throw badJson("expected JSON, found an empty body", null);
+            }
+            return tree;
+        } catch (JsonProcessingException e) {
+            throw badJson(e.getOriginalMessage(), e.getLocation());
+        } catch (IOException e) {
+            throw badJson(String.valueOf(e.getMessage()), null);
+        }
+    }
+
+    private static ProblemException badJson(String what, @Nullable JsonLocation at) {
+        Map<String, Object> more = new LinkedHashMap<>();
+        String where = "";
+        if (at != null && at.getLineNr() > 0) {
+            more.put("line", at.getLineNr());
+            more.put("column", at.getColumnNr());
+            where = " (line " + at.getLineNr() + ", column " + at.getColumnNr() + ")";
+        }
+        return new ProblemException(new Problem(400, "bad_json", "The body is not valid JSON", what + where, more));
+    }
+
+    private static String kind(JsonNode tree) {
+        return "a JSON " + tree.getNodeType().name().toLowerCase(Locale.ROOT);
+    }
+}

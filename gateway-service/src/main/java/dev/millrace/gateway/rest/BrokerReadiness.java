@@ -1,0 +1,30 @@
+package dev.millrace.gateway.rest;
+
+import dev.millrace.gateway.kafka.BrokerProbe;
+import jakarta.inject.Inject;
+import jakarta.inject.Singleton;
+import org.eclipse.microprofile.health.HealthCheck;
+import org.eclipse.microprofile.health.HealthCheckResponse;
+import org.eclipse.microprofile.health.HealthCheckResponseBuilder;
+import org.eclipse.microprofile.health.Readiness;
+
+/** Ready while events can be accepted. That tasks can be asked for is not part of it: this instance is then still of use. */
+@Readiness
+@Singleton
+public class BrokerReadiness implements HealthCheck {
+    private final BrokerProbe probe;
+
+    @Inject
+    BrokerReadiness(BrokerProbe probe) {
+        this.probe = probe;
+    }
+
+    @Override
+    public HealthCheckResponse call() {
+        BrokerProbe.Status status = probe.status();
+        HealthCheckResponseBuilder response = HealthCheckResponse.named("gateway: Kafka");
+        return status.up()
+                ? response.up().build()
+                : response.down().withData("reason", status.detail()).build();
+    }
+}

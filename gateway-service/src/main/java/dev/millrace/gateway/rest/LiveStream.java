@@ -1,0 +1,69 @@
+package dev.millrace.gateway.rest;
+
+import dev.millrace.gateway.kafka.BrokerUnavailableException;
+import dev.millrace.gateway.kafka.JournalFilter;
+import dev.millrace.gateway.kafka.JournalListener;
+import dev.millrace.gateway.kafka.JournalTail;
+import dev.millrace.gateway.kafka.ListenerDroppedException;
+import dev.millrace.gateway.rest.SsePump.ClientGoneException;
+import dev.millrace.gateway.rest.SsePump.Outlet;
+import dev.millrace.schemas.JournalEntry;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+
+/**
+ * Everything that the journal is told from now on, or from where an earlier stream of this kind was cut off.
+ *
+ * @param from the offset of the next entry for each partition
+ */
+record LiveStream(JournalTail tail, JournalFilter filter, Map<Integer, Long> from, Duration heartbeat) {
+    private static final Pattern PART = Pattern.compile("(\\d{1,9})@(\\d{1,18})");
+
+    /** A stream from now on. */
+    static LiveStream fromNow(JournalTail tail, JournalFilter filter, Duration heartbeat, Duration atMost)
+            throws BrokerUnavailableException, InterruptedException {
+        Map<Integer, Long> ends = new TreeMap<>();
+        for (int partition = 0; partition < tail.partitions(); partition++) {
+            ends.put(partition, tail.end(partition, atMost));
+        }
+        return new LiveStream(tail, filter, ends, heartbeat);
+    }
+
+    /** Reads the {@code id} of an entry: {@code <partition>@<next offset>} for all of so many partitions. */
+    static Optional<Map<Integer, Long>> parse(String id, int partitions) {
+        Map<Integer, Long> from = new TreeMap<>();
+        for (String part : id.split(",", -1)) {
+            Matcher matcher = PART.matcher(part.strip());
+            if (matcher.matches() && Integer.parseInt(matcher.group(1)) < partitions) {
+                from.put(Integer.valueOf(matcher.group(1)), Long.valueOf(matcher.group(2)));
+            }
+        }
+        return from.size() == partitions ? Optional.of(from) : Optional.empty();
+    }
+
+    void run(Outlet outlet) throws InterruptedException, ListenerDroppedException, ClientGoneException {
+        Map<Integer, Long> next = new TreeMap<>(from);
+        try (JournalListener listener = tail.listen(from, filter)) {
+            while (true) {
+                JournalEntry entry = listener.next(heartbeat);
+                if (entry == null) {
+                    outlet.heartbeat();
+                } else {
+                    next.put(entry.cursor().partition(), entry.cursor().offset() + 1);
+                    outlet.entry(id(next), entry);
+                }
+            }
+        }
+    }
+
+    private static String id(Map<Integer, Long> next) {
+        return next.entrySet().stream()
+                .map(part -> part.getKey() + "@" + part.getValue())
+                .collect(Collectors.joining(","));
+    }
+}

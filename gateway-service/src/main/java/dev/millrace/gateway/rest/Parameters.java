@@ -1,0 +1,36 @@
+package dev.millrace.gateway.rest;
+
+import dev.millrace.schemas.JournalCursor;
+import org.jspecify.annotations.Nullable;
+
+/** Reads query parameters; one that cannot be read is a 400 and not, as JAX-RS would have it, a 404. */
+final class Parameters {
+    private Parameters() {}
+
+    /** A number from 1 to {@code most}. */
+    static int number(String name, String text, int most) {
+        try {
+            int number = Integer.parseInt(text.strip());
+            if (number >= 1 && number <= most) {
+                return number;
+            }
+        } catch (NumberFormatException e) {
+            // the same as a number out of range
+        }
+        throw ProblemException.badParameter(name, "a whole number from 1 to " + most, text);
+    }
+
+    /** A place in the journal; {@code null} if none is given. */
+    static @Nullable JournalCursor cursor(String name, @Nullable String text) {
+        if (text == null || text.isBlank()) {
+            return null;
+        }
+        return JournalCursor.parse(text.strip())
+                .orElseThrow(() -> ProblemException.badParameter(name, "<partition>:<offset>", text));
+    }
+
+    /** {@code ?follow}, {@code ?follow=true} and {@code ?follow=1} are yes; nothing else is. */
+    static boolean flag(@Nullable String text) {
+        return text != null && (text.isEmpty() || text.equals("true") || text.equals("1"));
+    }
+}

@@ -1,0 +1,150 @@
+package dev.millrace.gateway.rest;
+
+import dev.millrace.gateway.config.GatewayConfig;
+import dev.millrace.gateway.kafka.ListenerDroppedException;
+import dev.millrace.schemas.JournalEntry;
+import dev.millrace.schemas.Json;
+import io.smallrye.mutiny.Multi;
+import io.vertx.core.http.HttpServerResponse;
+import jakarta.ws.rs.sse.OutboundSseEvent;
+import java.time.Duration;
+import java.util.concurrent.Flow;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import org.jboss.resteasy.reactive.server.jaxrs.OutboundSseEventImpl;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Runs one event stream on a virtual thread of its own: it writes an event only when the client has taken the one before,
+ * and gives up on a client that takes none for too long. What waits for a slow client is bounded by the tail's mailbox.
+ */
+final class SsePump implements Flow.Publisher<OutboundSseEvent> {
+    private static final Logger LOGGER = LoggerFactory.getLogger(SsePump.class);
+
+    /** What fills the stream; it returns when the stream is over. */
+    @FunctionalInterface
+    interface Source {
+        void run(Outlet outlet) throws InterruptedException, ListenerDroppedException, ClientGoneException;
+    }
+
+    /** Where a source writes to. Each call waits until the client can take it. */
+    interface Outlet {
+        void entry(String id, JournalEntry entry) throws InterruptedException, ClientGoneException;
+
+        /** A comment, so that everybody on the way knows that the stream is alive. */
+        void heartbeat() throws InterruptedException, ClientGoneException;
+    }
+
+    /** Nobody takes the stream any more. */
+    static final class ClientGoneException extends Exception {
+        private static final long serialVersionUID = 1L;
+    }
+
+    private final Source source;
+    private final Duration patience;
+    private final Runnable disconnect;
+
+    /**
+     * For one subscriber.
+     *
+     * @param patience how long the client may take nothing
+     * @param disconnect cuts the connection to a client that is too slow; it can come back and go on where it was
+     */
+    SsePump(Source source, Duration patience, Runnable disconnect) {
+        this.source = source;
+        this.patience = patience;
+        this.disconnect = disconnect;
+    }
+
+    /** A stream as Quarkus takes it. */
+    static Multi<OutboundSseEvent> open(Source source, GatewayConfig.Stream config, HttpServerResponse response) {
+        return Multi.createFrom().publisher(new SsePump(source, config.patience(), response::reset));
+    }
+
+    @Override
+    public void subscribe(Flow.Subscriber<? super OutboundSseEvent> subscriber) {
+        Stream stream = new Stream(subscriber);
+        subscriber.onSubscribe(stream);
+        stream.thread.start();
+    }
+
+    private final class Stream implements Flow.Subscription, Outlet {
+        private final Flow.Subscriber<? super OutboundSseEvent> subscriber;
+        private final Semaphore demand = new Semaphore(0);
+        private final Thread thread = Thread.ofVirtual().name("event-stream").unstarted(this::run);
+        private volatile boolean cancelled;
+
+        Stream(Flow.Subscriber<? super OutboundSseEvent> subscriber) {
+            this.subscriber = subscriber;
+        }
+
+        @Override
+        public void request(long n) {
+            demand.release((int) Math.min(n, Integer.MAX_VALUE / 2));
+        }
+
+        @Override
+        public void cancel() {
+            cancelled = true;
+            thread.interrupt();
+        }
+
+        @Override
+        public void entry(String id, JournalEntry entry) throws InterruptedException, ClientGoneException {
+            write(new OutboundSseEventImpl.BuilderImpl()
+                    .id(id)
+                    .name(oneLine(entry.event().type().wireName()))
+                    .data(Json.writeText(entry.toJson()))
+                    .build());
+        }
+
+        @Override
+        public void heartbeat() throws InterruptedException, ClientGoneException {
+            write(new OutboundSseEventImpl.BuilderImpl().comment(" alive").build());
+        }
+
+        private void write(OutboundSseEvent event) throws InterruptedException, ClientGoneException {
+            if (!demand.tryAcquire(patience.toMillis(), TimeUnit.MILLISECONDS)) {
+                disconnect.run();
+                throw new ClientGoneException();
+            }
+            if (cancelled) {
+                throw new ClientGoneException();
+            }
+            subscriber.onNext(event);
+        }
+
+        private void run() {
+            try {
+                source.run(this);
+                complete();
+            } catch (ClientGoneException e) {
+                LOGGER.debug("The client of an event stream is gone");
+            } catch (ListenerDroppedException e) {
+                LOGGER.atDebug().addKeyValue("reason", e.reason()).log("An event stream was cut off");
+                if (e.reason() == ListenerDroppedException.Reason.TOO_SLOW) {
+                    disconnect.run();
+                } else {
+                    complete();
+                }
+            } catch (InterruptedException e) {
+                LOGGER.debug("The client of an event stream is gone");
+            } catch (RuntimeException e) {
+                LOGGER.atError().setCause(e).log("An event stream failed for a reason that nobody expected");
+                disconnect.run();
+            }
+        }
+
+        private void complete() throws IllegalStateException {
+            if (!cancelled) {
+                subscriber.onComplete();
+            }
+        }
+
+        private @Nullable String oneLine(String name) {
+            return name.replaceAll("[\\r\\n]", " ");
+        }
+    }
+}

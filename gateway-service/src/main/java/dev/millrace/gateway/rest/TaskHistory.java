@@ -1,0 +1,111 @@
+package dev.millrace.gateway.rest;
+
+import dev.millrace.gateway.query.QueryUnavailableException;
+import dev.millrace.gateway.query.Tasks;
+import dev.millrace.gateway.query.Tasks.Found;
+import dev.millrace.schemas.EventJson;
+import dev.millrace.schemas.JournalCursor;
+import dev.millrace.schemas.JournalEntry;
+import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.MalformedEventException;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads the past of a task, page by page, and remembers how it stood at its end. For one thread.
+ */
+final class TaskHistory {
+    private static final int PAGE = 500;
+
+    /** What to do with each entry; to fail ends the reading. */
+    @FunctionalInterface
+    interface Reader<E extends Exception> {
+        void read(JournalEntry entry) throws InterruptedException, E;
+    }
+
+    private final Tasks tasks;
+    private final String namespace;
+    private final String taskId;
+    private @Nullable JournalCursor read;
+    private @Nullable JournalCursor upTo;
+    private boolean ended;
+
+    TaskHistory(Tasks tasks, String namespace, String taskId) {
+        this.tasks = tasks;
+        this.namespace = namespace;
+        this.taskId = taskId;
+    }
+
+    /**
+     * Reads everything that there is and was not read before.
+     *
+     * @return whether there is anything: not, if agent-service does not know the task yet
+     * @throws ProblemException if nobody knows the task
+     */
+    <E extends Exception> boolean readOn(Reader<E> reader) throws QueryUnavailableException, InterruptedException, E {
+        while (true) {
+            Optional<Found> found = tasks.events(namespace, taskId, read, PAGE);
+            if (found.isEmpty()) {
+                throw ProblemException.unknownTask(namespace, taskId);
+            }
+            if (!(found.get() instanceof Found.Known known)) {
+                return false;
+            }
+            Map<String, @Nullable Object> page = known.answer().object();
+            for (Object one : page.get("events") instanceof List<?> list ? list : List.of()) {
+                JournalEntry entry = entry(one);
+                note(entry);
+                reader.read(entry);
+            }
+            if (page.get("next") == null) {
+                upTo = cursor(page.get("upTo"));
+                return true;
+            }
+        }
+    }
+
+    /** Where the journal goes on: everything of the task before this place has been read. Only after {@link #readOn}. */
+    JournalCursor next() throws QueryUnavailableException {
+        JournalCursor place = upTo;
+        if (place == null) {
+            throw new QueryUnavailableException("agent-service does not say up to where it knows the journal", null);
+        }
+        JournalCursor last = read;
+        long offset = last == null ? place.offset() : Math.max(place.offset(), last.offset());
+        return new JournalCursor(place.partition(), offset + 1);
+    }
+
+    /** Whether the task had ended, and was not resumed, at the last entry that was read. */
+    boolean ended() {
+        return ended;
+    }
+
+    private void note(JournalEntry entry) {
+        read = entry.cursor();
+        if (TaskWaiter.ends(entry.event().type())) {
+            ended = true;
+        } else if (entry.event().type() == KnownEventType.TASK_RESUMED) {
+            ended = false;
+        }
+    }
+
+    private static JournalEntry entry(@Nullable Object json) throws QueryUnavailableException {
+        if (json instanceof Map<?, ?> object) {
+            try {
+                @SuppressWarnings("unchecked")
+                Map<String, @Nullable Object> fields = (Map<String, @Nullable Object>) object;
+                return new JournalEntry(cursor(object.get("cursor")), EventJson.fromJson(fields));
+            } catch (MalformedEventException e) {
+                throw new QueryUnavailableException("agent-service told an event that cannot be read", e);
+            }
+        }
+        throw new QueryUnavailableException("agent-service told an event that cannot be read", null);
+    }
+
+    private static JournalCursor cursor(@Nullable Object text) throws QueryUnavailableException {
+        return JournalCursor.parse(String.valueOf(text))
+                .orElseThrow(() -> new QueryUnavailableException("agent-service told no place in the journal", null));
+    }
+}

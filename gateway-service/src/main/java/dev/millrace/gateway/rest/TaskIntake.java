@@ -1,0 +1,80 @@
+package dev.millrace.gateway.rest;
+
+import dev.millrace.gateway.kafka.BrokerUnavailableException;
+import dev.millrace.gateway.kafka.EventSender;
+import dev.millrace.gateway.kafka.EventTooLargeException;
+import dev.millrace.gateway.query.KnownAgents;
+import dev.millrace.gateway.query.RecentTasks;
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.EventSchemas;
+import dev.millrace.schemas.Problem;
+import io.micrometer.core.instrument.MeterRegistry;
+import jakarta.inject.Inject;
+import jakarta.inject.Singleton;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedSet;
+import org.jspecify.annotations.Nullable;
+
+/** The door: what comes through here is checked, and on its lane when the call returns. */
+@Singleton
+public class TaskIntake {
+    private final EventSender sender;
+    private final KnownAgents agents;
+    private final RecentTasks recent;
+    private final MeterRegistry metrics;
+
+    @Inject
+    TaskIntake(EventSender sender, KnownAgents agents, RecentTasks recent, MeterRegistry metrics) {
+        this.sender = sender;
+        this.agents = agents;
+        this.recent = recent;
+        this.metrics = metrics;
+    }
+
+    /**
+     * Refuses a task for an agent that there is not. While that cannot be told every agent is taken.
+     *
+     * @param agent {@code null} = the default one
+     */
+    void requireAgent(@Nullable String agent) throws InterruptedException {
+        Optional<SortedSet<String>> known = agent == null ? Optional.empty() : agents.names();
+        if (agent != null && known.isPresent() && !known.get().contains(agent)) {
+            throw new ProblemException(new Problem(
+                    422,
+                    "unknown_agent",
+                    "Unknown agent",
+                    "There is no agent " + agent + "; there are: " + String.join(", ", known.get()) + ".",
+                    Map.of("agents", List.copyOf(known.get()))));
+        }
+    }
+
+    /** Refuses an event whose payload its type does not take. */
+    void requireValid(Event event) {
+        List<String> problems = EventSchemas.problems(event);
+        if (!problems.isEmpty()) {
+            throw new ProblemException(new Problem(
+                    422,
+                    "invalid_payload",
+                    "The payload is not what its type takes",
+                    event.type().wireName() + " " + event.id() + ": " + String.join("; ", problems),
+                    Map.of("eventId", event.id(), "problems", problems)));
+        }
+    }
+
+    /** Puts valid events on their lanes. */
+    void accept(List<Event> events) throws BrokerUnavailableException, EventTooLargeException {
+        Set<Event> distinct = new LinkedHashSet<>(events);
+        sender.send(List.copyOf(distinct));
+        for (Event event : events) {
+            if (event.taskId() == null) {
+                recent.add(event);
+            }
+            metrics.counter("millrace.gateway.accepted", "lane", event.lane().laneSuffix())
+                    .increment();
+        }
+    }
+}

@@ -1,0 +1,26 @@
+package dev.millrace.gateway.rest;
+
+import dev.millrace.schemas.Event;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * Where to go on with a task; paths relative to the gateway.
+ *
+ * @param self the task
+ * @param events what happened to it
+ * @param stream the same as it happens
+ */
+public record TaskLinks(String self, String events, String stream) {
+
+    /** The links of a task. */
+    static TaskLinks of(String namespace, String taskId) {
+        String self = "/v1/tasks/" + encoded(taskId);
+        String query = namespace.equals(Event.DEFAULT_NAMESPACE) ? "" : "?namespace=" + encoded(namespace);
+        return new TaskLinks(self + query, self + "/events" + query, self + "/stream" + query);
+    }
+
+    private static String encoded(String text) {
+        return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
+    }
+}

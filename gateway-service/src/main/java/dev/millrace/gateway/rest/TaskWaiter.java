@@ -1,0 +1,129 @@
+package dev.millrace.gateway.rest;
+
+import dev.millrace.gateway.kafka.BrokerUnavailableException;
+import dev.millrace.gateway.kafka.JournalFilter;
+import dev.millrace.gateway.kafka.JournalListener;
+import dev.millrace.gateway.kafka.JournalTail;
+import dev.millrace.gateway.kafka.ListenerDroppedException;
+import dev.millrace.gateway.query.QueryUnavailableException;
+import dev.millrace.gateway.query.RecentTasks;
+import dev.millrace.gateway.query.Tasks;
+import dev.millrace.gateway.query.Tasks.Found;
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.EventType;
+import dev.millrace.schemas.JournalCursor;
+import dev.millrace.schemas.JournalEntry;
+import dev.millrace.schemas.KnownEventType;
+import jakarta.inject.Inject;
+import jakarta.inject.Singleton;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Waits until a task has ended, or asks something. */
+@Singleton
+public class TaskWaiter {
+    private static final Duration LOOK_AGAIN = Duration.ofSeconds(1);
+    private static final Set<String> AT_REST = Set.of("completed", "failed", "cancelled", "suspended");
+    private static final Set<String> TYPES = Set.of(
+            KnownEventType.TASK_COMPLETED.wireName(),
+            KnownEventType.TASK_FAILED.wireName(),
+            KnownEventType.TASK_CANCELLED.wireName(),
+            KnownEventType.TASK_SUSPENDED.wireName());
+
+    private final JournalTail tail;
+    private final Tasks tasks;
+
+    @Inject
+    TaskWaiter(JournalTail tail, Tasks tasks) {
+        this.tail = tail;
+        this.tasks = tasks;
+    }
+
+    /** Whether a task ends with this event. */
+    static boolean ends(EventType type) {
+        return type == KnownEventType.TASK_COMPLETED
+                || type == KnownEventType.TASK_FAILED
+                || type == KnownEventType.TASK_CANCELLED;
+    }
+
+    /** A task that was accepted and that agent-service does not know yet. */
+    Map<String, @Nullable Object> notYetKnown(Event event) {
+        return RecentTasks.view(event, tail.partitionOf(event.sessionKey()));
+    }
+
+    /** Begins to listen to what will come of an event that is not yet sent. Close it. */
+    JournalListener listen(Event event, Duration atMost) throws BrokerUnavailableException, InterruptedException {
+        int partition = tail.partitionOf(event.sessionKey());
+        JournalFilter filter = JournalFilter.task(event.namespace(), event.id()).and(JournalFilter.types(TYPES));
+        return tail.listen(partition, tail.end(partition, atMost), filter);
+    }
+
+    /**
+     * Waits for the end.
+     *
+     * @param maybeOld whether the task may have been submitted before, so that its end may be in the past
+     * @return the task as it then is; empty if it goes on
+     */
+    Optional<Map<String, @Nullable Object>> await(
+            JournalListener listener, Event event, Duration atMost, boolean maybeOld) throws InterruptedException {
+        long end = System.nanoTime() + atMost.toNanos();
+        try {
+            for (long left = atMost.toNanos(); left > 0; left = end - System.nanoTime()) {
+                if (maybeOld) {
+                    Optional<Map<String, @Nullable Object>> view =
+                            view(event, null).filter(one -> AT_REST.contains(String.valueOf(one.get("state"))));
+                    if (view.isPresent()) {
+                        return view;
+                    }
+                }
+                JournalEntry entry =
+                        listener.next(Duration.ofNanos(maybeOld ? Math.min(left, LOOK_AGAIN.toNanos()) : left));
+                if (entry != null
+                        && (ends(entry.event().type()) || entry.event().text("question") != null)) {
+                    return Optional.of(view(event, entry.cursor()).orElseGet(() -> told(event, entry)));
+                }
+            }
+        } catch (ListenerDroppedException e) {
+            // this instance stops: the client may ask another one
+        }
+        return Optional.empty();
+    }
+
+    private Optional<Map<String, @Nullable Object>> view(Event event, @Nullable JournalCursor at)
+            throws InterruptedException {
+        try {
+            return tasks.task(event.namespace(), event.id(), at).orElse(null) instanceof Found.Known known
+                    ? Optional.of(known.answer().object())
+                    : Optional.empty();
+        } catch (QueryUnavailableException e) {
+            return Optional.empty(); // the journal has told enough
+        }
+    }
+
+    /** The task as far as its last event tells. */
+    private Map<String, @Nullable Object> told(Event event, JournalEntry last) {
+        Map<String, @Nullable Object> view =
+                RecentTasks.view(event, last.cursor().partition());
+        Event end = last.event();
+        view.put("updatedAt", end.timestamp().toEpochMilli());
+        view.put("lastCursor", last.cursor().toString());
+        view.put("question", end.text("question"));
+        if (end.type() == KnownEventType.TASK_COMPLETED) {
+            view.put("state", "completed");
+            view.put(
+                    "response",
+                    end.payload().get("result") instanceof Map<?, ?> result ? result.get("response") : null);
+        } else if (end.type() == KnownEventType.TASK_FAILED) {
+            view.put("state", "failed");
+            view.put("error", end.text("error"));
+            view.put("errorCode", end.text("code"));
+        } else {
+            view.put("state", end.type() == KnownEventType.TASK_CANCELLED ? "cancelled" : "suspended");
+            view.put("error", end.text("reason"));
+        }
+        return view;
+    }
+}

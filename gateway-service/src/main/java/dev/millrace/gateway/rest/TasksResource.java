@@ -1,0 +1,224 @@
+package dev.millrace.gateway.rest;
+
+import dev.millrace.gateway.config.GatewayConfig;
+import dev.millrace.gateway.kafka.BrokerUnavailableException;
+import dev.millrace.gateway.kafka.EventTooLargeException;
+import dev.millrace.gateway.kafka.JournalListener;
+import dev.millrace.gateway.query.AgentClient;
+import dev.millrace.gateway.query.QueryUnavailableException;
+import dev.millrace.gateway.query.Tasks;
+import dev.millrace.gateway.query.Tasks.Found;
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.Json;
+import io.smallrye.common.annotation.RunOnVirtualThread;
+import jakarta.inject.Inject;
+import jakarta.ws.rs.Consumes;
+import jakarta.ws.rs.DefaultValue;
+import jakarta.ws.rs.GET;
+import jakarta.ws.rs.HeaderParam;
+import jakarta.ws.rs.POST;
+import jakarta.ws.rs.Path;
+import jakarta.ws.rs.PathParam;
+import jakarta.ws.rs.Produces;
+import jakarta.ws.rs.QueryParam;
+import jakarta.ws.rs.core.MediaType;
+import jakarta.ws.rs.core.Response;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.URI;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import org.eclipse.microprofile.openapi.annotations.Operation;
+import org.eclipse.microprofile.openapi.annotations.enums.SchemaType;
+import org.eclipse.microprofile.openapi.annotations.media.Content;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
+import org.eclipse.microprofile.openapi.annotations.parameters.Parameter;
+import org.eclipse.microprofile.openapi.annotations.parameters.RequestBody;
+import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
+import org.eclipse.microprofile.openapi.annotations.tags.Tag;
+import org.jspecify.annotations.Nullable;
+
+/** Submitting tasks and asking about them. */
+@Path("/v1/tasks")
+@Produces(MediaType.APPLICATION_JSON)
+@RunOnVirtualThread
+@Tag(name = "Tasks", description = "Submit tasks and see what becomes of them.")
+public class TasksResource {
+    private static final Set<String> STATES =
+            Set.of("idle", "reasoning", "acting", "suspended", "completed", "failed", "cancelled");
+    private static final int MAX_TASKS = 200;
+    private static final int MAX_EVENTS = 500;
+    private static final String NO_EVENTS_YET = "{\"events\":[],\"next\":null,\"upTo\":null}";
+
+    private final TaskIntake intake;
+    private final TaskWaiter waiter;
+    private final Tasks tasks;
+    private final AgentClient agentService;
+    private final GatewayConfig config;
+
+    @Inject
+    TasksResource(TaskIntake intake, TaskWaiter waiter, Tasks tasks, AgentClient agentService, GatewayConfig config) {
+        this.intake = intake;
+        this.waiter = waiter;
+        this.tasks = tasks;
+        this.agentService = agentService;
+        this.config = config;
+    }
+
+    @POST
+    @Consumes(MediaType.APPLICATION_JSON)
+    @Operation(
+            summary = "Submit a task",
+            description =
+                    "Returns as soon as the task is stored by Kafka, or with ?wait= as soon as it has ended or asks a"
+                            + " question. A repeated request with the same id makes no second task.")
+    @RequestBody(
+            required = true,
+            content =
+                    @Content(
+                            mediaType = MediaType.APPLICATION_JSON,
+                            schema = @Schema(implementation = ApiShapes.TaskRequest.class)))
+    @APIResponse(
+            responseCode = "202",
+            description = "The task is stored. With ?wait=: it has not ended in that time, and goes on.",
+            content = @Content(schema = @Schema(implementation = ApiShapes.TaskAccepted.class)))
+    @APIResponse(
+            responseCode = "200",
+            description = "Only with ?wait=: the task as it has ended, or asks a question; with eventId and links.",
+            content = @Content(schema = @Schema(implementation = ApiShapes.Task.class)))
+    @APIResponse(responseCode = "400", description = "bad_json, missing_text, bad_field, bad_parameter")
+    @APIResponse(responseCode = "413", description = "body_too_large, event_too_large")
+    @APIResponse(
+            responseCode = "422",
+            description = "text_too_long, unknown_agent (lists the known ones), invalid_payload")
+    @APIResponse(responseCode = "503", description = "broker_unavailable: try again with the same id")
+    public Response submit(
+            InputStream body,
+            @Parameter(description = "How long to wait for the end, such as 10s or PT10S; at most 120 s.")
+                    @QueryParam("wait")
+                    @Nullable
+                    String wait,
+            @Parameter(description = "The same as the field id.") @HeaderParam("Idempotency-Key") @Nullable
+                    String idempotencyKey,
+            @Parameter(description = "W3C trace context, goes into the event.") @HeaderParam("traceparent") @Nullable
+                    String traceparent,
+            @Parameter(hidden = true) @HeaderParam("tracestate") @Nullable String tracestate)
+            throws IOException, InterruptedException, BrokerUnavailableException, EventTooLargeException {
+        Duration patience = WaitParameter.parse(wait, config.maxWait());
+        TaskSubmission submission = TaskSubmission.of(
+                BodyReader.object(BodyReader.read(body, config.maxBodySize().asLongValue())), idempotencyKey);
+        Event event = submission.event(Instant.now(), traceparent, tracestate);
+        intake.requireValid(event);
+        intake.requireAgent(submission.taskType());
+        if (patience.isZero()) {
+            intake.accept(List.of(event));
+            return accepted(event);
+        }
+        try (JournalListener listener = waiter.listen(event, config.produceTimeout())) {
+            intake.accept(List.of(event));
+            Optional<Map<String, @Nullable Object>> ended =
+                    waiter.await(listener, event, patience, submission.id() != null);
+            return ended.isPresent() ? ended(event, ended.get()) : accepted(event);
+        }
+    }
+
+    @GET
+    @Operation(summary = "List tasks", description = "Newest first. Filters can be combined.")
+    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = ApiShapes.TaskPage.class)))
+    @APIResponse(responseCode = "400", description = "bad_parameter")
+    @APIResponse(responseCode = "503", description = "query_unavailable")
+    public Response list(
+            @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace,
+            @Parameter(description = "Only tasks in this state.") @QueryParam("state") @Nullable String state,
+            @Parameter(description = "Only tasks of this conversation.") @QueryParam("sessionId") @Nullable
+                    String sessionId,
+            @Parameter(description = "1 to 200", schema = @Schema(type = SchemaType.INTEGER, defaultValue = "50"))
+                    @QueryParam("limit")
+                    @DefaultValue("50")
+                    String limit,
+            @Parameter(description = "What next said on the page before.") @QueryParam("cursor") @Nullable
+                    String cursor)
+            throws QueryUnavailableException, InterruptedException {
+        if (state != null && !state.isBlank() && !STATES.contains(state)) {
+            throw ProblemException.badParameter("state", "one of " + String.join(", ", new TreeSet<>(STATES)), state);
+        }
+        Map<String, @Nullable String> query = new HashMap<>();
+        query.put("namespace", namespace);
+        query.put("state", state);
+        query.put("sessionId", sessionId);
+        query.put("limit", Integer.toString(Parameters.number("limit", limit, MAX_TASKS)));
+        query.put("before", cursor);
+        return Response.ok(agentService.get(AgentClient.path("tasks"), query).json())
+                .build();
+    }
+
+    @GET
+    @Path("/{taskId}")
+    @Operation(
+            summary = "One task",
+            description = "A task that was accepted a moment ago and is not worked on yet is in the state accepted.")
+    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = ApiShapes.Task.class)))
+    @APIResponse(responseCode = "404", description = "unknown_task")
+    @APIResponse(responseCode = "503", description = "query_unavailable")
+    public Response task(
+            @PathParam("taskId") String taskId,
+            @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace)
+            throws QueryUnavailableException, InterruptedException {
+        Found found =
+                tasks.task(namespace, taskId, null).orElseThrow(() -> ProblemException.unknownTask(namespace, taskId));
+        return Response.ok(
+                        switch (found) {
+                            case Found.Known known -> known.answer().json();
+                            case Found.Accepted accepted -> Json.writeText(waiter.notYetKnown(accepted.event()));
+                        })
+                .build();
+    }
+
+    @GET
+    @Path("/{taskId}/events")
+    @Operation(summary = "What happened to a task", description = "In the order of the journal.")
+    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = ApiShapes.EventPage.class)))
+    @APIResponse(responseCode = "400", description = "bad_parameter")
+    @APIResponse(responseCode = "404", description = "unknown_task")
+    @APIResponse(responseCode = "503", description = "query_unavailable")
+    public Response events(
+            @PathParam("taskId") String taskId,
+            @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace,
+            @Parameter(description = "Only what comes after this cursor.") @QueryParam("after") @Nullable String after,
+            @Parameter(description = "1 to 500", schema = @Schema(type = SchemaType.INTEGER, defaultValue = "500"))
+                    @QueryParam("limit")
+                    @DefaultValue("500")
+                    String limit)
+            throws QueryUnavailableException, InterruptedException {
+        Found found = tasks.events(
+                        namespace,
+                        taskId,
+                        Parameters.cursor("after", after),
+                        Parameters.number("limit", limit, MAX_EVENTS))
+                .orElseThrow(() -> ProblemException.unknownTask(namespace, taskId));
+        return Response.ok(found instanceof Found.Known known ? known.answer().json() : NO_EVENTS_YET)
+                .build();
+    }
+
+    private static Response accepted(Event event) {
+        TaskLinks links = TaskLinks.of(event.namespace(), event.id());
+        return Response.accepted(Json.writeText(
+                        new ApiShapes.TaskAccepted(event.id(), event.id(), event.sessionId(), "accepted", links)))
+                .location(URI.create(links.self()))
+                .build();
+    }
+
+    private static Response ended(Event event, Map<String, @Nullable Object> view) {
+        Map<String, @Nullable Object> json = new LinkedHashMap<>(view);
+        json.put("eventId", event.id());
+        json.put("links", TaskLinks.of(event.namespace(), event.id()));
+        return Response.ok(Json.writeText(json)).build();
+    }
+}

@@ -1,0 +1,82 @@
+package dev.millrace.gateway.rest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.millrace.gateway.rest.GatewayClient.Answer;
+import io.quarkus.test.junit.QuarkusTest;
+import io.quarkus.test.junit.QuarkusTestProfile;
+import io.quarkus.test.junit.TestProfile;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.time.Duration;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Nothing listens where the broker should be. */
+@QuarkusTest
+@TestProfile(BrokerAwayIT.NoBroker.class)
+class BrokerAwayIT {
+
+    /** A port that was free a moment ago. */
+    public static final class NoBroker implements QuarkusTestProfile {
+        @Override
+        public Map<String, String> getConfigOverrides() {
+            try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+                return Map.of(
+                        "kafka.bootstrap.servers",
+                        "127.0.0.1:" + socket.getLocalPort(),
+                        "millrace.gateway.produce-timeout",
+                        "1500ms",
+                        "millrace.gateway.agent-url",
+                        "http://127.0.0.1:" + socket.getLocalPort(),
+                        "quarkus.http.test-port",
+                        "0");
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+    }
+
+    private final GatewayClient gateway = new GatewayClient();
+
+    @ParameterizedTest
+    @ValueSource(strings = {"/v1/tasks", "/v1/tasks?wait=10s"})
+    void shouldSayWithinTheTimeoutThatKafkaIsAway(String path) throws Exception {
+        // when
+        long start = System.nanoTime();
+        Answer answer = gateway.postJson(path, Map.of("text", "hello"));
+        Duration took = Duration.ofNanos(System.nanoTime() - start);
+
+        // then
+        assertThat(answer.status()).isEqualTo(503);
+        assertThat(answer.text("code")).isEqualTo("broker_unavailable");
+        assertThat(answer.header("Retry-After")).isEqualTo("1");
+        assertThat(took).isLessThan(Duration.ofSeconds(5));
+    }
+
+    @Test
+    void shouldSayThatKafkaIsAwayForEventsToo() throws Exception {
+        // when
+        Answer answer = gateway.send(gateway.request("/v1/events")
+                .header("Content-Type", "application/json")
+                .header("ce-id", "1")
+                .header("ce-type", "a.b")
+                .header("ce-source", "/test")
+                .header("ce-specversion", "1.0")
+                .POST(BodyPublishers.ofString("{}")));
+
+        // then
+        assertThat(answer.text("code")).isEqualTo("broker_unavailable");
+    }
+
+    @Test
+    void shouldNotBeReadyButAlive() throws Exception {
+        assertThat(gateway.get("/q/health/ready").status()).isEqualTo(503);
+        assertThat(gateway.get("/q/health/live").status()).isEqualTo(200);
+    }
+}

@@ -1,0 +1,127 @@
+package dev.millrace.gateway.rest;
+
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.EventType;
+import dev.millrace.schemas.Json;
+import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.MalformedEventException;
+import dev.millrace.schemas.Topics;
+import dev.millrace.testing.TestBroker;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
+import org.eclipse.microprofile.config.Config;
+import org.eclipse.microprofile.config.ConfigProvider;
+import org.jspecify.annotations.Nullable;
+
+/** Talks to the gateway under test as any client would, and writes the journal as agent-service would. */
+final class GatewayClient {
+    static final Duration LIMIT = Duration.ofSeconds(20);
+
+    private final HttpClient http =
+            HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+    private final Config config = ConfigProvider.getConfig();
+    private final String base = config.getValue("test.url", String.class).replaceFirst("/$", "");
+
+    /** An answer, its body as text and, if it is JSON, as values. */
+    record Answer(int status, HttpResponse<String> response) {
+        String body() {
+            return response.body();
+        }
+
+        Map<String, @Nullable Object> json() {
+            try {
+                return Json.readObject(body().getBytes(StandardCharsets.UTF_8));
+            } catch (MalformedEventException e) {
+                throw new AssertionError(status + ": " + body(), e);
+            }
+        }
+
+        @Nullable
+        Object field(String name) {
+            return json().get(name);
+        }
+
+        String text(String name) {
+            return String.valueOf(field(name));
+        }
+
+        String header(String name) {
+            return response.headers().firstValue(name).orElse("");
+        }
+    }
+
+    HttpRequest.Builder request(String path) {
+        return HttpRequest.newBuilder(URI.create(base + path)).timeout(LIMIT);
+    }
+
+    Answer get(String path) throws IOException, InterruptedException {
+        return send(request(path).GET());
+    }
+
+    Answer postJson(String path, Object json) throws IOException, InterruptedException {
+        return postText(path, Json.writeText(json));
+    }
+
+    Answer postText(String path, String json) throws IOException, InterruptedException {
+        return send(request(path).header("Content-Type", "application/json").POST(BodyPublishers.ofString(json)));
+    }
+
+    Answer send(HttpRequest.Builder request) throws IOException, InterruptedException {
+        HttpResponse<String> response = http.send(request.build(), BodyHandlers.ofString());
+        return new Answer(response.statusCode(), response);
+    }
+
+    /** The lines of an event stream as they come; closing the stream drops the connection. */
+    SseClient stream(String path, @Nullable String lastEventId) throws IOException, InterruptedException {
+        HttpRequest.Builder request = request(path).header("Accept", "text/event-stream");
+        if (lastEventId != null) {
+            request.header("Last-Event-ID", lastEventId);
+        }
+        return new SseClient(http.send(request.build(), BodyHandlers.ofInputStream()));
+    }
+
+    Topics topics() {
+        return new Topics(config.getValue("millrace.topics.prefix", String.class));
+    }
+
+    /** Makes the stub of agent-service behave in this way, see {@link StubAgent}. */
+    void agentIs(String mode) throws IOException, InterruptedException {
+        http.send(
+                HttpRequest.newBuilder(
+                                URI.create(config.getValue("millrace.gateway.agent-url", String.class) + "/stub/mode"))
+                        .PUT(BodyPublishers.ofString(mode))
+                        .build(),
+                BodyHandlers.discarding());
+    }
+
+    /** Writes to the journal, as agent-service would, what follows from {@code cause}. */
+    Event journal(Event cause, EventType type, int ordinal, Map<String, @Nullable Object> payload) {
+        Event fact = cause.derive(type, ordinal, Instant.now())
+                .taskId(cause.taskId() == null ? cause.id() : cause.taskId())
+                .payload(payload)
+                .build();
+        TestBroker.shared().produce(topics().journal(), fact);
+        return fact;
+    }
+
+    /** Writes the event that starts a task to the journal. */
+    Event journalRoot(String taskId, @Nullable String sessionId) {
+        Event root = Event.root(taskId, KnownEventType.MESSAGE_RECEIVED, Instant.now())
+                .source("user")
+                .taskId(taskId)
+                .sessionId(sessionId)
+                .payload(Map.of("text", "hello"))
+                .build();
+        TestBroker.shared().produce(topics().journal(), root);
+        return root;
+    }
+}

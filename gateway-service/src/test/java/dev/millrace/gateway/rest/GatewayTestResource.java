@@ -1,0 +1,50 @@
+package dev.millrace.gateway.rest;
+
+import dev.millrace.schemas.Topics;
+import dev.millrace.testing.TestBroker;
+import io.quarkus.test.common.QuarkusTestResourceLifecycleManager;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** A broker with topics, and the stub of agent-service that reads their journal. */
+public final class GatewayTestResource implements QuarkusTestResourceLifecycleManager {
+    private @Nullable StubAgent agent;
+
+    /** For Quarkus. */
+    public GatewayTestResource() {}
+
+    @Override
+    public Map<String, String> start() {
+        // the stub stands for an HTTP server that does not wait for the second packet of an answer
+        System.setProperty("sun.net.httpserver.nodelay", "true");
+        TestBroker broker = TestBroker.shared();
+        Topics topics = broker.createTopics();
+        try {
+            agent = new StubAgent(broker.bootstrapServers(), topics, TestBroker.DEFAULT_PARTITIONS);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return Map.of(
+                "kafka.bootstrap.servers",
+                broker.bootstrapServers(),
+                "millrace.topics.prefix",
+                topics.prefix(),
+                "millrace.topics.partitions",
+                Integer.toString(TestBroker.DEFAULT_PARTITIONS),
+                "millrace.gateway.agent-url",
+                agent.url(),
+                "millrace.gateway.stream.heartbeat",
+                "1s",
+                "quarkus.http.test-port",
+                "0");
+    }
+
+    @Override
+    public void stop() {
+        if (agent != null) {
+            agent.close();
+        }
+    }
+}

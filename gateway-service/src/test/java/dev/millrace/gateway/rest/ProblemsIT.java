@@ -1,0 +1,256 @@
+package dev.millrace.gateway.rest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.millrace.gateway.rest.GatewayClient.Answer;
+import dev.millrace.testing.RequiresBroker;
+import io.quarkus.test.common.WithTestResource;
+import io.quarkus.test.junit.QuarkusTest;
+import java.io.ByteArrayInputStream;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@QuarkusTest
+@RequiresBroker
+@WithTestResource(GatewayTestResource.class)
+class ProblemsIT {
+    private final GatewayClient gateway = new GatewayClient();
+
+    @AfterEach
+    void mendAgent() throws Exception {
+        gateway.agentIs("up");
+    }
+
+    @Test
+    void shouldSayWhereJsonIsBad() throws Exception {
+        // when
+        Answer answer = gateway.postText("/v1/tasks", "{\"text\":\n  \"a\" \"b\"}");
+
+        // then
+        assertProblem(answer, 400, "bad_json");
+        assertThat(answer.json()).containsEntry("line", 2).containsKey("column").containsEntry("instance", "/v1/tasks");
+        assertThat(answer.text("detail")).contains("line 2");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "[]", "\"text\"", "null", "{\"text\":\"a\"} x", "{\"text\":\"a\",\"text\":\"b\"}", "{"})
+    void shouldRefuseWhatIsNoJsonObject(String body) throws Exception {
+        assertProblem(gateway.postText("/v1/tasks", body), 400, "bad_json");
+    }
+
+    @Test
+    void shouldRefuseJsonThatIsTooDeep() throws Exception {
+        assertProblem(gateway.postText("/v1/tasks", "[".repeat(200_000)), 400, "bad_json");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"{}", "{\"text\":null}", "{\"text\":\"\"}", "{\"text\":\" \\n\"}"})
+    @DisplayName("F-224: content is required")
+    void shouldSayThatTheTextIsMissing(String body) throws Exception {
+        assertProblem(gateway.postText("/v1/tasks", body), 400, "missing_text");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "text | 1",
+                "text | [\"a\"]",
+                "taskType | 7",
+                "agent | \"\"",
+                "sessionId | {}",
+                "namespace | \"a/b\"",
+                "metadata | \"x\"",
+                "priority | -1",
+                "priority | 1.5",
+                "priority | \"high\"",
+                "id | false",
+                "id | \"a\\u0000b\"",
+                "model | \" \""
+            })
+    void shouldNameTheFieldThatCannotBeRead(String field, String value) throws Exception {
+        // when
+        Answer answer = gateway.postText(
+                "/v1/tasks",
+                field.equals("text")
+                        ? "{\"text\":" + value + "}"
+                        : "{\"text\":\"hello\",\"" + field + "\":" + value + "}");
+
+        // then
+        assertProblem(answer, 400, "bad_field");
+        assertThat(answer.text("detail")).startsWith(field + ": expected ").contains(", found ");
+    }
+
+    @Test
+    void shouldTakeTheLongestTextAndRefuseALongerOne() throws Exception {
+        // when
+        Answer longest = gateway.postJson("/v1/tasks", Map.of("text", "x".repeat(100_000)));
+        Answer longer = gateway.postJson("/v1/tasks", Map.of("text", "x".repeat(100_001)));
+
+        // then
+        assertThat(longest.status()).isEqualTo(202);
+        assertProblem(longer, 422, "text_too_long");
+    }
+
+    @Test
+    void shouldRefuseTwoDifferentIds() throws Exception {
+        assertProblem(
+                gateway.send(gateway.request("/v1/tasks")
+                        .header("Content-Type", "application/json")
+                        .header("Idempotency-Key", "one")
+                        .POST(BodyPublishers.ofString("{\"text\":\"a\",\"id\":\"other\"}"))),
+                400,
+                "bad_parameter");
+    }
+
+    @Test
+    void shouldListTheAgentsWhenOneIsUnknown() throws Exception {
+        // when
+        Answer answer = gateway.postJson("/v1/tasks", Map.of("text", "hello", "taskType", "nobody"));
+
+        // then
+        assertProblem(answer, 422, "unknown_agent");
+        assertThat(answer.json()).containsEntry("agents", List.of("explore", "general"));
+    }
+
+    @Test
+    void shouldRefuseABodyThatIsTooLargeHoweverItComes() throws Exception {
+        // given
+        byte[] large = ("{\"text\":\"a\",\"metadata\":{\"x\":\"" + "y".repeat(1024 * 1024) + "\"}}")
+                .getBytes(StandardCharsets.UTF_8);
+
+        // when
+        Answer announced = gateway.send(gateway.request("/v1/tasks")
+                .header("Content-Type", "application/json")
+                .POST(BodyPublishers.ofByteArray(large)));
+        Answer chunked = gateway.send(gateway.request("/v1/tasks")
+                .header("Content-Type", "application/json")
+                .POST(BodyPublishers.ofInputStream(() -> new ByteArrayInputStream(large))));
+
+        // then
+        assertProblem(announced, 413, "body_too_large");
+        assertProblem(chunked, 413, "body_too_large");
+        assertThat(chunked.json()).containsEntry("limitBytes", 1024 * 1024);
+    }
+
+    @Test
+    void shouldRefuseAnotherMediaType() throws Exception {
+        assertProblem(
+                gateway.send(gateway.request("/v1/tasks")
+                        .header("Content-Type", "text/plain")
+                        .POST(BodyPublishers.ofString("hello"))),
+                415,
+                "unsupported_media_type");
+    }
+
+    @Test
+    void shouldSayWhichMethodsAreAllowed() throws Exception {
+        // when
+        Answer answer = gateway.send(gateway.request("/v1/tasks").DELETE());
+
+        // then
+        assertProblem(answer, 405, "method_not_allowed");
+        assertThat(answer.header("Allow")).isEqualTo("GET, POST");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"/v1/nothing", "/v1", "/nowhere", "/v1/tasks/a/b/c"})
+    void shouldSayThatARouteIsUnknown(String path) throws Exception {
+        // when
+        Answer answer = gateway.get(path);
+
+        // then
+        assertProblem(answer, 404, "unknown_route");
+        assertThat(answer.text("instance")).isEqualTo(path);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"/v1/tasks/none", "/v1/tasks/none/events", "/v1/tasks/none/stream"})
+    void shouldSayThatATaskIsUnknown(String path) throws Exception {
+        assertProblem(gateway.get(path), 404, "unknown_task");
+    }
+
+    @Test
+    void shouldSayThatAnEventIsUnknown() throws Exception {
+        assertProblem(gateway.get("/v1/events/none/chain"), 404, "unknown_event");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "/v1/tasks?limit=0",
+                "/v1/tasks?limit=201",
+                "/v1/tasks?limit=ten",
+                "/v1/tasks?state=happy",
+                "/v1/tasks?cursor=nonsense",
+                "/v1/tasks/a/events?after=1",
+                "/v1/tasks/a/events?limit=501",
+                "/v1/tasks/a/stream?after=x",
+                "/v1/tasks/a/stream?after=99:1",
+                "/v1/stream?after=0@1"
+            })
+    void shouldSayThatAParameterCannotBeRead(String path) throws Exception {
+        assertProblem(gateway.get(path), 400, "bad_parameter");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"soon", "-1s", "121s", "3m", "1h"})
+    void shouldRefuseAWaitThatCannotBeReadOrIsTooLong(String wait) throws Exception {
+        assertProblem(gateway.postJson("/v1/tasks?wait=" + wait, Map.of("text", "a")), 400, "bad_parameter");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "/v1/tasks",
+                "/v1/tasks/a",
+                "/v1/tasks/a/events",
+                "/v1/tasks/a/stream",
+                "/v1/events/a/chain",
+                "/v1/agents"
+            })
+    void shouldSayThatTasksCannotBeAskedForNow(String path) throws Exception {
+        // given
+        gateway.agentIs("down");
+
+        // when
+        Answer answer = gateway.get(path);
+
+        // then
+        assertProblem(answer, 503, "query_unavailable");
+        assertThat(answer.header("Retry-After")).isEqualTo("1");
+    }
+
+    @Test
+    void shouldNotWaitForASilentAgentServiceForLongerThanItsTimeout() throws Exception {
+        // given
+        gateway.agentIs("silent");
+
+        // when
+        long start = System.nanoTime();
+        Answer answer = gateway.get("/v1/agents");
+
+        // then
+        assertProblem(answer, 503, "query_unavailable");
+        assertThat(System.nanoTime() - start).isLessThan(6_000_000_000L);
+    }
+
+    private static void assertProblem(Answer answer, int status, String code) {
+        assertThat(answer.status()).as(answer.body()).isEqualTo(status);
+        assertThat(answer.header("Content-Type")).startsWith("application/problem+json");
+        assertThat(answer.json())
+                .containsEntry("status", status)
+                .containsEntry("code", code)
+                .containsEntry("type", "urn:millrace:problem:" + code)
+                .containsKeys("title", "detail", "instance");
+        assertThat(answer.body()).doesNotContain("Exception").doesNotContain("\tat ");
+    }
+}

@@ -1,0 +1,97 @@
+package dev.millrace.gateway.rest;
+
+import dev.millrace.schemas.Json;
+import dev.millrace.schemas.MalformedEventException;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Reads server-sent events as the HTML standard says, one at a time. Blocks while there is none. */
+final class SseClient implements AutoCloseable {
+    private final HttpResponse<InputStream> response;
+    private final BufferedReader lines;
+
+    /** One event, or a comment, which has neither name nor data. */
+    record SseEvent(
+            @Nullable String id,
+            @Nullable String name,
+            String data,
+            @Nullable String comment) {
+
+        Map<String, @Nullable Object> json() {
+            try {
+                return Json.readObject(data.getBytes(StandardCharsets.UTF_8));
+            } catch (MalformedEventException e) {
+                throw new AssertionError(data, e);
+            }
+        }
+    }
+
+    SseClient(HttpResponse<InputStream> response) {
+        this.response = response;
+        this.lines = new BufferedReader(new InputStreamReader(response.body(), StandardCharsets.UTF_8));
+    }
+
+    HttpResponse<InputStream> response() {
+        return response;
+    }
+
+    /** The next event, comments passed over; {@code null} = the stream has ended. */
+    @Nullable
+    SseEvent next() throws IOException {
+        SseEvent event = nextOrComment();
+        while (event != null && event.comment() != null) {
+            event = nextOrComment();
+        }
+        return event;
+    }
+
+    /** The next event or comment; {@code null} = the stream has ended. */
+    @Nullable
+    SseEvent nextOrComment() throws IOException {
+        String id = null;
+        String name = null;
+        String comment = null;
+        List<String> data = new ArrayList<>();
+        for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+            if (line.isEmpty()) {
+                if (name != null || comment != null || !data.isEmpty()) {
+                    return new SseEvent(id, name, String.join("\n", data), comment);
+                }
+            } else if (line.startsWith(":")) {
+                comment = line.substring(1);
+            } else {
+                String[] field = line.split(":", 2);
+                String value = field[1].startsWith(" ") ? field[1].substring(1) : field[1];
+                switch (field[0]) {
+                    case "id" -> id = value;
+                    case "event" -> name = value;
+                    case "data" -> data.add(value);
+                    default -> throw new AssertionError("a field that is not in the standard: " + line);
+                }
+            }
+        }
+        return null;
+    }
+
+    /** The events up to the end of the stream. */
+    List<SseEvent> rest() throws IOException {
+        List<SseEvent> events = new ArrayList<>();
+        for (SseEvent event = next(); event != null; event = next()) {
+            events.add(event);
+        }
+        return events;
+    }
+
+    @Override
+    public void close() throws IOException {
+        lines.close();
+    }
+}

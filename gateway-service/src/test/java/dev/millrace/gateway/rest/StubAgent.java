@@ -1,0 +1,249 @@
+package dev.millrace.gateway.rest;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.EventCodec;
+import dev.millrace.schemas.JournalCursor;
+import dev.millrace.schemas.JournalEntry;
+import dev.millrace.schemas.Json;
+import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.MalformedEventException;
+import dev.millrace.schemas.Problem;
+import dev.millrace.schemas.Topics;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.Deque;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executors;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The other process: answers like agent-service's query side, out of a journal that tests write. {@code PUT /stub/mode}
+ * with {@code up}, {@code down} (503), {@code silent} (never answers) or {@code deaf} (knows no more than it does now)
+ * makes it behave badly.
+ */
+final class StubAgent implements AutoCloseable {
+    private static final int PAGE = 3; // small, so that tests read several pages
+
+    private final List<JournalEntry> journal = new CopyOnWriteArrayList<>();
+    private final KafkaConsumer<byte[], byte[]> consumer;
+    private final HttpServer http;
+    private final Thread thread;
+    private volatile String mode = "up";
+    private volatile boolean closed;
+
+    StubAgent(String bootstrapServers, Topics topics, int partitions) throws IOException {
+        consumer = new KafkaConsumer<>(
+                Map.of(
+                        "bootstrap.servers",
+                        bootstrapServers,
+                        "isolation.level",
+                        "read_committed",
+                        "auto.offset.reset",
+                        "earliest",
+                        "enable.auto.commit",
+                        false),
+                new ByteArrayDeserializer(),
+                new ByteArrayDeserializer());
+        consumer.assign(IntStream.range(0, partitions)
+                .mapToObj(partition -> new TopicPartition(topics.journal(), partition))
+                .toList());
+        thread = Thread.ofPlatform().daemon().name("stub-agent").start(this::read);
+        http = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        http.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
+        http.createContext("/", this::answer);
+        http.start();
+    }
+
+    String url() {
+        return "http://127.0.0.1:" + http.getAddress().getPort();
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        http.stop(0);
+        try {
+            thread.join(Duration.ofSeconds(5));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void read() {
+        try (consumer) {
+            while (!closed) {
+                for (ConsumerRecord<byte[], byte[]> one : consumer.poll(Duration.ofMillis(100))) {
+                    while (mode.equals("deaf") && !closed) {
+                        Thread.onSpinWait();
+                    }
+                    journal.add(new JournalEntry(
+                            new JournalCursor(one.partition(), one.offset()),
+                            EventCodec.fromRecord(one.headers(), one.value(), Instant.ofEpochMilli(one.timestamp()))));
+                }
+            }
+        } catch (MalformedEventException e) {
+            throw new AssertionError("a test wrote garbage to the journal", e);
+        }
+    }
+
+    private void answer(HttpExchange exchange) throws IOException {
+        String path = exchange.getRequestURI().getPath();
+        if (path.equals("/stub/mode")) {
+            mode = new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
+            send(exchange, 200, Map.of());
+        } else if (mode.equals("down")) {
+            problem(exchange, Problem.of(503, "projection_not_ready", "Not ready", "Not ready."));
+        } else if (!mode.equals("silent")) {
+            String[] segments = Arrays.stream(
+                            exchange.getRequestURI().getRawPath().split("/", -1))
+                    .map(segment -> URLDecoder.decode(segment, StandardCharsets.UTF_8))
+                    .toArray(String[]::new);
+            answer(exchange, segments, query(exchange.getRequestURI()));
+        }
+    }
+
+    private void answer(HttpExchange exchange, String[] path, Map<String, String> query) throws IOException {
+        String namespace = query.getOrDefault("namespace", "default");
+        String what = path[2];
+        awaitPlace(query.get("at"));
+        if (what.equals("agents")) {
+            send(exchange, 200, Map.of("agents", List.of(agent("general"), agent("explore"))));
+        } else if (what.equals("tasks") && path.length == 3) {
+            if ("nonsense".equals(query.get("before"))) {
+                problem(exchange, Problem.of(400, "bad_parameter", "Bad", "before: that is no cursor"));
+                return;
+            }
+            Map<String, @Nullable Object> page = new LinkedHashMap<>();
+            page.put("tasks", List.of(Map.of("query", query)));
+            page.put("next", null);
+            send(exchange, 200, page);
+        } else if (what.equals("events")) {
+            chain(exchange, path[3]);
+        } else {
+            List<JournalEntry> history = journal.stream()
+                    .filter(entry -> entry.event().namespace().equals(namespace))
+                    .filter(entry -> path[3].equals(taskOf(entry.event())))
+                    .toList();
+            if (history.isEmpty()) {
+                problem(exchange, Problem.of(404, "unknown_task", "Unknown task", "There is none."));
+            } else if (path.length == 4) {
+                send(exchange, 200, view(history));
+            } else {
+                events(exchange, history, query.get("after"));
+            }
+        }
+    }
+
+    private void awaitPlace(@Nullable String at) {
+        JournalCursor place = at == null ? null : JournalCursor.parse(at).orElseThrow();
+        while (place != null
+                && journal.stream().noneMatch(entry -> entry.cursor().equals(place))
+                && !closed) {
+            Thread.onSpinWait();
+        }
+    }
+
+    private void events(HttpExchange exchange, List<JournalEntry> history, @Nullable String after) throws IOException {
+        JournalCursor from = after == null ? null : JournalCursor.parse(after).orElseThrow();
+        int partition = history.getFirst().cursor().partition();
+        JournalCursor upTo = journal.stream()
+                .map(JournalEntry::cursor)
+                .filter(cursor -> cursor.partition() == partition)
+                .max(JournalCursor::compareTo)
+                .orElseThrow();
+        Predicate<JournalEntry> later = entry -> from == null || entry.cursor().compareTo(from) > 0;
+        List<JournalEntry> rest = history.stream().filter(later).toList();
+        List<JournalEntry> page = rest.subList(0, Math.min(PAGE, rest.size()));
+        boolean more = rest.size() > PAGE;
+        Map<String, @Nullable Object> json = new LinkedHashMap<>();
+        json.put("events", page.stream().map(JournalEntry::toJson).toList());
+        json.put("next", more ? page.getLast().cursor().toString() : null);
+        json.put("upTo", more ? null : upTo.toString());
+        send(exchange, 200, json);
+    }
+
+    private void chain(HttpExchange exchange, String eventId) throws IOException {
+        Deque<JournalEntry> chain = new ArrayDeque<>();
+        for (String id = eventId; id != null; ) {
+            String wanted = id;
+            JournalEntry found = journal.stream()
+                    .filter(entry -> entry.event().id().equals(wanted))
+                    .findFirst()
+                    .orElse(null);
+            id = found == null ? null : found.event().parentEventId();
+            if (found != null) {
+                chain.addFirst(found);
+            }
+        }
+        if (chain.isEmpty()) {
+            problem(exchange, Problem.of(404, "unknown_event", "Unknown event", "There is none."));
+        } else {
+            send(
+                    exchange,
+                    200,
+                    Map.of("chain", chain.stream().map(JournalEntry::toJson).toList()));
+        }
+    }
+
+    private static Map<String, @Nullable Object> view(List<JournalEntry> history) {
+        Map<String, @Nullable Object> view = new LinkedHashMap<>();
+        Event last = history.getLast().event();
+        view.put("taskId", taskOf(last));
+        view.put("state", last.type() == KnownEventType.TASK_COMPLETED ? "completed" : "reasoning");
+        view.put("response", last.payload().get("result") instanceof Map<?, ?> result ? result.get("response") : null);
+        view.put("lastCursor", history.getLast().cursor().toString());
+        return view;
+    }
+
+    private static String taskOf(Event event) {
+        return event.taskId() == null ? event.id() : event.taskId();
+    }
+
+    private static Map<String, ?> agent(String name) {
+        return Map.of("name", name, "description", "An agent.", "tools", List.of("current_time"));
+    }
+
+    private static Map<String, String> query(URI uri) {
+        return uri.getRawQuery() == null
+                ? Map.of()
+                : Arrays.stream(uri.getRawQuery().split("&", -1))
+                        .map(pair -> pair.split("=", 2))
+                        .collect(Collectors.toMap(
+                                pair -> pair[0], pair -> URLDecoder.decode(pair[1], StandardCharsets.UTF_8)));
+    }
+
+    private static void problem(HttpExchange exchange, Problem problem) throws IOException {
+        send(exchange, problem.status(), problem.toJson("/stub"));
+    }
+
+    private static void send(HttpExchange exchange, int status, Object json) throws IOException {
+        byte[] body = Json.write(json);
+        exchange.sendResponseHeaders(status, body.length);
+        try (var out = exchange.getResponseBody()) {
+            out.write(body);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}
