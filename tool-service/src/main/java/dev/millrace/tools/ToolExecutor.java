@@ -107,6 +107,8 @@ public final class ToolExecutor implements RequestHandler {
             return failed("tool_timeout", "Tool execution timed out after " + timeoutMs + "ms", started);
         } catch (ExecutionException e) {
             return failure(request, e.getCause(), started);
+        } catch (IllegalArgumentException e) {
+            return failure(request, e, started); // the result is no JSON
         } catch (InterruptedException e) {
             worker.interrupt();
             throw e;

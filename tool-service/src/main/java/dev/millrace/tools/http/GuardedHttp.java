@@ -1,7 +1,6 @@
 package dev.millrace.tools.http;
 
 import java.io.IOException;
-import java.io.InputStream;
 import java.net.URI;
 import java.nio.charset.Charset;
 import java.nio.charset.IllegalCharsetNameException;
@@ -13,16 +12,19 @@ import java.util.Map;
 import java.util.Set;
 import org.apache.hc.client5.http.DnsResolver;
 import org.apache.hc.client5.http.SystemDefaultDnsResolver;
+import org.apache.hc.client5.http.classic.methods.HttpUriRequestBase;
 import org.apache.hc.client5.http.config.ConnectionConfig;
 import org.apache.hc.client5.http.config.RequestConfig;
 import org.apache.hc.client5.http.impl.classic.CloseableHttpClient;
 import org.apache.hc.client5.http.impl.classic.HttpClients;
+import org.apache.hc.client5.http.impl.io.ManagedHttpClientConnectionFactory;
 import org.apache.hc.client5.http.impl.io.PoolingHttpClientConnectionManagerBuilder;
+import org.apache.hc.core5.concurrent.Cancellable;
 import org.apache.hc.core5.http.ClassicHttpResponse;
 import org.apache.hc.core5.http.ContentType;
 import org.apache.hc.core5.http.Header;
 import org.apache.hc.core5.http.HttpEntity;
-import org.apache.hc.core5.http.io.support.ClassicRequestBuilder;
+import org.apache.hc.core5.http.config.Http1Config;
 import org.apache.hc.core5.util.Timeout;
 import org.jspecify.annotations.Nullable;
 
@@ -31,6 +33,9 @@ public final class GuardedHttp implements AutoCloseable {
 
     private static final Set<String> SHOWN_HEADERS =
             Set.of("content-type", "content-length", "last-modified", "etag", "location", "date");
+
+    private static final int MAX_HEADER_LINE = 32_768;
+    private static final int MAX_HEADERS = 200;
 
     private final CloseableHttpClient client;
     private final int maxBodyBytes;
@@ -72,6 +77,12 @@ public final class GuardedHttp implements AutoCloseable {
         this.client = HttpClients.custom()
                 .setConnectionManager(PoolingHttpClientConnectionManagerBuilder.create()
                         .setDnsResolver(new AddressGuard(limits.allowedHosts(), names))
+                        .setConnectionFactory(ManagedHttpClientConnectionFactory.builder()
+                                .http1Config(Http1Config.custom()
+                                        .setMaxLineLength(MAX_HEADER_LINE)
+                                        .setMaxHeaderCount(MAX_HEADERS)
+                                        .build())
+                                .build())
                         .setDefaultConnectionConfig(ConnectionConfig.custom()
                                 .setConnectTimeout(Timeout.ofMilliseconds(limits.connectTimeoutMs()))
                                 .setSocketTimeout(Timeout.ofMilliseconds(limits.responseTimeoutMs()))
@@ -91,12 +102,12 @@ public final class GuardedHttp implements AutoCloseable {
     }
 
     Answer get(URI url, Map<String, String> headers) throws IOException {
-        ClassicRequestBuilder request = ClassicRequestBuilder.get(url);
+        HttpUriRequestBase request = new HttpUriRequestBase("GET", url);
         headers.forEach(request::addHeader);
-        return client.execute(request.build(), this::answer);
+        return client.execute(request, response -> answer(request, response));
     }
 
-    private Answer answer(ClassicHttpResponse response) throws IOException {
+    private Answer answer(Cancellable request, ClassicHttpResponse response) throws IOException {
         Map<String, String> shown = new LinkedHashMap<>();
         for (Header header : response.getHeaders()) {
             String name = header.getName().toLowerCase(java.util.Locale.ROOT);
@@ -105,13 +116,12 @@ public final class GuardedHttp implements AutoCloseable {
             }
         }
         HttpEntity entity = response.getEntity();
-        byte[] bytes = new byte[0];
-        if (entity != null) {
-            try (InputStream body = entity.getContent()) {
-                bytes = body.readNBytes(maxBodyBytes + 1);
-            }
-        }
+        byte[] bytes = entity == null ? new byte[0] : entity.getContent().readNBytes(maxBodyBytes + 1);
         boolean truncated = bytes.length > maxBodyBytes;
+        if (truncated) {
+            // closing would read on to the end, and there may be none; the connection is given up instead
+            request.cancel();
+        }
         String text =
                 text(bytes, Math.min(bytes.length, maxBodyBytes), entity == null ? null : entity.getContentType());
         return new Answer(response.getCode(), shown, shown.get("location"), text, truncated);

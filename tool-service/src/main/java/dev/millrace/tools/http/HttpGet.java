@@ -24,6 +24,7 @@ import org.jspecify.annotations.Nullable;
 public final class HttpGet implements Tool {
 
     private static final int MAX_REDIRECTS = 5;
+    private static final int MAX_PORT = 65_535;
     private static final Set<Integer> REDIRECTS = Set.of(301, 302, 303, 307, 308);
     /** What a caller may not set, because it changes whom the request is for or how it is framed. */
     private static final Set<String> REFUSED_HEADERS = Set.of(
@@ -134,6 +135,9 @@ public final class HttpGet implements Tool {
         if (!Set.of("http", "https").contains(scheme) || url.getHost() == null) {
             throw new ToolException(
                     "bad_url", "url: expected an http or https URL with a host, found \"" + text + "\"");
+        }
+        if (url.getPort() == 0 || url.getPort() > MAX_PORT) {
+            throw new ToolException("bad_url", "url: expected a port of 1 to " + MAX_PORT + ", found " + url.getPort());
         }
         if (url.getUserInfo() != null) {
             throw new ToolException("bad_url", "url: expected no user and password in it");
