@@ -1,0 +1,76 @@
+package dev.millrace.tools;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noFields;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import jakarta.inject.Inject;
+import org.junit.jupiter.api.Test;
+
+class ArchitectureTest {
+
+    private static final JavaClasses TOOLS = new ClassFileImporter()
+            .withImportOption(new ImportOption.DoNotIncludeTests())
+            .importPackages("dev.millrace.tools");
+
+    @Test
+    void shouldKnowNoOtherService() {
+        noClasses()
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage(
+                        "dev.millrace.agent..",
+                        "dev.millrace.gateway..",
+                        "dev.millrace.llm..",
+                        "dev.millrace.standalone..")
+                .because("services meet on topics only")
+                .check(TOOLS);
+    }
+
+    @Test
+    void shouldKeepTheContainerInOnePackage() {
+        noClasses()
+                .that()
+                .resideOutsideOfPackage("..config..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage("jakarta..", "io.quarkus..", "io.micrometer..", "org.eclipse.microprofile..")
+                .because("a tool can be read, tested and used without Quarkus")
+                .check(TOOLS);
+    }
+
+    @Test
+    void shouldKeepKafkaAwayFromTools() {
+        noClasses()
+                .that()
+                .resideInAnyPackage("..files..", "..http..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage("org.apache.kafka..")
+                .because("a tool does not know how it was asked")
+                .check(TOOLS);
+    }
+
+    @Test
+    void shouldNotInjectIntoFields() {
+        noFields()
+                .should()
+                .beAnnotatedWith(Inject.class)
+                .because("a class says in its constructor what it needs")
+                .check(TOOLS);
+    }
+
+    @Test
+    void shouldKeepConstructorsShort() {
+        assertThat(TOOLS.stream()
+                        .filter(type -> !type.isRecord())
+                        .flatMap(type -> type.getConstructors().stream())
+                        .filter(constructor ->
+                                constructor.getRawParameterTypes().size() > 5))
+                .as("a class with that many collaborators does too much")
+                .isEmpty();
+    }
+}

@@ -1,0 +1,76 @@
+package dev.millrace.tools;
+
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import dev.millrace.requests.Request;
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.MalformedEventException;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Calls tools for tests. */
+public final class Calls {
+
+    /** On behalf of nobody in particular. */
+    public static final ToolContext CONTEXT = new ToolContext("task-1", "default", "call-1");
+
+    private Calls() {}
+
+    /** The result as the object that it is. */
+    @SuppressWarnings("unchecked") // every tool returns a JSON object
+    public static Map<String, Object> result(Tool tool, Map<String, @Nullable Object> params)
+            throws ToolException, InterruptedException {
+        Object result = tool.call(params, CONTEXT);
+        if (result instanceof Map<?, ?> object) {
+            return (Map<String, Object>) object;
+        }
+        throw new AssertionError("expected an object, found " + result);
+    }
+
+    /** The objects in a list of the result. */
+    @SuppressWarnings("unchecked") // every list that a tool returns is one of objects
+    public static List<Map<String, Object>> objects(Map<String, Object> result, String field) {
+        if (result.get(field) instanceof List<?> list) {
+            return (List<Map<String, Object>>) list;
+        }
+        throw new AssertionError("expected a list \"" + field + "\", found " + result);
+    }
+
+    /** The tool's "no". */
+    public static ToolException refusal(Tool tool, Map<String, @Nullable Object> params) {
+        ToolException no = catchThrowableOfType(ToolException.class, () -> tool.call(params, CONTEXT));
+        if (no == null) {
+            throw new AssertionError("expected the tool to refuse " + params);
+        }
+        return no;
+    }
+
+    /** A request; {@code timeoutMs} below 1 = it says nothing about time. */
+    public static Request request(String toolName, Map<String, @Nullable Object> params, long timeoutMs) {
+        Map<String, @Nullable Object> payload = new LinkedHashMap<>();
+        payload.put("callId", "call-1");
+        payload.put("toolName", toolName);
+        payload.put("params", params);
+        if (timeoutMs >= 1) {
+            payload.put("timeoutMs", timeoutMs);
+        }
+        try {
+            return Request.of(
+                    Event.root(
+                                    "request-1",
+                                    KnownEventType.TOOL_CALL_REQUESTED,
+                                    Instant.ofEpochMilli(1_700_000_000_000L))
+                            .taskId("task-1")
+                            .parentEventId("parent-1")
+                            .payload(payload)
+                            .build(),
+                    1);
+        } catch (MalformedEventException e) {
+            throw new AssertionError(e);
+        }
+    }
+}

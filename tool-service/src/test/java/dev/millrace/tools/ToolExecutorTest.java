@@ -1,0 +1,346 @@
+package dev.millrace.tools;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.millrace.requests.Reply;
+import dev.millrace.requests.Request;
+import dev.millrace.schemas.Json;
+import dev.millrace.schemas.ToolDefinition;
+import dev.millrace.schemas.ToolDefinition.SideEffects;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class ToolExecutorTest {
+
+    private static final long SAYS_NOTHING = 0;
+
+    private final List<String> measured = Collections.synchronizedList(new ArrayList<>());
+
+    @Test
+    void shouldGiveTheResult() throws InterruptedException {
+        // given
+        ToolExecutor executor = executor(tool("echo", 1_000, (params, context) -> params));
+        // when
+        Reply reply = executor.handle(Calls.request("echo", Map.of("text", "a"), SAYS_NOTHING));
+        // then
+        assertThat(completed(reply)).isEqualTo(Map.of("text", "a"));
+        assertThat(measured).containsExactly("echo true");
+    }
+
+    @Test
+    void shouldTellTheToolOnWhoseBehalfItWorks() throws InterruptedException {
+        // given
+        ToolExecutor executor = executor(tool(
+                "who",
+                1_000,
+                (params, context) -> context.namespace() + " " + context.taskId() + " " + context.callId()));
+        // when
+        Reply reply = executor.handle(Calls.request("who", Map.of(), SAYS_NOTHING));
+        // then
+        assertThat(completed(reply)).isEqualTo("default task-1 call-1");
+    }
+
+    @Test
+    void shouldTakeNothingForAResult() throws InterruptedException {
+        // given
+        ToolExecutor executor = executor(tool("nothing", 1_000, (params, context) -> null));
+        // when
+        Reply reply = executor.handle(Calls.request("nothing", Map.of(), SAYS_NOTHING));
+        // then
+        assertThat(completed(reply)).isNull();
+    }
+
+    @Test
+    @DisplayName("F-090, F-301: an unknown tool is named, with the one that may have been meant")
+    void shouldAnswerForAnUnknownTool() throws InterruptedException {
+        // given
+        ToolExecutor executor = executor(tool("read_file", 1_000, (params, context) -> "x"));
+        // when
+        Reply.Failed far = failed(executor.handle(Calls.request("x", Map.of(), SAYS_NOTHING)));
+        Reply.Failed near = failed(executor.handle(Calls.request("readFile", Map.of(), SAYS_NOTHING)));
+        Reply.Failed misspelt = failed(executor.handle(Calls.request("raed_file", Map.of(), SAYS_NOTHING)));
+        // then
+        assertThat(far.error()).isEqualTo("Tool \"x\" not found");
+        assertThat(far.code()).isEqualTo("tool_not_found");
+        assertThat(near.error()).isEqualTo("Tool \"readFile\" not found. Did you mean \"read_file\"?");
+        assertThat(misspelt.error()).contains("Did you mean \"read_file\"?");
+        assertThat(measured).containsOnly("unknown false");
+    }
+
+    @Test
+    @DisplayName("F-090: a tool that takes too long is interrupted, and the words are those of the specification")
+    void shouldEndATimeOut() throws InterruptedException {
+        // given
+        CountDownLatch interrupted = new CountDownLatch(1);
+        ToolExecutor executor = executor(tool("slow", 50, (params, context) -> {
+            try {
+                return new CountDownLatch(1).await(1, TimeUnit.MINUTES);
+            } catch (InterruptedException e) {
+                interrupted.countDown();
+                throw e;
+            }
+        }));
+        // when
+        Reply.Failed reply = failed(executor.handle(Calls.request("slow", Map.of(), SAYS_NOTHING)));
+        // then
+        assertThat(reply.error()).isEqualTo("Tool execution timed out after 50ms");
+        assertThat(reply.code()).isEqualTo("tool_timeout");
+        assertThat(reply.durationMs()).isGreaterThanOrEqualTo(49);
+        assertThat(interrupted.await(10, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Test
+    void shouldNotWaitForAToolThatIgnoresItsInterrupt() throws InterruptedException {
+        // given
+        AtomicBoolean end = new AtomicBoolean();
+        ToolExecutor executor = executor(tool("stubborn", 50, (params, context) -> {
+            while (!end.get()) {
+                Thread.onSpinWait();
+            }
+            return "late";
+        }));
+        // when
+        Reply.Failed reply = failed(executor.handle(Calls.request("stubborn", Map.of(), SAYS_NOTHING)));
+        end.set(true);
+        // then
+        assertThat(reply.code()).isEqualTo("tool_timeout");
+    }
+
+    @Test
+    @DisplayName("X-14: the requester may shorten the tool's time and not lengthen it")
+    void shouldHeedTheRequestersTimeOut() throws InterruptedException {
+        // given
+        ToolExecutor executor =
+                executor(tool("slow", 200, (params, context) -> new CountDownLatch(1).await(1, TimeUnit.MINUTES)));
+        // when
+        Reply.Failed shorter = failed(executor.handle(Calls.request("slow", Map.of(), 20)));
+        Reply.Failed longer = failed(executor.handle(Calls.request("slow", Map.of(), 60_000)));
+        // then
+        assertThat(shorter.error()).isEqualTo("Tool execution timed out after 20ms");
+        assertThat(longer.error()).isEqualTo("Tool execution timed out after 200ms");
+    }
+
+    @Test
+    @DisplayName("X-14: a tool that says nothing has 30 s")
+    void shouldHaveTheDefaultTimeOut() {
+        assertThat(ToolDefinition.DEFAULT_TIMEOUT_MS).isEqualTo(30_000);
+    }
+
+    @Test
+    @DisplayName("F-301: arguments that do not fit are refused before the tool is called")
+    void shouldCheckTheArguments() throws InterruptedException {
+        // given
+        AtomicBoolean called = new AtomicBoolean();
+        Tool strict = new Tool() {
+            @Override
+            public ToolDefinition definition() {
+                return new ToolDefinition(
+                        "strict",
+                        "Tests.",
+                        JsonSchemas.object(
+                                Map.of("path", JsonSchemas.text("A path.", 10), "deep", JsonSchemas.flag("Deep.")),
+                                "path"),
+                        "tool",
+                        1_000,
+                        SideEffects.READ_ONLY);
+            }
+
+            @Override
+            public Object call(Map<String, @Nullable Object> params, ToolContext context) {
+                called.set(true);
+                return "ok";
+            }
+        };
+        ToolExecutor executor = executor(strict);
+        List<Map<String, @Nullable Object>> wrong = List.of(
+                Map.of(),
+                Map.of("path", 1),
+                Map.of("path", ""),
+                Map.of("path", "x".repeat(11)),
+                Map.of("path", "a", "deep", "yes"),
+                Map.of("path", "a", "more", 1),
+                Map.of("path", List.of("a")));
+        // when
+        List<Reply.Failed> replies = new ArrayList<>();
+        for (Map<String, @Nullable Object> params : wrong) {
+            replies.add(failed(executor.handle(Calls.request("strict", params, SAYS_NOTHING))));
+        }
+        // then
+        assertThat(replies).extracting(Reply.Failed::code).containsOnly("invalid_arguments");
+        assertThat(replies).extracting(Reply.Failed::error).allMatch(error -> error.startsWith("VALIDATION ERROR: "));
+        assertThat(called).isFalse();
+    }
+
+    @Test
+    void shouldPassOnWhatAToolRefuses() throws InterruptedException {
+        // given
+        ToolExecutor executor = executor(tool("no", 1_000, (params, context) -> {
+            throw new ToolException("file_not_found", "File not found: \"a\"");
+        }));
+        // when
+        Reply.Failed reply = failed(executor.handle(Calls.request("no", Map.of(), SAYS_NOTHING)));
+        // then
+        assertThat(reply.code()).isEqualTo("file_not_found");
+        assertThat(reply.error()).isEqualTo("File not found: \"a\"");
+        assertThat(measured).containsExactly("no false");
+    }
+
+    @Test
+    @DisplayName("F-090, F-301: an exception or an error inside a tool is a failed call and nothing more")
+    void shouldSurviveWhatAToolThrows() throws InterruptedException {
+        // given
+        ToolExecutor executor = executor(
+                tool("exception", 1_000, (params, context) -> {
+                    throw new IllegalStateException("a bug");
+                }),
+                tool("error", 1_000, (params, context) -> {
+                    throw new StackOverflowError();
+                }),
+                tool("no-json", 1_000, (params, context) -> new Object()));
+        // when
+        Reply.Failed exception = failed(executor.handle(Calls.request("exception", Map.of(), SAYS_NOTHING)));
+        Reply.Failed error = failed(executor.handle(Calls.request("error", Map.of(), SAYS_NOTHING)));
+        Reply.Failed noJson = failed(executor.handle(Calls.request("no-json", Map.of(), SAYS_NOTHING)));
+        // then
+        assertThat(List.of(exception, error, noJson))
+                .extracting(Reply.Failed::code)
+                .containsOnly("execution_error");
+        assertThat(exception.error()).startsWith("EXECUTION ERROR: ");
+    }
+
+    @Test
+    void shouldCutAResultThatIsTooLargeForARecord() throws InterruptedException {
+        // given
+        String hard = "\"\\\u0001é€😀".repeat(20_000);
+        ToolExecutor executor = executor(tool("large", 5_000, (params, context) -> Map.of("text", hard)));
+        // when
+        Object result = completed(executor.handle(Calls.request("large", Map.of(), SAYS_NOTHING)));
+        // then
+        assertThat(Json.write(result).length).isLessThanOrEqualTo(10_500);
+        assertThat(result)
+                .asInstanceOf(org.assertj.core.api.InstanceOfAssertFactories.MAP)
+                .containsEntry("truncated", true)
+                .containsKey("note");
+    }
+
+    @Test
+    void shouldRunCallsSideBySide() throws InterruptedException {
+        // given
+        CountDownLatch both = new CountDownLatch(2);
+        ToolExecutor executor = executor(tool("meet", 10_000, (params, context) -> {
+            both.countDown();
+            return both.await(5, TimeUnit.SECONDS);
+        }));
+        AtomicReference<@Nullable Reply> other = new AtomicReference<>();
+        // when
+        Thread thread = Thread.ofVirtual().start(() -> other.set(handle(executor, "meet")));
+        Reply reply = executor.handle(Calls.request("meet", Map.of(), SAYS_NOTHING));
+        thread.join();
+        // then
+        assertThat(completed(reply)).isEqualTo(true);
+        assertThat(other.get()).isInstanceOf(Reply.Completed.class);
+    }
+
+    @Test
+    void shouldHandOnItsOwnInterrupt() throws InterruptedException {
+        // given
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch toolInterrupted = new CountDownLatch(1);
+        ToolExecutor executor = executor(tool("slow", 60_000, (params, context) -> {
+            begun.countDown();
+            try {
+                return new CountDownLatch(1).await(1, TimeUnit.MINUTES);
+            } finally {
+                toolInterrupted.countDown();
+            }
+        }));
+        AtomicBoolean interrupted = new AtomicBoolean();
+        Thread caller = Thread.ofVirtual().start(() -> {
+            try {
+                executor.handle(Calls.request("slow", Map.of(), SAYS_NOTHING));
+            } catch (InterruptedException e) {
+                interrupted.set(true);
+            }
+        });
+        begun.await();
+        // when
+        caller.interrupt();
+        caller.join();
+        // then
+        assertThat(interrupted).isTrue();
+        assertThat(toolInterrupted.await(10, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Test
+    @DisplayName("F-159: two tools with one name are refused")
+    void shouldRefuseASecondToolOfTheSameName() {
+        // given
+        Tool first = tool("echo", 1, (params, context) -> "a");
+        Tool second = tool("echo", 1, (params, context) -> "b");
+        // when / then
+        assertThatThrownBy(() -> new ToolRegistry(List.of(first, second)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("\"echo\"");
+    }
+
+    private interface Body {
+        @Nullable
+        Object call(Map<String, @Nullable Object> params, ToolContext context)
+                throws ToolException, InterruptedException;
+    }
+
+    private static Tool tool(String name, long timeoutMs, Body body) {
+        return new Tool() {
+            @Override
+            public ToolDefinition definition() {
+                return new ToolDefinition(
+                        name, "Tests.", Map.of("type", "object"), "tool", timeoutMs, SideEffects.READ_ONLY);
+            }
+
+            @Override
+            public @Nullable Object call(Map<String, @Nullable Object> params, ToolContext context)
+                    throws ToolException, InterruptedException {
+                return body.call(params, context);
+            }
+        };
+    }
+
+    private ToolExecutor executor(Tool... tools) {
+        return new ToolExecutor(
+                new ToolRegistry(List.of(tools)),
+                (String name, boolean success, Duration duration) -> measured.add(name + " " + success),
+                10_000);
+    }
+
+    private static @Nullable Reply handle(ToolExecutor executor, String toolName) {
+        Request request = Calls.request(toolName, Map.of(), SAYS_NOTHING);
+        try {
+            return executor.handle(request);
+        } catch (InterruptedException e) {
+            return null;
+        }
+    }
+
+    private static @Nullable Object completed(Reply reply) {
+        assertThat(reply).isInstanceOf(Reply.Completed.class);
+        return ((Reply.Completed) reply).result();
+    }
+
+    private static Reply.Failed failed(Reply reply) {
+        assertThat(reply).isInstanceOf(Reply.Failed.class);
+        return (Reply.Failed) reply;
+    }
+}

@@ -1,0 +1,144 @@
+package dev.millrace.tools.config;
+
+import static io.restassured.RestAssured.given;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.MalformedEventException;
+import dev.millrace.schemas.Segment;
+import dev.millrace.schemas.ToolDefinition;
+import dev.millrace.schemas.Topics;
+import dev.millrace.testing.BrokerResource;
+import dev.millrace.testing.RequiresBroker;
+import dev.millrace.testing.TestBroker;
+import dev.millrace.testing.TopicReader;
+import io.quarkus.test.common.QuarkusTestResource;
+import io.quarkus.test.junit.QuarkusTest;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.eclipse.microprofile.config.inject.ConfigProperty;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+@RequiresBroker
+@QuarkusTest
+@QuarkusTestResource(BrokerResource.class)
+class ToolServiceIT {
+
+    private static final Duration SOON = Duration.ofSeconds(30);
+
+    private final TestBroker broker = TestBroker.shared();
+    private final Topics topics;
+
+    ToolServiceIT(@ConfigProperty(name = "millrace.topics.prefix") String prefix) {
+        topics = new Topics(prefix);
+    }
+
+    @Test
+    @DisplayName("F-089: a request on the topic becomes a reply on the lane, in the same chain")
+    void shouldDoWhatIsAsked() {
+        // given
+        Event request = request("call-time", "current_time", Map.of("timezone", "Europe/Vienna"));
+        // when
+        Event reply = ask(request);
+        // then
+        assertThat(reply.type()).isEqualTo(KnownEventType.TOOL_CALL_COMPLETED);
+        assertThat(reply.source()).isEqualTo("tools.executor");
+        assertThat(reply.taskId()).isEqualTo("task-1");
+        assertThat(reply.parentEventId()).isEqualTo("parent-1");
+        assertThat(reply.correlationId()).isEqualTo("root-1");
+        assertThat(reply.text("toolName")).isEqualTo("current_time");
+        assertThat(reply.payload().get("result"))
+                .asInstanceOf(org.assertj.core.api.InstanceOfAssertFactories.MAP)
+                .containsEntry("timezone", "Europe/Vienna");
+    }
+
+    @Test
+    @DisplayName("F-090, F-301: what goes wrong is a reply as well")
+    void shouldAnswerForWhatGoesWrong() {
+        // when
+        Event unknown = ask(request("call-unknown", "read_fil", Map.of()));
+        Event invalid = ask(request("call-invalid", "read_file", Map.of()));
+        Event outside = ask(request("call-outside", "read_file", Map.of("path", "../secret")));
+        Event refused = ask(request("call-refused", "http_get", Map.of("url", "http://127.0.0.1:1/")));
+        // then
+        assertThat(List.of(unknown, invalid, outside, refused))
+                .extracting(Event::type)
+                .containsOnly(KnownEventType.TOOL_CALL_FAILED);
+        assertThat(unknown.text("error")).isEqualTo("Tool \"read_fil\" not found. Did you mean \"read_file\"?");
+        assertThat(invalid.text("code")).isEqualTo("invalid_arguments");
+        assertThat(outside.text("code")).isEqualTo("path_outside_workspace");
+        assertThat(refused.text("code")).isEqualTo("address_refused");
+    }
+
+    @Test
+    void shouldPublishItsToolsOnce() throws MalformedEventException {
+        // given
+        ask(request("call-published", "current_time", Map.of()));
+        // when
+        List<ConsumerRecord<String, byte[]>> definitions;
+        try (TopicReader reader = broker.read(topics.definitions())) {
+            definitions = reader.untilCount(6, SOON);
+        }
+        // then
+        assertThat(definitions)
+                .extracting(ConsumerRecord::key)
+                .containsExactlyInAnyOrder(
+                        "tool/current_time",
+                        "tool/read_file",
+                        "tool/list_files",
+                        "tool/grep_files",
+                        "tool/http_get",
+                        "tool/notify");
+        for (ConsumerRecord<String, byte[]> definition : definitions) {
+            assertThat(ToolDefinition.fromJson(definition.value()).toolset()).isEqualTo(Topics.BUILT_IN_TOOLSET);
+        }
+    }
+
+    @Test
+    void shouldTellOfItsHealthAndCount() {
+        // given
+        ask(request("call-counted", "notify", Map.of("message", "hello")));
+        // when
+        int ready = given().get("/q/health/ready").statusCode();
+        String metrics = given().get("/q/metrics").body().asString();
+        // then
+        assertThat(ready).isEqualTo(200);
+        assertThat(metrics).contains("millrace_tools_calls_seconds_count").contains("toolName=\"notify\"");
+    }
+
+    private Event ask(Event request) {
+        broker.produce(topics.requests(Topics.BUILT_IN_TOOLSET), request);
+        String callId = String.valueOf(request.text("callId"));
+        try (TopicReader replies = broker.read(topics.lane(Segment.TOOL))) {
+            return replies.event(event -> callId.equals(event.text("callId")), SOON);
+        }
+    }
+
+    private static Event request(String callId, String toolName, Map<String, Object> params) {
+        return Event.root("request-" + callId, KnownEventType.TOOL_CALL_REQUESTED, Instant.now())
+                .taskId("task-1")
+                .parentEventId("parent-1")
+                .correlationId("root-1")
+                .payload(Map.of(
+                        "callId",
+                        callId,
+                        "toolCallId",
+                        "tc-1",
+                        "toolName",
+                        toolName,
+                        "params",
+                        params,
+                        "taskType",
+                        "general",
+                        "stepIndex",
+                        0,
+                        "timeoutMs",
+                        30_000))
+                .build();
+    }
+}
