@@ -1,0 +1,150 @@
+package dev.millrace.standalone;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.EventCodec;
+import dev.millrace.schemas.Ids;
+import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.MalformedEventException;
+import dev.millrace.schemas.Topics;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Predicate;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.common.serialization.StringDeserializer;
+import org.apache.kafka.common.serialization.StringSerializer;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The canonical flow on a real broker, seen over HTTP and by a plain Kafka consumer. */
+class CanonicalFlowIT {
+
+    private static final Duration LIMIT = Duration.ofSeconds(40);
+    private static final Topics TOPICS = new Topics(Topics.DEFAULT_PREFIX);
+    private static final List<String> CANONICAL = List.of(
+            "MESSAGE_RECEIVED",
+            "TASK_CREATED",
+            "REASON_DONE",
+            "TOOL_CALL_COMPLETED",
+            "REASON_DONE",
+            "STEP_COMPLETED",
+            "TASK_COMPLETED",
+            "REFLECTION_COMPLETE");
+
+    @TempDir
+    Path folder;
+
+    @Test
+    @DisplayName("F-053, F-054, X-08: the eight events in order, one chain by parentEventId")
+    void shouldTakeTheCanonicalWay() throws MalformedEventException {
+        int port = FreePort.find();
+        int kafkaPort = FreePort.find();
+        try (ServiceProcess up = ServiceProcess.standalone(
+                        "up", "--port", String.valueOf(port), "--kafka-port", String.valueOf(kafkaPort))
+                .env("MILLRACE_AGENT_REFLECTION_ENABLED", "true")
+                .start(folder)) {
+            up.awaitReady(URI.create("http://127.0.0.1:" + port + "/q/health/ready"));
+            HttpApi api = HttpApi.onPort(port);
+
+            // when: a task with one tool call, and somebody who reflects on it as any Kafka client can
+            String taskId = api.submit("What does notes.txt say?");
+            api.awaitEnd(taskId, LIMIT);
+            reflect("127.0.0.1:" + kafkaPort, taskId);
+
+            // then
+            List<Event> journal = journal("127.0.0.1:" + kafkaPort, taskId);
+            List<Event> canonical = journal.stream()
+                    .filter(event -> CANONICAL.contains(event.type().wireName()))
+                    .toList();
+            assertThat(canonical).extracting(event -> event.type().wireName()).isEqualTo(CANONICAL);
+            for (int i = 1; i < canonical.size(); i++) {
+                assertThat(canonical.get(i).parentEventId())
+                        .as("parent of " + canonical.get(i).type())
+                        .isEqualTo(canonical.get(i - 1).id());
+            }
+            assertThat(journal).extracting(Event::id).doesNotHaveDuplicates();
+            assertThat(api.events(taskId))
+                    .extracting(event -> event.path("id").asText())
+                    .isEqualTo(journal.stream().map(Event::id).toList());
+            assertThat(chain(api, canonical.getLast().id()))
+                    .isEqualTo(canonical.stream().map(Event::id).toList());
+        }
+    }
+
+    private static List<String> chain(HttpApi api, String eventId) {
+        List<String> ids = new ArrayList<>();
+        JsonNode chain = api.get("/v1/events/" + eventId + "/chain").json().path("chain");
+        chain.forEach(event -> ids.add(event.path("id").asText()));
+        return ids;
+    }
+
+    /** Takes the request for a reflection and answers it: what the reflection service will do. */
+    private static void reflect(String kafka, String taskId) throws MalformedEventException {
+        Event request = read(kafka, TOPICS.reflectionRequests(), events -> events.stream()
+                        .anyMatch(event -> taskId.equals(event.taskId())))
+                .stream()
+                .filter(event -> taskId.equals(event.taskId()))
+                .findFirst()
+                .orElseThrow();
+        Event reply = Event.root(
+                        Ids.derived(request.id(), KnownEventType.REFLECTION_COMPLETE, 0),
+                        KnownEventType.REFLECTION_COMPLETE,
+                        Instant.now())
+                .source("cognitive.reflect")
+                .taskId(request.taskId())
+                .sessionId(request.sessionId())
+                .namespace(request.namespace())
+                .correlationId(request.correlationId())
+                .parentEventId(request.parentEventId())
+                .payload(Map.of("factsWritten", 2, "hasEpisode", true, "toolCallsCount", 3, "assessment", "went well"))
+                .build();
+        try (KafkaProducer<String, byte[]> producer = new KafkaProducer<>(
+                Map.of("bootstrap.servers", kafka, "acks", "all"), new StringSerializer(), new ByteArraySerializer())) {
+            producer.send(EventCodec.toRecord(TOPICS.lane(reply.lane()), reply));
+        }
+    }
+
+    private static List<Event> journal(String kafka, String taskId) throws MalformedEventException {
+        return read(kafka, TOPICS.journal(), events -> events.stream()
+                        .anyMatch(event -> event.type() == KnownEventType.REFLECTION_COMPLETE))
+                .stream()
+                .filter(event -> taskId.equals(event.taskId()))
+                .toList();
+    }
+
+    private static List<Event> read(String kafka, String topic, Predicate<List<Event>> enough)
+            throws MalformedEventException {
+        List<Event> events = new ArrayList<>();
+        try (KafkaConsumer<String, byte[]> consumer = new KafkaConsumer<>(
+                Map.of("bootstrap.servers", kafka, "isolation.level", "read_committed"),
+                new StringDeserializer(),
+                new ByteArrayDeserializer())) {
+            List<TopicPartition> partitions = consumer.partitionsFor(topic).stream()
+                    .map(info -> new TopicPartition(info.topic(), info.partition()))
+                    .toList();
+            consumer.assign(partitions);
+            consumer.seekToBeginning(partitions);
+            long deadline = System.nanoTime() + LIMIT.toNanos();
+            while (!enough.test(events)) {
+                assertThat(System.nanoTime()).as("in time on " + topic + ", read " + events).isLessThan(deadline);
+                for (var entry : consumer.poll(Duration.ofMillis(100))) {
+                    events.add(EventCodec.fromRecord(
+                            entry.headers(), entry.value(), Instant.ofEpochMilli(entry.timestamp())));
+                }
+            }
+        }
+        return List.copyOf(events);
+    }
+}
