@@ -1,0 +1,72 @@
+package dev.millrace.standalone;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.millrace.agent.config.AgentConfig;
+import dev.millrace.agent.config.LlmConfig;
+import dev.millrace.agent.config.ProjectionConfig;
+import dev.millrace.agent.config.TopicsConfig;
+import dev.millrace.gateway.config.GatewayConfig;
+import dev.millrace.tools.config.ToolsConfig;
+import io.smallrye.config.ConfigMapping;
+import io.smallrye.config.WithDefault;
+import java.io.IOException;
+import java.lang.reflect.Method;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+class OperationsDocTest {
+
+    private static final Path DOCUMENT = Path.of("..", "docs", "operations.md");
+    private static final Pattern ROW = Pattern.compile("(?m)^\\| `(millrace\\.[a-z.-]+)` \\| (?:`([^`]*)`)? ?\\|");
+
+    @Test
+    @DisplayName("docs/operations.md lists every key with its default, and no other")
+    void shouldListEveryKey() throws IOException {
+        Map<String, String> configured = new TreeMap<>();
+        for (Class<?> config : new Class<?>[] {
+            TopicsConfig.class,
+            AgentConfig.class,
+            LlmConfig.class,
+            ProjectionConfig.class,
+            ToolsConfig.class,
+            GatewayConfig.class
+        }) {
+            collect(config, config.getAnnotation(ConfigMapping.class).prefix(), configured);
+        }
+        Map<String, String> documented = new TreeMap<>();
+        Matcher rows = ROW.matcher(Files.readString(DOCUMENT));
+        while (rows.find()) {
+            documented.put(rows.group(1), rows.group(2) == null ? "" : rows.group(2));
+        }
+
+        assertThat(documented).isEqualTo(configured);
+    }
+
+    private static void collect(Class<?> config, String prefix, Map<String, String> keys) {
+        Arrays.stream(config.getMethods())
+                .filter(method -> !method.isDefault())
+                .forEach(method -> collect(method, prefix + '.' + kebab(method.getName()), keys));
+    }
+
+    private static void collect(Method method, String key, Map<String, String> keys) {
+        if (method.getReturnType().isInterface() && method.getReturnType().getPackageName().startsWith("dev.millrace")) {
+            collect(method.getReturnType(), key, keys);
+            return;
+        }
+        WithDefault value = method.getAnnotation(WithDefault.class);
+        keys.put(key, value == null ? "" : value.value());
+    }
+
+    private static String kebab(String name) {
+        return name.replaceAll("([a-z0-9])([A-Z])", "$1-$2").toLowerCase(Locale.ROOT);
+    }
+}
