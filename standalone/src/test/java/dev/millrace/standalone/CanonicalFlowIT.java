@@ -47,8 +47,8 @@ class CanonicalFlowIT {
     Path folder;
 
     @Test
-    @DisplayName("F-053, F-054, X-08: the eight events in order, one chain by parentEventId")
-    void shouldTakeTheCanonicalWay() throws MalformedEventException {
+    @DisplayName("F-053, F-054, F-189, X-08: the eight events in order, one chain by parentEventId")
+    void shouldTakeTheCanonicalWay() throws Exception {
         int port = FreePort.find();
         int kafkaPort = FreePort.find();
         try (ServiceProcess up = ServiceProcess.standalone(
@@ -62,6 +62,11 @@ class CanonicalFlowIT {
             String taskId = api.submit("What does notes.txt say?");
             api.awaitEnd(taskId, LIMIT);
             reflect("127.0.0.1:" + kafkaPort, taskId);
+
+            // and the same message once more (F-189): accepted, and nothing happens
+            assertThat(api.post("/v1/tasks", Map.of("text", "What does notes.txt say?", "id", taskId))
+                            .status())
+                    .isEqualTo(202);
 
             // then
             List<Event> journal = journal("127.0.0.1:" + kafkaPort, taskId);
@@ -91,9 +96,11 @@ class CanonicalFlowIT {
     }
 
     /** Takes the request for a reflection and answers it: what the reflection service will do. */
-    private static void reflect(String kafka, String taskId) throws MalformedEventException {
-        Event request = read(kafka, TOPICS.reflectionRequests(), events -> events.stream()
-                        .anyMatch(event -> taskId.equals(event.taskId())))
+    private static void reflect(String kafka, String taskId) throws Exception {
+        Event request = read(
+                        kafka,
+                        TOPICS.reflectionRequests(),
+                        events -> events.stream().anyMatch(event -> taskId.equals(event.taskId())))
                 .stream()
                 .filter(event -> taskId.equals(event.taskId()))
                 .findFirst()
@@ -112,13 +119,15 @@ class CanonicalFlowIT {
                 .build();
         try (KafkaProducer<String, byte[]> producer = new KafkaProducer<>(
                 Map.of("bootstrap.servers", kafka, "acks", "all"), new StringSerializer(), new ByteArraySerializer())) {
-            producer.send(EventCodec.toRecord(TOPICS.lane(reply.lane()), reply));
+            producer.send(EventCodec.toRecord(TOPICS.lane(reply.lane()), reply)).get();
         }
     }
 
     private static List<Event> journal(String kafka, String taskId) throws MalformedEventException {
-        return read(kafka, TOPICS.journal(), events -> events.stream()
-                        .anyMatch(event -> event.type() == KnownEventType.REFLECTION_COMPLETE))
+        return read(
+                        kafka,
+                        TOPICS.journal(),
+                        events -> events.stream().anyMatch(event -> event.type() == KnownEventType.REFLECTION_COMPLETE))
                 .stream()
                 .filter(event -> taskId.equals(event.taskId()))
                 .toList();
@@ -138,7 +147,9 @@ class CanonicalFlowIT {
             consumer.seekToBeginning(partitions);
             long deadline = System.nanoTime() + LIMIT.toNanos();
             while (!enough.test(events)) {
-                assertThat(System.nanoTime()).as("in time on " + topic + ", read " + events).isLessThan(deadline);
+                assertThat(System.nanoTime())
+                        .as("in time on " + topic + ", read " + events)
+                        .isLessThan(deadline);
                 for (var entry : consumer.poll(Duration.ofMillis(100))) {
                     events.add(EventCodec.fromRecord(
                             entry.headers(), entry.value(), Instant.ofEpochMilli(entry.timestamp())));

@@ -26,7 +26,8 @@ class CrashIT {
     Path folder;
 
     @Test
-    @DisplayName("kill -9 in the middle of 50 tasks: all complete, no event twice, at most one model call repeated per task")
+    @DisplayName(
+            "kill -9 in the middle of 50 tasks: all complete, no event twice, at most one model call repeated per task")
     void shouldFinishEverythingAfterAKill() throws IOException {
         Path calls = folder.resolve("calls.log");
         Path script = folder.resolve("slow.yaml");
@@ -66,13 +67,15 @@ class CrashIT {
                         .extracting(event -> event.path("id").asText())
                         .doesNotHaveDuplicates();
             }
+            assertThat(up.isAlive()).isTrue();
             assertThat(before).as("calls before the kill").isNotEmpty();
             Map<String, Long> perTask = callsById(calls).entrySet().stream()
                     .collect(Collectors.groupingBy(
                             call -> call.getKey().substring(0, call.getKey().indexOf('/')),
                             Collectors.summingLong(call -> call.getValue() - 1)));
-            assertThat(perTask.values()).as("repeated calls per task").allSatisfy(repeated -> assertThat(repeated)
-                    .isLessThanOrEqualTo(1));
+            assertThat(perTask.values())
+                    .as("repeated calls per task")
+                    .allSatisfy(repeated -> assertThat(repeated).isLessThanOrEqualTo(1));
             assertThat(callsById(calls)).as("two calls per task").hasSize(2 * TASKS);
         }
     }

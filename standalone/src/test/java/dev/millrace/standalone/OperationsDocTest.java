@@ -58,7 +58,8 @@ class OperationsDocTest {
     }
 
     private static void collect(Method method, String key, Map<String, String> keys) {
-        if (method.getReturnType().isInterface() && method.getReturnType().getPackageName().startsWith("dev.millrace")) {
+        if (method.getReturnType().isInterface()
+                && method.getReturnType().getPackageName().startsWith("dev.millrace")) {
             collect(method.getReturnType(), key, keys);
             return;
         }
