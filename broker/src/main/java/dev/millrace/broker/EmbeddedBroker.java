@@ -30,7 +30,7 @@ import scala.Tuple2;
 /**
  * A running Kafka broker in this JVM: KRaft, one node, data on disk, listening on the loopback address only. Started by
  * {@link #start}, stopped by {@link #close}; a later start on the same folder goes on with its data, also after a
- * SIGKILL. Safe to use from any thread. {@code docs/adr/0020-embedded-broker.md} has the reasons and the measurements.
+ * SIGKILL. Safe to use from any thread. {@code docs/adr/0009-embedded-broker.md} has the reasons and the measurements.
  */
 public final class EmbeddedBroker implements AutoCloseable {
 

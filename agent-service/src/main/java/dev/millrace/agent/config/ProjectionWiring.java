@@ -2,6 +2,7 @@ package dev.millrace.agent.config;
 
 import dev.millrace.agent.projection.TaskProjection;
 import dev.millrace.schemas.Topics;
+import dev.millrace.schemas.kafka.ClientSettings;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.quarkus.runtime.StartupEvent;
@@ -28,7 +29,10 @@ public class ProjectionWiring {
             Config kafka,
             MeterRegistry metrics) {
         TaskProjection projection = new TaskProjection(
-                KafkaConnection.of(kafka), new Topics(prefix), config.stateDir(), config.retention());
+                ClientSettings.of(kafka.getPropertyNames(), name -> kafka.getOptionalValue(name, String.class)),
+                new Topics(prefix),
+                config.stateDir(),
+                config.retention());
         FunctionCounter.builder("millrace.projection.records", projection, TaskProjection::appliedRecords)
                 .description("Records of the journal that the projection has taken")
                 .register(metrics);

@@ -14,6 +14,7 @@ import dev.millrace.llm.config.LlmSettings;
 import dev.millrace.llm.openai.OpenAiSettings;
 import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.schemas.Topics;
+import dev.millrace.schemas.kafka.ClientSettings;
 import dev.millrace.schemas.kafka.TopicSettings;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -76,7 +77,11 @@ public class Wiring {
     AgentRuntime runtime(
             RuntimeSettings settings, Config config, Agents agents, ModelDispatcher dispatcher, MeterRegistry metrics) {
         return new AgentRuntime(
-                KafkaConnection.of(config), settings.value(), agents, dispatcher, new MicrometerShellMetrics(metrics));
+                ClientSettings.of(config.getPropertyNames(), name -> config.getOptionalValue(name, String.class)),
+                settings.value(),
+                agents,
+                dispatcher,
+                new MicrometerShellMetrics(metrics));
     }
 
     /** What the configuration says, checked. */

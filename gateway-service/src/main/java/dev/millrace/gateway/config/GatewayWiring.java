@@ -9,6 +9,7 @@ import dev.millrace.gateway.query.KnownAgents;
 import dev.millrace.gateway.query.RecentTasks;
 import dev.millrace.gateway.query.Tasks;
 import dev.millrace.schemas.Topics;
+import dev.millrace.schemas.kafka.ClientSettings;
 import dev.millrace.schemas.kafka.TopicSettings;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
@@ -24,7 +25,6 @@ import jakarta.inject.Singleton;
 import jakarta.interceptor.Interceptor;
 import java.time.Clock;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.Map;
 import org.eclipse.microprofile.config.Config;
 import org.slf4j.Logger;
@@ -46,7 +46,7 @@ public class GatewayWiring {
     @Inject
     GatewayWiring(GatewayConfig config, TopicsConfig topicsConfig, Config all) {
         this.config = config;
-        this.kafka = kafkaOf(all);
+        this.kafka = ClientSettings.of(all.getPropertyNames(), name -> all.getOptionalValue(name, String.class));
         this.topics = new Topics(topicsConfig.prefix());
         this.topicSettings = topicsConfig.settings();
     }
@@ -133,21 +133,5 @@ public class GatewayWiring {
     /** After an embedded broker, which starts with a lower priority. */
     void start(@Observes @Priority(Interceptor.Priority.APPLICATION + 400) StartupEvent event, BrokerProbe probe) {
         probe.start();
-    }
-
-    /** All {@code kafka.*} keys without that prefix: how to reach the brokers. */
-    private static Map<String, Object> kafkaOf(Config config) {
-        Map<String, Object> kafka = new HashMap<>();
-        for (String name : config.getPropertyNames()) {
-            if (name.startsWith("kafka.")) {
-                config.getOptionalValue(name, String.class)
-                        .ifPresent(value -> kafka.put(name.substring("kafka.".length()), value));
-            }
-        }
-        // asked for by name, so that the environment variable counts
-        kafka.put(
-                "bootstrap.servers",
-                config.getOptionalValue("kafka.bootstrap.servers", String.class).orElse("localhost:9092"));
-        return kafka;
     }
 }

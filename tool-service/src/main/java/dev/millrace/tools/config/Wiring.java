@@ -2,6 +2,7 @@ package dev.millrace.tools.config;
 
 import dev.millrace.requests.WorkerSettings;
 import dev.millrace.schemas.Topics;
+import dev.millrace.schemas.kafka.ClientSettings;
 import dev.millrace.schemas.kafka.TopicSettings;
 import dev.millrace.tools.CurrentTime;
 import dev.millrace.tools.Notify;
@@ -27,7 +28,6 @@ import jakarta.inject.Singleton;
 import jakarta.interceptor.Interceptor;
 import java.io.IOException;
 import java.time.Clock;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.eclipse.microprofile.config.Config;
@@ -37,8 +37,6 @@ import org.eclipse.microprofile.health.Readiness;
 
 /** Turns configuration into the service's parts. */
 public class Wiring {
-
-    private static final String KAFKA = "kafka.";
 
     @Produces
     @Singleton
@@ -74,7 +72,8 @@ public class Wiring {
     ToolRuntime runtime(
             ToolsConfig tools, TopicsConfig topicsConfig, Config config, ToolRegistry registry, MeterRegistry meters) {
         Topics topics = new Topics(topicsConfig.prefix());
-        Map<String, Object> kafka = kafka(config);
+        Map<String, Object> kafka =
+                ClientSettings.of(config.getPropertyNames(), name -> config.getOptionalValue(name, String.class));
         ToolMetrics metrics = (toolName, success, duration) -> Timer.builder("millrace.tools.calls")
                 .tag("toolName", toolName)
                 .tag("outcome", success ? "completed" : "failed")
@@ -109,20 +108,5 @@ public class Wiring {
                         .withData("waitingFor", why)
                         .build())
                 .orElseGet(() -> HealthCheckResponse.up("tools"));
-    }
-
-    private static Map<String, Object> kafka(Config config) {
-        Map<String, Object> kafka = new HashMap<>();
-        for (String name : config.getPropertyNames()) {
-            if (name.startsWith(KAFKA)) {
-                config.getOptionalValue(name, String.class)
-                        .ifPresent(value -> kafka.put(name.substring(KAFKA.length()), value));
-            }
-        }
-        // asked for by name, so that the environment variable KAFKA_BOOTSTRAP_SERVERS counts
-        kafka.put(
-                "bootstrap.servers",
-                config.getOptionalValue("kafka.bootstrap.servers", String.class).orElse("localhost:9092"));
-        return kafka;
     }
 }
