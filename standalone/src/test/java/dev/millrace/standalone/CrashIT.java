@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 class CrashIT {
 
     private static final int TASKS = 50;
-    private static final Duration LIMIT = Duration.ofSeconds(120);
+    private static final Duration LIMIT = Duration.ofMinutes(2);
 
     @TempDir
     Path folder;
