@@ -1,0 +1,80 @@
+package dev.millrace.standalone;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Each service as a process of its own, told by environment variables where the others are. */
+class ServicesIT {
+
+    private static final String CONTENT = "The tail race is below the wheel.";
+
+    @TempDir
+    Path temp;
+
+    @Test
+    @DisplayName("broker, agent, tools and gateway as four processes do the main job")
+    void shouldDoTheMainJobInFourProcesses() throws IOException {
+        // given
+        int brokerPort = FreePort.find();
+        int agentPort = FreePort.find();
+        int toolsPort = FreePort.find();
+        int gatewayPort = FreePort.find();
+        Path workspace = Files.createDirectories(temp.resolve("workspace"));
+        Files.writeString(workspace.resolve("notes.txt"), CONTENT);
+        try (ServiceProcess broker = ServiceProcess.standalone(
+                                "broker", "--port", Integer.toString(brokerPort), "--data", "data")
+                        .start(temp)
+                        .awaitOutput("Kafka is ready", ServiceProcess.START_LIMIT);
+                ServiceProcess agent = service("agent-service", brokerPort, agentPort)
+                        .env("MILLRACE_AGENT_STATE_DIR", temp.resolve("agent").toString())
+                        .start(temp);
+                ServiceProcess tools = service("tool-service", brokerPort, toolsPort)
+                        .env("MILLRACE_TOOLS_WORKSPACE", workspace.toString())
+                        .start(temp);
+                ServiceProcess gateway = service("gateway-service", brokerPort, gatewayPort)
+                        .env("MILLRACE_GATEWAY_AGENT_URL", "http://127.0.0.1:" + agentPort)
+                        .start(temp)) {
+            agent.awaitReady(ready(agentPort));
+            tools.awaitReady(ready(toolsPort));
+            gateway.awaitReady(ready(gatewayPort));
+            HttpApi api = HttpApi.onPort(gatewayPort);
+
+            // when
+            String taskId = api.submit("Which files are in the workspace, and what does notes.txt say?");
+            JsonNode task = api.awaitEnd(taskId, Duration.ofSeconds(60));
+
+            // then
+            assertThat(task.path("state").asText()).isEqualTo("completed");
+            assertThat(task.path("response").asText()).contains(CONTENT);
+            List<JsonNode> events = api.events(taskId);
+            assertThat(events)
+                    .filteredOn(event -> event.path("type").asText().equals("TOOL_CALL_COMPLETED"))
+                    .extracting(event -> event.path("payload").path("toolName").asText())
+                    .containsExactly("list_files", "read_file");
+            assertThat(broker.isAlive()).isTrue();
+        }
+    }
+
+    private static ServiceProcess.Builder service(String module, int brokerPort, int httpPort) {
+        return ServiceProcess.service(module)
+                .env("KAFKA_BOOTSTRAP_SERVERS", "127.0.0.1:" + brokerPort)
+                .env("MILLRACE_TOPICS_CREATE", "true")
+                .env("MILLRACE_TOPICS_PARTITIONS", "2")
+                .env("QUARKUS_HTTP_PORT", Integer.toString(httpPort))
+                .env("QUARKUS_HTTP_HOST", "127.0.0.1");
+    }
+
+    private static URI ready(int port) {
+        return URI.create("http://127.0.0.1:" + port + "/q/health/ready");
+    }
+}
