@@ -173,11 +173,16 @@ public class QueryResource {
     }
 
     private static int limit(String text) {
+        int limit;
         try {
-            return Integer.parseInt(text);
+            limit = Integer.parseInt(text);
         } catch (NumberFormatException e) {
             throw new IllegalArgumentException("limit: expected a whole number, found \"" + text + "\"", e);
         }
+        if (limit < 1 || limit > TaskQuery.MAX_LIMIT) {
+            throw new IllegalArgumentException("limit: expected 1 to " + TaskQuery.MAX_LIMIT + ", found " + limit);
+        }
+        return limit;
     }
 
     private static @Nullable JournalCursor cursor(String name, @Nullable String text) {

@@ -16,7 +16,10 @@ public interface GatewayConfig {
     @WithDefault("http://localhost:8081")
     URI agentUrl();
 
-    /** The largest request body that is read. What is accepted goes into one Kafka record, so the lanes' own limit is near. */
+    /**
+     * The largest request body that is read, at most {@code quarkus.http.limits.max-body-size} (64M). An event goes into
+     * one Kafka record, so a task cannot be much larger than the lanes' own limit of 1 MiB; a batch can.
+     */
     @WithDefault("1M")
     MemorySize maxBodySize();
 

@@ -4,6 +4,7 @@ import dev.millrace.gateway.config.GatewayConfig;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.kafka.JournalFilter;
 import dev.millrace.gateway.kafka.JournalTail;
+import io.smallrye.common.annotation.Blocking;
 import io.smallrye.common.annotation.RunOnVirtualThread;
 import io.smallrye.mutiny.Multi;
 import io.vertx.core.http.HttpServerResponse;
@@ -31,6 +32,7 @@ import org.jspecify.annotations.Nullable;
 
 /** All events as they happen, as server-sent events. */
 @Path("/v1/stream")
+@Blocking // else a Multi counts as non-blocking, and the next annotation as a mistake
 @RunOnVirtualThread
 @Tag(name = "Streams", description = "Events as they happen (server-sent events).")
 public class LiveStreamResource {

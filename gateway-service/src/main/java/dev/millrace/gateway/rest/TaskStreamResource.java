@@ -6,6 +6,7 @@ import dev.millrace.gateway.query.QueryUnavailableException;
 import dev.millrace.gateway.query.Tasks;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.JournalCursor;
+import io.smallrye.common.annotation.Blocking;
 import io.smallrye.common.annotation.RunOnVirtualThread;
 import io.smallrye.mutiny.Multi;
 import io.vertx.core.http.HttpServerResponse;
@@ -33,6 +34,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The events of a task as they happen, as server-sent events. */
 @Path("/v1/tasks/{taskId}/stream")
+@Blocking // else a Multi counts as non-blocking, and the next annotation as a mistake
 @RunOnVirtualThread
 @Tag(name = "Streams", description = "Events as they happen (server-sent events).")
 public class TaskStreamResource {

@@ -37,6 +37,8 @@ public final class GatewayTestResource implements QuarkusTestResourceLifecycleMa
                 agent.url(),
                 "millrace.gateway.stream.heartbeat",
                 "1s",
+                "millrace.gateway.stream.patience",
+                "3s",
                 "quarkus.http.test-port",
                 "0");
     }

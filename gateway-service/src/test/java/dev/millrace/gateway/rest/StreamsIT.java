@@ -11,6 +11,12 @@ import dev.millrace.schemas.KnownEventType;
 import dev.millrace.testing.RequiresBroker;
 import io.quarkus.test.common.WithTestResource;
 import io.quarkus.test.junit.QuarkusTest;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.SocketException;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -245,6 +251,50 @@ class StreamsIT {
 
         // then
         await().atMost(GatewayClient.LIMIT).until(() -> listeners() == 0);
+    }
+
+    @Test
+    void shouldCutOffAClientThatReadsNothing() throws Exception {
+        // given
+        String id = Ids.random();
+        List<Event> written = past(id, 1);
+        URI uri = gateway.request("/v1/tasks/" + id + "/stream").build().uri();
+        try (Socket socket = new Socket()) {
+            socket.setReceiveBufferSize(4 * 1024);
+            socket.connect(new InetSocketAddress(uri.getHost(), uri.getPort()));
+            socket.getOutputStream()
+                    .write(("GET " + uri.getPath() + " HTTP/1.1\r\nHost: " + uri.getHost() + "\r\n\r\n")
+                            .getBytes(StandardCharsets.UTF_8));
+            await().atMost(GatewayClient.LIMIT).until(() -> listeners() == 1);
+
+            // when: more than the sockets and the stream's buffer hold
+            String large = "x".repeat(256 * 1024);
+            for (int i = 0; i < 60; i++) {
+                written.add(gateway.journal(
+                        written.getFirst(), KnownEventType.TASK_NOTIFY, i + 1, Map.of("message", large)));
+            }
+
+            // then
+            await().atMost(GatewayClient.LIMIT).until(() -> listeners() == 0);
+            socket.setSoTimeout((int) GatewayClient.LIMIT.toMillis());
+            assertThat(untilTheEnd(socket)).isLessThan(60L * large.length());
+        }
+    }
+
+    /** How much comes until the connection ends, in whichever way. */
+    private static long untilTheEnd(Socket socket) throws IOException {
+        long bytes = 0;
+        byte[] buffer = new byte[64 * 1024];
+        try {
+            for (int read = socket.getInputStream().read(buffer);
+                    read >= 0;
+                    read = socket.getInputStream().read(buffer)) {
+                bytes += read;
+            }
+        } catch (SocketException e) {
+            assertThat(e).hasMessageContaining("reset");
+        }
+        return bytes;
     }
 
     private int listeners() throws Exception {
