@@ -79,6 +79,8 @@ final class BrokerSettings {
         }
         settings.put("group.min.session.timeout.ms", 1_000);
         settings.put("group.share.min.record.lock.duration.ms", 1_000);
+        // a tool call may take minutes, and a minute is all that Kafka's own limit allows
+        settings.put("group.share.max.record.lock.duration.ms", 3_600_000);
         settings.put("group.share.initialize.retry.interval.ms", 1_000);
         // after a SIGKILL the controller takes the broker for alive, and refuses its new incarnation, until this is
         // over
