@@ -74,22 +74,14 @@ final class EventMapping {
     }
 
     private Mapped fromLane(KnownEventType type, Event event, String taskId, String taskType) {
+        if (type.machineOnly()) {
+            return new Refused(
+                    "not_accepted", type.wireName() + " is written by the task machine and taken from nobody else");
+        }
         return switch (type) {
             case SYSTEM_STARTED, SYSTEM_SHUTTING_DOWN, HEARTBEAT, REFLECTION_COMPLETE, RAG_INGEST, ENTITY_EXTRACT ->
                 new RecordOnly();
-            case TASK_CREATED,
-                    TASK_STATE_CHANGED,
-                    TASK_COMPLETED,
-                    TASK_NOTIFY,
-                    TASK_CANCELLED,
-                    MODEL_CALL_REQUESTED,
-                    STEP_COMPLETED,
-                    TOOL_CALL_REQUESTED,
-                    REFLECTION_REQUESTED,
-                    APPROVAL_REQUESTED,
-                    APPROVAL_DECIDED ->
-                new Refused(
-                        "not_accepted", type.wireName() + " is written by the task machine and taken from nobody else");
+            case APPROVAL_DECIDED -> new Refused("not_accepted", "no tool call waits for an approval");
             default -> ofTask(type, event, taskId, taskType);
         };
     }

@@ -1,5 +1,6 @@
 package dev.millrace.agent.topology;
 
+import dev.millrace.agent.core.TranscriptEntry;
 import java.time.Duration;
 import java.util.Map;
 import org.apache.kafka.common.config.TopicConfig;
@@ -39,7 +40,7 @@ public final class Stores {
         return keyValue(TASKS, StoreSerdes.TASK).withCachingEnabled();
     }
 
-    static StoreBuilder<KeyValueStore<String, dev.millrace.agent.core.TranscriptEntry>> transcripts() {
+    static StoreBuilder<KeyValueStore<String, TranscriptEntry>> transcripts() {
         return keyValue(TRANSCRIPTS, StoreSerdes.TRANSCRIPT_ENTRY).withCachingDisabled();
     }
 

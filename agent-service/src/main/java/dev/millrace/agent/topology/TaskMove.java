@@ -1,5 +1,6 @@
 package dev.millrace.agent.topology;
 
+import dev.millrace.agent.Agents;
 import dev.millrace.agent.core.DiscardReason;
 import dev.millrace.agent.core.Effect;
 import dev.millrace.agent.core.Fact;
@@ -110,7 +111,7 @@ final class TaskMove {
     }
 
     static String taskType(TaskState state) {
-        return state instanceof TaskState.Existing task ? task.context().taskType() : dev.millrace.agent.Agents.DEFAULT;
+        return state instanceof TaskState.Existing task ? task.context().taskType() : Agents.DEFAULT;
     }
 
     private void take(Event event, TaskEvent taskEvent, long nowMs, Deque<Event> followUps) {

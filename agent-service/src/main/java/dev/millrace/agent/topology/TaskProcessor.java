@@ -1,8 +1,10 @@
 package dev.millrace.agent.topology;
 
 import dev.millrace.agent.core.DiscardReason;
+import dev.millrace.agent.core.TaskEvent;
 import dev.millrace.agent.core.TaskState;
 import dev.millrace.agent.core.TranscriptEntry;
+import dev.millrace.schemas.CustomEventType;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.EventSchemas;
@@ -200,9 +202,7 @@ final class TaskProcessor implements Processor<byte[], byte[], byte[], Outgoing>
                     throw new RejectedRecordException(
                             "no_task", event.type().wireName() + ": expected a task id in ce_subject, found none");
                 }
-                if (row == null
-                        && !event.id().equals(taskId)
-                        && forTask.event() instanceof dev.millrace.agent.core.TaskEvent.InputReceived) {
+                if (row == null && !event.id().equals(taskId) && forTask.event() instanceof TaskEvent.InputReceived) {
                     throw new RejectedRecordException(
                             "unknown_task",
                             "expected no ce_subject (which starts a task) or that of an existing task, found no task "
@@ -322,7 +322,7 @@ final class TaskProcessor implements Processor<byte[], byte[], byte[], Outgoing>
                 type.segment() == Segment.SYSTEM
                         || type.segment() == Segment.EXTERNAL
                         || type.segment() == Segment.TASK;
-            case dev.millrace.schemas.CustomEventType type -> true;
+            case CustomEventType type -> true;
         };
     }
 
