@@ -3,6 +3,7 @@ package dev.millrace.agent.kafka;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.Topics;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
@@ -44,19 +45,19 @@ public final class LaneProducer implements AutoCloseable {
      * Returns when the event is acknowledged. An absent broker is waited for as long as this producer is open: the event
      * has been paid for.
      *
-     * @throws RecordTooLargeException if no broker will ever take it
+     * @return false if it is larger than any broker will ever take, and nothing was sent
      * @throws InterruptedException if interrupted, or closed meanwhile; the event may or may not be on the lane
      */
-    public void send(Event event) throws InterruptedException {
+    public boolean send(Event event) throws InterruptedException {
         ProducerRecord<String, byte[]> encoded = EventCodec.toRecord(topics.lane(event.lane()), event);
         long pauseMs = 100;
         while (!closed) {
             try {
                 producer.send(encoded).get();
-                return;
+                return true;
             } catch (ExecutionException e) {
-                if (e.getCause() instanceof RecordTooLargeException tooLarge) {
-                    throw tooLarge;
+                if (e.getCause() instanceof RecordTooLargeException) {
+                    return false;
                 }
                 LOGGER.atWarn()
                         .addKeyValue("eventId", event.id())
@@ -73,7 +74,7 @@ public final class LaneProducer implements AutoCloseable {
     /** Puts a bare header on one partition of a topic, without waiting; nothing is lost if it never arrives but time. */
     public void mark(String topic, int partition, String header, String value) {
         ProducerRecord<String, byte[]> mark = new ProducerRecord<>(topic, partition, null, null);
-        mark.headers().add(header, value.getBytes(java.nio.charset.StandardCharsets.UTF_8));
+        mark.headers().add(header, value.getBytes(StandardCharsets.UTF_8));
         Thread.ofVirtual().name("fence-" + partition).start(() -> {
             try {
                 sendMark(mark);

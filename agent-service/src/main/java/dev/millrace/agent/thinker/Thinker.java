@@ -15,7 +15,6 @@ import dev.millrace.schemas.Event;
 import java.time.Clock;
 import java.util.List;
 import java.util.Optional;
-import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -94,20 +93,14 @@ public final class Thinker implements ModelCalls {
     private void answer(OutstandingCall call, ModelOutcome outcome) {
         Event reply = Replies.of(call, outcome, clock.instant());
         try {
-            send(call, reply);
+            if (!lanes.send(reply)) {
+                lanes.send(Replies.tooLarge(call, clock.instant()));
+            }
         } catch (InterruptedException e) {
             LOGGER.atInfo()
                     .addKeyValue("callId", call.callId())
                     .log("Stopped before a reply was on its lane; the call is made again after the start");
             Thread.currentThread().interrupt();
-        }
-    }
-
-    private void send(OutstandingCall call, Event reply) throws InterruptedException {
-        try {
-            lanes.send(reply);
-        } catch (RecordTooLargeException e) {
-            lanes.send(Replies.tooLarge(call, clock.instant()));
         }
     }
 }

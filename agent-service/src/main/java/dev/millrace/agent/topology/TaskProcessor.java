@@ -17,6 +17,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaException;
@@ -163,6 +164,12 @@ final class TaskProcessor implements Processor<byte[], byte[], byte[], Outgoing>
                     "unknown_task",
                     "expected the id of a task in ce_subject, and the task's session in the header sessionid if it has"
                             + " one, found no task " + event.taskId() + " here");
+        } else if (move.discarded() != DiscardReason.DUPLICATE && carriesInput(event)) {
+            // somebody's words: they are not dropped without a trace
+            throw new RejectedRecordException(
+                    move.discarded().name().toLowerCase(Locale.ROOT),
+                    "expected a task that takes input, found that " + event.taskId() + " does not: "
+                            + move.discarded());
         } else {
             discarded(event, move.discarded());
         }
@@ -313,6 +320,10 @@ final class TaskProcessor implements Processor<byte[], byte[], byte[], Outgoing>
                 .addKeyValue("eventType", event.type().wireName())
                 .addKeyValue("reason", reason)
                 .log("An event changed nothing");
+    }
+
+    private static boolean carriesInput(Event event) {
+        return event.type().segment() == Segment.EXTERNAL || event.text("newInput") != null;
     }
 
     /** Replies are told apart by their call ids; what comes from outside only by its own id. */

@@ -409,6 +409,26 @@ class TaskTopologyTest {
     }
 
     @Test
+    @DisplayName(
+            "a message that a task does not take goes to the dead letters with the reason, a second cancel changes nothing")
+    void shouldNotDropSomebodysWords() {
+        // given
+        send(message("m1", "hello"));
+
+        // when: one while the task runs, one after it has ended, and a cancel too many
+        send(message("m2", "and be quick").toBuilder().taskId("m1").build());
+        send(event("c1", KnownEventType.TASK_CANCEL_REQUESTED).taskId("m1").build());
+        send(message("m3", "still there?").toBuilder().taskId("m1").build());
+        send(event("c2", KnownEventType.TASK_CANCEL_REQUESTED).taskId("m1").build());
+
+        // then
+        assertThat(deadLetters.readRecordsToList())
+                .extracting(TaskTopologyTest::reason)
+                .containsExactly("not_waiting", "task_ended");
+        assertThat(counted.discards).containsExactly(DiscardReason.TASK_ENDED);
+    }
+
+    @Test
     @DisplayName("TASK_CANCEL_REQUESTED ends the task and drops its model call")
     void shouldCancel() throws MalformedEventException {
         send(message("m1", "hello"));
