@@ -128,7 +128,12 @@ public record Event(
      * trace; not payload, priority or expiry. Its id follows from this event's id, the type and the ordinal.
      */
     public Builder derive(EventType derivedType, int ordinal, Instant derivedTimestamp) {
-        Builder builder = new Builder(Ids.derived(id, derivedType, ordinal), derivedType, derivedTimestamp);
+        return derive(Ids.derived(id, derivedType, ordinal), derivedType, derivedTimestamp);
+    }
+
+    /** Starts an event that this one causes, as above, with an id that the caller has derived itself. */
+    public Builder derive(String derivedId, EventType derivedType, Instant derivedTimestamp) {
+        Builder builder = new Builder(derivedId, derivedType, derivedTimestamp);
         builder.parentEventId = id;
         builder.correlationId = correlationId;
         builder.taskId = taskId;

@@ -15,5 +15,7 @@ public enum DiscardReason {
     /** The task is not suspended, or waits for nobody. */
     NOT_WAITING,
     /** The task does nothing that could be suspended (F-134). */
-    NOT_SUSPENDABLE
+    NOT_SUSPENDABLE,
+    /** Nothing of what the task waits for is overdue. */
+    NOT_DUE
 }

@@ -29,6 +29,9 @@ public sealed interface Effect {
             long timeoutMs)
             implements Effect {}
 
+    /** Put the task in line for a place; {@link TaskEvent.Admitted} answers it when its turn has come. */
+    record RequestAdmission() implements Effect {}
+
     /** Record this fact in the journal. */
     record Publish(Fact fact) implements Effect {}
 

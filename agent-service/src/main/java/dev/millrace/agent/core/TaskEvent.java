@@ -18,7 +18,21 @@ public sealed interface TaskEvent {
      */
     record InputReceived(Meta meta, String text, String taskType, int priority) implements TaskEvent {}
 
-    /** The task has been admitted (TASK_CREATED, F-127). */
+    /**
+     * There is room for the task (X-13): what {@link Effect.RequestAdmission} asked for. Not on any lane and not in the
+     * journal, where what follows from it stands.
+     *
+     * @param sessionUse what the task's session has used so far, this task's own use included; {@link Usage#NONE} without one
+     */
+    record Admitted(Meta meta, Usage sessionUse) implements TaskEvent {}
+
+    /**
+     * Time has passed: {@link TaskFsm#wakeAt} is reached, by {@link Meta#nowMs}. What is overdue is the machine's business
+     * (X-43). Not on any lane and not in the journal, where what follows from it stands.
+     */
+    record TimePassed(Meta meta) implements TaskEvent {}
+
+    /** The task exists (TASK_CREATED, F-127). */
     record TaskCreated(Meta meta) implements TaskEvent {}
 
     /**

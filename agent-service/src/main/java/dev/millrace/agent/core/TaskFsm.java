@@ -1,6 +1,7 @@
 package dev.millrace.agent.core;
 
 import static dev.millrace.agent.core.DiscardReason.DUPLICATE;
+import static dev.millrace.agent.core.DiscardReason.NOT_DUE;
 import static dev.millrace.agent.core.DiscardReason.NOT_SUSPENDABLE;
 import static dev.millrace.agent.core.DiscardReason.NOT_WAITING;
 import static dev.millrace.agent.core.DiscardReason.STALE_CALL;
@@ -16,6 +17,7 @@ import dev.millrace.agent.core.Effect.Discard;
 import dev.millrace.agent.core.Effect.FollowUp;
 import dev.millrace.agent.core.Effect.Publish;
 import dev.millrace.agent.core.Effect.SettleModelCall;
+import dev.millrace.agent.core.TaskEvent.Admitted;
 import dev.millrace.agent.core.TaskEvent.CancelRequested;
 import dev.millrace.agent.core.TaskEvent.FailureDeclared;
 import dev.millrace.agent.core.TaskEvent.InputReceived;
@@ -26,6 +28,7 @@ import dev.millrace.agent.core.TaskEvent.StepCompleted;
 import dev.millrace.agent.core.TaskEvent.TaskCreated;
 import dev.millrace.agent.core.TaskEvent.TaskResumed;
 import dev.millrace.agent.core.TaskEvent.TaskSuspended;
+import dev.millrace.agent.core.TaskEvent.TimePassed;
 import dev.millrace.agent.core.TaskEvent.ToolReturned;
 import dev.millrace.agent.core.TaskState.Absent;
 import dev.millrace.agent.core.TaskState.Acting;
@@ -44,6 +47,7 @@ import dev.millrace.agent.core.TranscriptEntry.ToolResult;
 import dev.millrace.agent.core.TranscriptEntry.UserText;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -71,6 +75,11 @@ public final class TaskFsm {
         };
     }
 
+    /** When the task has to be told that {@link TaskEvent.TimePassed}, in Unix milliseconds; empty = it waits for nothing that can be late. */
+    public static OptionalLong wakeAt(TaskState state) {
+        return OptionalLong.empty();
+    }
+
     private Transition whileAbsent(Absent s, TaskEvent event) {
         return switch (event) {
             case InputReceived e -> {
@@ -83,8 +92,10 @@ public final class TaskFsm {
                         : to(
                                 new Idle(context),
                                 new Append(0, List.of(new UserText(e.text()))),
-                                new FollowUp(new Fact.Created(e.taskType())));
+                                new Effect.RequestAdmission());
             }
+            case Admitted e -> stay(s, e, UNKNOWN_TASK);
+            case TimePassed e -> stay(s, e, UNKNOWN_TASK);
             case TaskCreated e -> stay(s, e, UNKNOWN_TASK);
             case ModelReplied e -> stay(s, e, UNKNOWN_TASK);
             case QuestionAsked e -> stay(s, e, UNKNOWN_TASK);
@@ -100,6 +111,8 @@ public final class TaskFsm {
 
     private Transition whileIdle(Idle s, TaskEvent event) {
         return switch (event) {
+            case Admitted e -> to(s, new FollowUp(new Fact.Created(s.context().taskType())));
+            case TimePassed e -> stay(s, e, NOT_DUE);
             case TaskCreated e -> callModel(s.context(), e.meta(), List.of());
             case InputReceived e -> stay(s, e, repeatedOr(s, e, NOT_WAITING));
             case ModelReplied e -> stay(s, e, STALE_CALL);
@@ -132,6 +145,8 @@ public final class TaskFsm {
             case CancelRequested e -> cancel(s, e);
             case FailureDeclared e -> to(new Failed(s.context(), e.error()), new SettleModelCall(s.awaiting()));
             case InputReceived e -> stay(s, e, repeatedOr(s, e, NOT_WAITING));
+            case Admitted e -> stay(s, e, DUPLICATE);
+            case TimePassed e -> stay(s, e, NOT_DUE);
             case TaskCreated e -> stay(s, e, DUPLICATE);
             case StepCompleted e -> stay(s, e, STALE_CALL);
             case ToolReturned e -> stay(s, e, STALE_CALL);
@@ -155,6 +170,8 @@ public final class TaskFsm {
             case CancelRequested e -> cancel(s, e);
             case FailureDeclared e -> to(new Failed(s.context(), e.error()));
             case InputReceived e -> stay(s, e, repeatedOr(s, e, NOT_WAITING));
+            case Admitted e -> stay(s, e, DUPLICATE);
+            case TimePassed e -> stay(s, e, NOT_DUE);
             case TaskCreated e -> stay(s, e, DUPLICATE);
             case ModelReplied e -> stay(s, e, STALE_CALL);
             case QuestionAsked e -> stay(s, e, STALE_CALL);
@@ -187,6 +204,8 @@ public final class TaskFsm {
                         : stay(s, e, STALE_CALL);
             case CancelRequested e -> cancel(s, e);
             case FailureDeclared e -> new Transition(new Failed(s.context(), e.error()), settleOpenCall(s));
+            case Admitted e -> stay(s, e, DUPLICATE);
+            case TimePassed e -> stay(s, e, NOT_DUE);
             case TaskCreated e -> stay(s, e, DUPLICATE);
             case StepCompleted e -> stay(s, e, STALE_CALL);
             case TaskSuspended e -> stay(s, e, NOT_SUSPENDABLE);
@@ -204,6 +223,8 @@ public final class TaskFsm {
             }
             case TaskResumed e -> stay(s, e, NOT_WAITING);
             case InputReceived e -> stay(s, e, repeatedOr(s, e, TASK_COMPLETED));
+            case Admitted e -> stay(s, e, DUPLICATE);
+            case TimePassed e -> stay(s, e, NOT_DUE);
             case TaskCreated e -> stay(s, e, DUPLICATE);
             case ModelReplied e -> stay(s, e, STALE_CALL);
             case QuestionAsked e -> stay(s, e, STALE_CALL);

@@ -12,11 +12,35 @@ public sealed interface TaskState {
     /** The name of the state as events and people see it (F-126). */
     String label();
 
+    /** Whether it works and so takes one of the places that admission hands out. */
+    boolean holdsPlace();
+
+    /** Whether no other task of the session may work: this one does, or has asked a question that the next message answers. */
+    boolean holdsSession();
+
+    /** Whether it waits for its turn: {@link TaskEvent.Admitted} is what it needs next. */
+    boolean wantsAdmission();
+
     /** There is no such task yet. */
     record Absent() implements TaskState {
         @Override
         public String label() {
             return "absent";
+        }
+
+        @Override
+        public boolean holdsPlace() {
+            return false;
+        }
+
+        @Override
+        public boolean holdsSession() {
+            return false;
+        }
+
+        @Override
+        public boolean wantsAdmission() {
+            return false;
         }
     }
 
@@ -24,6 +48,21 @@ public sealed interface TaskState {
     sealed interface Existing extends TaskState {
         /** What decides beside the state. */
         TaskContext context();
+
+        @Override
+        default boolean holdsPlace() {
+            return this instanceof Active;
+        }
+
+        @Override
+        default boolean holdsSession() {
+            return holdsPlace() || (this instanceof Suspended suspended && suspended.question() != null);
+        }
+
+        @Override
+        default boolean wantsAdmission() {
+            return this instanceof Idle;
+        }
     }
 
     /** A task that works, or could: it may be suspended (F-126). */

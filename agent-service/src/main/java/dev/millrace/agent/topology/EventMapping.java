@@ -65,15 +65,16 @@ final class EventMapping {
      *
      * @param taskId what {@link #taskIdOf} said
      * @param taskType the agent of the task as it stands; the default agent if there is no task yet
+     * @param nowMs the clock, in Unix milliseconds
      */
-    Mapped fromLane(Event event, String taskId, String taskType) {
+    Mapped fromLane(Event event, String taskId, String taskType, long nowMs) {
         return switch (event.type()) {
             case CustomEventType type -> new RecordOnly();
-            case KnownEventType type -> fromLane(type, event, taskId, taskType);
+            case KnownEventType type -> fromLane(type, event, taskId, taskType, nowMs);
         };
     }
 
-    private Mapped fromLane(KnownEventType type, Event event, String taskId, String taskType) {
+    private Mapped fromLane(KnownEventType type, Event event, String taskId, String taskType, long nowMs) {
         if (type.machineOnly()) {
             return new Refused(
                     "not_accepted", type.wireName() + " is written by the task machine and taken from nobody else");
@@ -82,13 +83,13 @@ final class EventMapping {
             case SYSTEM_STARTED, SYSTEM_SHUTTING_DOWN, HEARTBEAT, REFLECTION_COMPLETE, RAG_INGEST, ENTITY_EXTRACT ->
                 new RecordOnly();
             case APPROVAL_DECIDED -> new Refused("not_accepted", "no tool call waits for an approval");
-            default -> ofTask(type, event, taskId, taskType);
+            default -> ofTask(type, event, taskId, taskType, nowMs);
         };
     }
 
     /** Maps an event that changes a task: from a lane, or made by the machine itself. */
-    Mapped ofTask(KnownEventType type, Event event, String taskId, String taskType) {
-        Meta meta = new Meta(event.id(), taskId, event.timestamp());
+    Mapped ofTask(KnownEventType type, Event event, String taskId, String taskType, long nowMs) {
+        Meta meta = new Meta(event.id(), taskId, event.timestamp(), nowMs);
         try {
             return switch (type) {
                 case MESSAGE_RECEIVED, WEBHOOK_TRIGGERED, SCHEDULE_FIRED -> input(event, meta);

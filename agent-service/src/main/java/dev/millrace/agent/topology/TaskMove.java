@@ -14,6 +14,7 @@ import dev.millrace.agent.core.Transition;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.KnownEventType;
+import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -59,18 +60,34 @@ final class TaskMove {
         this.storedTranscript = storedTranscript;
     }
 
-    /** Applies the event and its follow-ups. Called once. */
-    void apply(Event event, TaskEvent first, long nowMs) {
+    /** Applies an event from a lane and its follow-ups. */
+    void apply(Event event, TaskEvent first) {
+        take(event, first, true);
+    }
+
+    /**
+     * Applies something that is no event on any lane and not journalled itself: admission, or that time has passed. May
+     * follow on {@link #apply} or stand alone.
+     *
+     * @param cause the parent of what follows: the event that asked for admission, or the last one of the task
+     * @param internal its {@link dev.millrace.agent.core.Meta#eventId} is new for each, since ids are derived from it
+     */
+    void advance(Event cause, TaskEvent internal) {
+        take(cause, internal, false);
+    }
+
+    private void take(Event event, TaskEvent first, boolean journalled) {
         Deque<Event> followUps = new ArrayDeque<>();
-        take(event, first, nowMs, followUps);
+        take(event, first, journalled, followUps);
+        long nowMs = first.meta().nowMs();
         while (!followUps.isEmpty()) {
             Event next = followUps.removeFirst();
             EventMapping.Mapped mapped =
-                    mapping.ofTask((KnownEventType) next.type(), next, task.taskId(), taskType(task.state()));
+                    mapping.ofTask((KnownEventType) next.type(), next, task.taskId(), taskType(task.state()), nowMs);
             if (!(mapped instanceof EventMapping.ForTask(TaskEvent followUp))) {
                 throw new IllegalStateException("the machine does not take its own " + next.type() + ": " + mapped);
             }
-            take(next, followUp, nowMs, followUps);
+            take(next, followUp, true, followUps);
         }
     }
 
@@ -114,7 +131,7 @@ final class TaskMove {
         return state instanceof TaskState.Existing task ? task.context().taskType() : Agents.DEFAULT;
     }
 
-    private void take(Event event, TaskEvent taskEvent, long nowMs, Deque<Event> followUps) {
+    private void take(Event event, TaskEvent taskEvent, boolean journalled, Deque<Event> followUps) {
         TaskState before = task.state();
         Transition transition = machine.transition(before, taskEvent);
         if (transition.effects().stream().findFirst().orElse(null) instanceof Effect.Discard discard) {
@@ -123,11 +140,16 @@ final class TaskMove {
             }
             return;
         }
-        TaskRecords records = new TaskRecords(event);
+        long nowMs = taskEvent.meta().nowMs();
+        TaskRecords records = journalled
+                ? new TaskRecords(event)
+                : new TaskRecords(event, taskEvent.meta().eventId(), Instant.ofEpochMilli(nowMs));
         task = task.with(transition.next(), nowMs);
-        journal.add(event);
+        if (journalled) {
+            record(event);
+        }
         if (!before.label().equals(transition.next().label()) && before instanceof TaskState.Existing) {
-            journal.add(records.moved(before, transition.next()));
+            record(records.moved(before, transition.next()));
         }
         TaskContext context = ((TaskState.Existing) transition.next()).context();
         for (Effect effect : transition.effects()) {
@@ -144,7 +166,7 @@ final class TaskMove {
                 }
             }
             case Effect.CallModel call -> {
-                journal.add(records.requested(call));
+                record(records.requested(call));
                 called.put(call.callId(), outstanding(call, cause, context, nowMs));
             }
             case Effect.SettleModelCall settle -> {
@@ -154,18 +176,19 @@ final class TaskMove {
             }
             case Effect.CallTool call -> {
                 Event request = records.requested(call, context);
-                journal.add(request);
+                record(request);
                 requests.add(new Request(call.toolset(), call.callId(), request));
             }
             case Effect.Publish(Fact fact) -> publish(fact, records, context);
             case Effect.FollowUp(Fact fact) -> followUps.add(records.of(fact, context, this::userText));
+            case Effect.RequestAdmission request -> {} // the state says it, and the shell reads it there
             case Effect.Discard discard -> throw new IllegalStateException("a discard beside other effects");
         }
     }
 
     private void publish(Fact fact, TaskRecords records, TaskContext context) {
         Event event = records.of(fact, context, this::userText);
-        journal.add(event);
+        record(event);
         if (reflect
                 && fact instanceof Fact.Completed completed
                 && event.payload().get("result") instanceof Map<?, ?> result
@@ -174,7 +197,7 @@ final class TaskMove {
                         completed.actionsCount(),
                         Json.writeText(result).length())) {
             Event reflection = new TaskRecords(event).reflectionOn(result, completed.actionsCount());
-            journal.add(reflection);
+            record(reflection);
             requests.add(new Request("reflection", event.namespace(), reflection));
         }
     }
@@ -193,6 +216,11 @@ final class TaskMove {
                 call.iteration(),
                 context.transcriptLength(),
                 nowMs);
+    }
+
+    private void record(Event event) {
+        journal.add(event);
+        task = task.journalled(event.id());
     }
 
     private String userText(int seq) {

@@ -1,9 +1,11 @@
 package dev.millrace.agent.topology;
 
 import dev.millrace.agent.core.DiscardReason;
+import dev.millrace.agent.core.Meta;
 import dev.millrace.agent.core.TaskEvent;
 import dev.millrace.agent.core.TaskState;
 import dev.millrace.agent.core.TranscriptEntry;
+import dev.millrace.agent.core.Usage;
 import dev.millrace.schemas.CustomEventType;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
@@ -200,7 +202,8 @@ final class TaskProcessor implements Processor<byte[], byte[], byte[], Outgoing>
                 .fromLane(
                         event,
                         taskId == null ? event.id() : taskId,
-                        TaskMove.taskType(before == null ? TaskState.ABSENT : before.state()));
+                        TaskMove.taskType(before == null ? TaskState.ABSENT : before.state()),
+                        now.toEpochMilli());
         return switch (mapped) {
             case EventMapping.Refused refused -> throw new RejectedRecordException(refused.reason(), refused.detail());
             case EventMapping.RecordOnly ignored -> null;
@@ -222,7 +225,16 @@ final class TaskProcessor implements Processor<byte[], byte[], byte[], Outgoing>
                         settings.reflection(),
                         existing,
                         seq -> transcripts.get(Stores.transcriptKey(existing.key(), seq)));
-                move.apply(existing.adopt(event), forTask.event(), now.toEpochMilli());
+                Event adopted = existing.adopt(event);
+                move.apply(adopted, forTask.event());
+                if (move.task().state().wantsAdmission()) {
+                    Meta meta = new Meta(
+                            Ids.hash(adopted.id() + "\nadmitted").substring(0, 32),
+                            existing.taskId(),
+                            now,
+                            now.toEpochMilli());
+                    move.advance(adopted, new TaskEvent.Admitted(meta, Usage.NONE));
+                }
                 yield move;
             }
         };

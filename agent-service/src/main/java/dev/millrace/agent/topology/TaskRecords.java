@@ -7,10 +7,12 @@ import dev.millrace.agent.core.TaskState;
 import dev.millrace.agent.core.Usage;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventType;
+import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
 import java.nio.charset.StandardCharsets;
+import java.time.Instant;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -19,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Turns what the machine decided on one event into events: ids, parent, correlation and trace follow from the cause
- * (X-08). One object per cause.
+ * (X-08). One object per event that the machine takes.
  */
 final class TaskRecords {
 
@@ -27,10 +29,25 @@ final class TaskRecords {
     private static final String SOURCE_ACT = "cognitive.act";
 
     private final Event cause;
+    private final String idBase;
+    private final Instant time;
     private final Map<KnownEventType, Integer> ordinals = new EnumMap<>(KnownEventType.class);
 
     TaskRecords(Event cause) {
+        this(cause, cause.id(), cause.timestamp());
+    }
+
+    /**
+     * For an event that is not in the journal itself.
+     *
+     * @param cause the parent of what follows
+     * @param idBase what ids are derived from: not the cause's own id, from which others may have been derived
+     * @param time when it happens
+     */
+    TaskRecords(Event cause, String idBase, Instant time) {
         this.cause = cause;
+        this.idBase = idBase;
+        this.time = time;
     }
 
     /** TASK_STATE_CHANGED for a move (X-07, F-138). */
@@ -179,7 +196,7 @@ final class TaskRecords {
     }
 
     private Event derive(EventType type, int ordinal, String source, Map<String, @Nullable Object> payload) {
-        return cause.derive(type, ordinal, cause.timestamp())
+        return cause.derive(Ids.derived(idBase, type, ordinal), type, time)
                 .source(source)
                 .payload(payload)
                 .build();

@@ -24,6 +24,7 @@ final class DeclaredMoves {
     private static final String TABLE = """
             Absent    | InputReceived   | Idle      |
             Absent    | InputReceived   | Failed    | the input alone is longer than the transcript may be
+            Idle      | Admitted        | Idle      |
             Idle      | TaskCreated     | Reasoning |
             Idle      | CancelRequested | Cancelled |
             Idle      | FailureDeclared | Failed    |

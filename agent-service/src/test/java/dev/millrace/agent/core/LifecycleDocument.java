@@ -41,6 +41,8 @@ final class LifecycleDocument {
 
     private static final Map<Class<? extends TaskEvent>, List<KnownEventType>> EVENT_TYPES = Map.ofEntries(
             Map.entry(TaskEvent.InputReceived.class, List.of(MESSAGE_RECEIVED, WEBHOOK_TRIGGERED, SCHEDULE_FIRED)),
+            Map.entry(TaskEvent.Admitted.class, List.of()),
+            Map.entry(TaskEvent.TimePassed.class, List.of()),
             Map.entry(TaskEvent.TaskCreated.class, List.of(TASK_CREATED)),
             Map.entry(TaskEvent.ModelReplied.class, List.of(REASON_DONE)),
             Map.entry(TaskEvent.QuestionAsked.class, List.of(NEED_MORE_INFO)),
@@ -196,6 +198,9 @@ final class LifecycleDocument {
 
     private static String arrowName(String event) {
         List<String> names = wireNames(event).toList();
+        if (names.isEmpty()) {
+            return event;
+        }
         return names.size() > 2 ? names.getFirst() + " …" : String.join(", ", names);
     }
 
@@ -304,7 +309,8 @@ final class LifecycleDocument {
     }
 
     private static String wireTypes(String event) {
-        return wireNames(event).map(LifecycleDocument::code).collect(joining(", "));
+        String types = wireNames(event).map(LifecycleDocument::code).collect(joining(", "));
+        return types.isEmpty() ? "– (the shell's own)" : types;
     }
 
     private static Object defaultOf(RecordComponent limit) {

@@ -117,6 +117,7 @@ record RecordedHistory(Head head, List<Line> lines) {
             case Effect.CallTool e -> "call tool " + e.toolName() + " " + e.callId();
             case Effect.Publish e -> "publish " + describe(e.fact());
             case Effect.FollowUp e -> "follow up " + describe(e.fact());
+            case Effect.RequestAdmission e -> "request admission";
             case Effect.Discard e -> "discard " + e.reason();
         };
     }
@@ -183,7 +184,7 @@ record RecordedHistory(Head head, List<Line> lines) {
 
         @Override
         public Meta deserialize(JsonParser in, DeserializationContext context) throws IOException {
-            return new Meta(in.getText(), TaskBuilder.TASK_ID, Instant.EPOCH);
+            return new Meta(in.getText(), TaskBuilder.TASK_ID, Instant.EPOCH, TaskEvents.NOW_MS);
         }
     }
 }

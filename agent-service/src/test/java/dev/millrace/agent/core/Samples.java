@@ -61,6 +61,8 @@ final class Samples {
             TaskEvents.firstInput("Hi"),
             TaskEvents.input("One more thing"),
             TaskEvents.input("x".repeat(501)),
+            TaskEvents.admitted(),
+            TaskEvents.timePassed(),
             TaskEvents.created(),
             TaskEvents.answered("m1", "Hello"),
             TaskEvents.answered("m0", "old"),

@@ -276,7 +276,7 @@ record Scenario(String name, String about, TaskLimits limits, Consumer<Script> s
         }
 
         private static Meta meta(String eventId) {
-            return new Meta(eventId, TaskBuilder.TASK_ID, Instant.EPOCH);
+            return new Meta(eventId, TaskBuilder.TASK_ID, Instant.EPOCH, TaskEvents.NOW_MS);
         }
     }
 }

@@ -6,7 +6,9 @@ import dev.millrace.agent.core.Effect.CallTool;
 import dev.millrace.agent.core.Effect.Discard;
 import dev.millrace.agent.core.Effect.FollowUp;
 import dev.millrace.agent.core.Effect.Publish;
+import dev.millrace.agent.core.Effect.RequestAdmission;
 import dev.millrace.agent.core.Effect.SettleModelCall;
+import dev.millrace.agent.core.TaskEvent.Admitted;
 import dev.millrace.agent.core.TaskEvent.CancelRequested;
 import dev.millrace.agent.core.TaskEvent.FailureDeclared;
 import dev.millrace.agent.core.TaskEvent.InputReceived;
@@ -17,6 +19,7 @@ import dev.millrace.agent.core.TaskEvent.StepCompleted;
 import dev.millrace.agent.core.TaskEvent.TaskCreated;
 import dev.millrace.agent.core.TaskEvent.TaskResumed;
 import dev.millrace.agent.core.TaskEvent.TaskSuspended;
+import dev.millrace.agent.core.TaskEvent.TimePassed;
 import dev.millrace.agent.core.TaskEvent.ToolReturned;
 import dev.millrace.agent.core.TaskState.Absent;
 import dev.millrace.agent.core.TaskState.Acting;
@@ -41,7 +44,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Carries out one task's effects in memory as the real shell does, follow-ups in the same step, and throws
@@ -70,7 +72,7 @@ final class SimulatedShell {
     private final Set<String> everyCallId = new HashSet<>();
     private final Set<String> refusalsOut = new HashSet<>();
     private int modelCallsSinceTurn;
-    private @Nullable TaskCreated admission;
+    private int admissions;
 
     SimulatedShell(TaskLimits limits) {
         this.fsm = new TaskFsm(limits);
@@ -101,20 +103,18 @@ final class SimulatedShell {
 
     /** Whether the task waits for {@link #admit}. */
     boolean waitsForAdmission() {
-        return admission != null;
+        return state.wantsAdmission();
     }
 
     /** Lets the task, which waits for it, begin. */
     void admit() {
-        TaskCreated held = admission;
-        if (held == null) {
-            throw new AssertionError("nothing to admit");
-        }
-        admission = null;
-        take(held);
+        require(state.wantsAdmission(), "nothing to admit");
+        take(new Admitted(
+                new Meta("admitted-" + ++admissions, TaskBuilder.TASK_ID, Instant.EPOCH, TaskEvents.NOW_MS),
+                Usage.NONE));
     }
 
-    /** Takes an event and all that follows from it at once; TASK_CREATED is held back until {@link #admit}. */
+    /** Takes an event and all that follows from it at once. A task that asks for admission gets it by {@link #admit}. */
     void accept(TaskEvent event) {
         take(event);
     }
@@ -161,6 +161,8 @@ final class SimulatedShell {
                 case CallTool call -> callTool(call);
                 case Publish(Fact fact) -> checkPublished(before, event, fact);
                 case FollowUp(Fact fact) -> followUp(event, fact, followUps);
+                case RequestAdmission request ->
+                    require(transition.next().wantsAdmission(), "admission was asked for that the state does not want");
                 case Discard discard -> {}
             }
         }
@@ -293,9 +295,10 @@ final class SimulatedShell {
         Meta meta = new Meta(
                 cause.meta().eventId() + '+' + followUps.size(),
                 TaskBuilder.TASK_ID,
-                cause.meta().time());
+                cause.meta().time(),
+                cause.meta().nowMs());
         switch (fact) {
-            case Fact.Created created -> admission = new TaskCreated(meta);
+            case Fact.Created created -> followUps.add(new TaskCreated(meta));
             case Fact.StepDone step -> followUps.add(new StepCompleted(meta, step.stepIndex()));
             case Fact.ToolRefused refused -> {
                 require(everyCallId.add(refused.callId()), "the call id was used before: " + refused.callId());
@@ -362,9 +365,6 @@ final class SimulatedShell {
 
     /** What holds when nothing is left to follow up: whatever the task waits for has been asked for, so it cannot hang. */
     private void checkAtRest() {
-        if (state instanceof Idle) {
-            require(admission != null, "a task that is never admitted");
-        }
         Acting acting =
                 state instanceof Acting a ? a : state instanceof Suspended s && s.from() instanceof Acting a ? a : null;
         if (acting != null) {
@@ -392,9 +392,15 @@ final class SimulatedShell {
 
     /** The same event at another time. */
     private static TaskEvent later(TaskEvent event) {
-        Meta meta = new Meta(event.meta().eventId(), event.meta().taskId(), Instant.ofEpochMilli(4_000_000_000_000L));
+        Meta meta = new Meta(
+                event.meta().eventId(),
+                event.meta().taskId(),
+                Instant.ofEpochMilli(4_000_000_000_000L),
+                event.meta().nowMs());
         return switch (event) {
             case InputReceived e -> new InputReceived(meta, e.text(), e.taskType(), e.priority());
+            case Admitted e -> new Admitted(meta, e.sessionUse());
+            case TimePassed e -> new TimePassed(meta);
             case TaskCreated e -> new TaskCreated(meta);
             case ModelReplied e -> new ModelReplied(meta, e.callId(), e.text(), e.calls(), e.usage());
             case QuestionAsked e ->

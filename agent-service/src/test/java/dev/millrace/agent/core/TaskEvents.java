@@ -1,5 +1,6 @@
 package dev.millrace.agent.core;
 
+import dev.millrace.agent.core.TaskEvent.Admitted;
 import dev.millrace.agent.core.TaskEvent.CancelRequested;
 import dev.millrace.agent.core.TaskEvent.FailureDeclared;
 import dev.millrace.agent.core.TaskEvent.InputReceived;
@@ -10,6 +11,7 @@ import dev.millrace.agent.core.TaskEvent.StepCompleted;
 import dev.millrace.agent.core.TaskEvent.TaskCreated;
 import dev.millrace.agent.core.TaskEvent.TaskResumed;
 import dev.millrace.agent.core.TaskEvent.TaskSuspended;
+import dev.millrace.agent.core.TaskEvent.TimePassed;
 import dev.millrace.agent.core.TaskEvent.ToolReturned;
 import java.time.Instant;
 import java.util.List;
@@ -22,13 +24,16 @@ final class TaskEvents {
     /** How {@link #EVENT_ID} shows in the ids of the calls that follow from it. */
     static final String EVENT_HASH = "00000065";
 
+    /** What the shell's clock says whenever it is not told otherwise. */
+    static final long NOW_MS = 1_000_000;
+
     static final Usage USAGE = new Usage(10, 5);
     static final TaskError ERROR = new TaskError("provider_down", "no answer after 3 attempts");
 
     private TaskEvents() {}
 
     static Meta meta(String eventId) {
-        return new Meta(eventId, TaskBuilder.TASK_ID, Instant.EPOCH);
+        return new Meta(eventId, TaskBuilder.TASK_ID, Instant.EPOCH, NOW_MS);
     }
 
     private static Meta meta() {
@@ -47,6 +52,14 @@ final class TaskEvents {
 
     static InputReceived input(String text) {
         return new InputReceived(meta(), text, "general", 100);
+    }
+
+    static Admitted admitted() {
+        return new Admitted(meta(), Usage.NONE);
+    }
+
+    static TimePassed timePassed() {
+        return new TimePassed(meta());
     }
 
     static TaskCreated created() {

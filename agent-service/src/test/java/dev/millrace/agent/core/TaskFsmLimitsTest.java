@@ -19,6 +19,7 @@ import dev.millrace.agent.core.Effect.CallModel;
 import dev.millrace.agent.core.Effect.CallTool;
 import dev.millrace.agent.core.Effect.FollowUp;
 import dev.millrace.agent.core.Effect.Publish;
+import dev.millrace.agent.core.Effect.RequestAdmission;
 import dev.millrace.agent.core.Effect.SettleModelCall;
 import dev.millrace.agent.core.TranscriptEntry.AssistantTurn;
 import dev.millrace.agent.core.TranscriptEntry.Call;
@@ -127,7 +128,7 @@ class TaskFsmLimitsTest {
                         firstInput("Hi"),
                         aTask().idle(),
                         new Append(0, List.of(new UserText("Hi"))),
-                        new FollowUp(new Fact.Created("general"))),
+                        new RequestAdmission()),
                 row(
                         "an input of 3 characters of 2 → FAILED and published",
                         transcript(2),

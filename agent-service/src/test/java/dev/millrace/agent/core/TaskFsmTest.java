@@ -13,6 +13,7 @@ import static dev.millrace.agent.core.TaskBuilder.open;
 import static dev.millrace.agent.core.TaskBuilder.response;
 import static dev.millrace.agent.core.TaskBuilder.suspended;
 import static dev.millrace.agent.core.TaskEvents.ERROR;
+import static dev.millrace.agent.core.TaskEvents.admitted;
 import static dev.millrace.agent.core.TaskEvents.answered;
 import static dev.millrace.agent.core.TaskEvents.asked;
 import static dev.millrace.agent.core.TaskEvents.callId;
@@ -42,6 +43,7 @@ import dev.millrace.agent.core.Effect.CallModel;
 import dev.millrace.agent.core.Effect.CallTool;
 import dev.millrace.agent.core.Effect.FollowUp;
 import dev.millrace.agent.core.Effect.Publish;
+import dev.millrace.agent.core.Effect.RequestAdmission;
 import dev.millrace.agent.core.Effect.SettleModelCall;
 import dev.millrace.agent.core.TaskState.Question;
 import dev.millrace.agent.core.TranscriptEntry.AssistantTurn;
@@ -74,17 +76,23 @@ class TaskFsmTest {
     static Stream<TransitionRow> starting() {
         return Stream.of(
                 row(
-                        "F-061, F-064, F-141: input for no task → IDLE, the input is entry 0 and the task is announced",
+                        "F-061, F-064, F-141: input for no task → IDLE, the input is entry 0 and the task gets in line",
                         TaskState.ABSENT,
                         firstInput("Hi"),
                         aTask().idle(),
                         new Append(0, List.of(new UserText("Hi"))),
-                        new FollowUp(new Fact.Created("general"))),
+                        new RequestAdmission()),
                 discard("F-066: a resume for no task", TaskState.ABSENT, resumeWith("more"), UNKNOWN_TASK),
                 discard("F-066: a reply for no task", TaskState.ABSENT, answered("m1", "Hello"), UNKNOWN_TASK),
                 discard("F-066: a cancel for no task", TaskState.ABSENT, cancel("no"), UNKNOWN_TASK),
                 row(
-                        "F-067, F-074, F-127: IDLE, admitted → REASONING, the first model call goes out",
+                        "X-13: IDLE, admitted → the task is announced",
+                        aTask().idle(),
+                        admitted(),
+                        aTask().idle(),
+                        new FollowUp(new Fact.Created("general"))),
+                row(
+                        "F-067, F-074, F-127: IDLE, created → REASONING, the first model call goes out",
                         aTask().idle(),
                         created(),
                         aTask().iteration(1).reasoning(callId(1, 0, 1)),
@@ -449,7 +457,7 @@ class TaskFsmTest {
 
         // when
         for (String eventId : List.of("resume-Aa", "resume-BB")) { // "Aa".hashCode() == "BB".hashCode()
-            var resumed = new TaskEvent.TaskResumed(new Meta(eventId, "t1", Instant.EPOCH), "again");
+            var resumed = new TaskEvent.TaskResumed(new Meta(eventId, "t1", Instant.EPOCH, TaskEvents.NOW_MS), "again");
             String asked = awaitingOf(fsm.transition(state, resumed).next());
             TaskState acting = fsm.transition(fsm.transition(state, resumed).next(), answered(asked, "ok"))
                     .next();

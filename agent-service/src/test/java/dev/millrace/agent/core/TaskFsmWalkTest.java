@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.agent.core.Effect.CallTool;
 import dev.millrace.agent.core.SimulatedShell.Move;
+import dev.millrace.agent.core.TaskEvent.Admitted;
 import dev.millrace.agent.core.TaskEvent.CancelRequested;
 import dev.millrace.agent.core.TaskEvent.FailureDeclared;
 import dev.millrace.agent.core.TaskEvent.InputReceived;
@@ -119,7 +120,7 @@ class TaskFsmWalkTest {
                 stranger(); // before there is a task
             }
             TaskEvent first = new InputReceived(
-                    new Meta(TASK_ID, TASK_ID, time()),
+                    new Meta(TASK_ID, TASK_ID, time(), TaskEvents.NOW_MS),
                     random.nextInt(50) == 0 ? "x".repeat(200) : "Hi",
                     "general",
                     100);
@@ -276,6 +277,7 @@ class TaskFsmWalkTest {
                     });
             if (!shell.waitsForAdmission()) {
                 shell.acceptStale(new TaskCreated(meta()));
+                shell.acceptStale(new Admitted(meta(), Usage.NONE));
             }
         }
 
@@ -284,7 +286,7 @@ class TaskFsmWalkTest {
         }
 
         private Meta meta() {
-            return new Meta("e" + events++, TASK_ID, time());
+            return new Meta("e" + events++, TASK_ID, time(), TaskEvents.NOW_MS);
         }
 
         private Instant time() {

@@ -61,7 +61,7 @@ class StoreSerdesTest {
     @MethodSource("states")
     @DisplayName("F-124: every state survives the store")
     void shouldKeepStates(TaskState state) {
-        StoredTask task = new StoredTask("default", "t1", "s1", "m1", 1_800_000_000_000L, state);
+        StoredTask task = new StoredTask("default", "t1", "s1", "m1", "e1", 1_800_000_000_000L, state);
 
         byte[] stored = StoreSerdes.TASK.serializer().serialize("tasks", task);
 
@@ -72,7 +72,7 @@ class StoreSerdesTest {
     @MethodSource("states")
     @DisplayName("what version 1 wrote is readable for ever")
     void shouldReadWhatWasReleased(TaskState state) throws IOException {
-        StoredTask task = new StoredTask("default", "t1", "s1", "m1", 1_800_000_000_000L, state);
+        StoredTask task = new StoredTask("default", "t1", "s1", "m1", "e1", 1_800_000_000_000L, state);
         Path file = RELEASED.resolve(
                 state.label() + "-" + Integer.toHexString(state.toString().hashCode()) + ".json");
         if (Boolean.getBoolean("millrace.docs.write")) {
