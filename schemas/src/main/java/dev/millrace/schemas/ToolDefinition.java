@@ -3,6 +3,7 @@ package dev.millrace.schemas;
 import com.fasterxml.jackson.annotation.JsonCreator;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonProperty;
+import com.fasterxml.jackson.annotation.JsonValue;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.exc.ValueInstantiationException;
 import java.io.IOException;
@@ -22,6 +23,10 @@ import org.jspecify.annotations.Nullable;
  *     {@code -}, 1 to 64 characters
  * @param timeoutMs how long one execution may take, in milliseconds, 1 or more; absent in JSON = {@value #DEFAULT_TIMEOUT_MS}
  * @param sideEffects what a call does to the world; absent in JSON = the worst
+ * @param approval whether a person has to agree before a call runs; absent in JSON = never
+ * @param approvalExpiryMs how long the person has, in milliseconds, 1 or more; absent = the installation's default
+ * @param onExpiry what becomes of a call that nobody decided on in time; absent in JSON = it is rejected
+ * @param retry how often a worker tries again what failed for a passing reason; absent = as the worker is set up
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record ToolDefinition(
@@ -30,7 +35,11 @@ public record ToolDefinition(
         Map<String, @Nullable Object> parameters,
         String toolset,
         long timeoutMs,
-        SideEffects sideEffects) {
+        SideEffects sideEffects,
+        Approval approval,
+        @Nullable Long approvalExpiryMs,
+        OnExpiry onExpiry,
+        @Nullable Retry retry) {
 
     /** The time-out of a tool that states none (F-160, X-14), in milliseconds. */
     public static final long DEFAULT_TIMEOUT_MS = 30_000;
@@ -45,6 +54,106 @@ public record ToolDefinition(
         DESTRUCTIVE
     }
 
+    /** Whether a person has to agree before a call runs. */
+    public sealed interface Approval {
+
+        /** Nobody is asked. */
+        record Never() implements Approval {}
+
+        /** Every call is asked for. */
+        record Always() implements Approval {}
+
+        /**
+         * A call is asked for if its arguments say so.
+         *
+         * @param expression a condition on the arguments; not blank, at most {@value #MAX_EXPRESSION_LENGTH} characters
+         */
+        record When(String expression) implements Approval {
+            /** The longest condition, in characters. */
+            public static final int MAX_EXPRESSION_LENGTH = 1_000;
+
+            public When {
+                if (expression.isBlank() || expression.length() > MAX_EXPRESSION_LENGTH) {
+                    throw new IllegalArgumentException("approval.when: expected 1 to " + MAX_EXPRESSION_LENGTH
+                            + " characters, found " + expression.length());
+                }
+            }
+        }
+
+        /** As in JSON: {@code "never"}, {@code "always"} or {@code {"when": expression}}. */
+        @JsonValue
+        default Object json() {
+            return switch (this) {
+                case Never never -> "never";
+                case Always always -> "always";
+                case When(String expression) -> Map.of("when", expression);
+            };
+        }
+
+        /**
+         * Reads what {@link #json} wrote.
+         *
+         * @throws IllegalArgumentException if it is anything else
+         */
+        @JsonCreator
+        static Approval of(Object json) {
+            return switch (json) {
+                case String text when text.equals("never") -> new Never();
+                case String text when text.equals("always") -> new Always();
+                case Map<?, ?> map
+                when map.size() == 1 && map.get("when") instanceof String expression -> new When(expression);
+                default ->
+                    throw new IllegalArgumentException(
+                            "approval: expected \"never\", \"always\" or {\"when\": expression}, found "
+                                    + Json.writeText(json));
+            };
+        }
+    }
+
+    /** What becomes of a call that nobody decided on in time. */
+    public enum OnExpiry {
+        /** It does not run; the model is told. */
+        @JsonProperty("reject")
+        REJECT,
+        /** It runs as it stands. */
+        @JsonProperty("approve")
+        APPROVE
+    }
+
+    /**
+     * How often a worker tries again what failed for a passing reason, inside the call's time-out.
+     *
+     * @param maxAttempts executions in all, 1 to {@value #MAX_ATTEMPTS}; 1 = no second one
+     * @param initialDelayMs the pause after the first failure, in milliseconds, 0 or more; it grows from one to the next
+     */
+    public record Retry(int maxAttempts, long initialDelayMs) {
+        /** More is a loop. */
+        public static final int MAX_ATTEMPTS = 20;
+
+        public Retry {
+            if (maxAttempts < 1 || maxAttempts > MAX_ATTEMPTS) {
+                throw new IllegalArgumentException(
+                        "retry.maxAttempts: expected 1 to " + MAX_ATTEMPTS + ", found " + maxAttempts);
+            }
+            if (initialDelayMs < 0) {
+                throw new IllegalArgumentException("retry.initialDelayMs: expected 0 or more, found " + initialDelayMs);
+            }
+        }
+
+        @JsonCreator
+        static Retry ofJson(
+                @JsonProperty("maxAttempts") @Nullable Integer maxAttempts,
+                @JsonProperty("initialDelayMs") @Nullable Long initialDelayMs) {
+            if (maxAttempts == null) {
+                throw new IllegalArgumentException("retry.maxAttempts: expected a number, found none");
+            }
+            return new Retry(maxAttempts, initialDelayMs == null ? DEFAULT_RETRY_DELAY_MS : initialDelayMs);
+        }
+    }
+
+    /** The pause before a second attempt of a tool that states none (F-258), in milliseconds. */
+    public static final long DEFAULT_RETRY_DELAY_MS = 1_000;
+
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_-]{1,64}");
     private static final Pattern TOOLSET = Pattern.compile("[A-Za-z0-9._-]{1,64}");
     private static final Map<String, @Nullable Object> NO_PARAMETERS = Map.of("type", "object");
@@ -57,7 +166,11 @@ public record ToolDefinition(
             Map<String, @Nullable Object> parameters,
             String toolset,
             long timeoutMs,
-            SideEffects sideEffects) {
+            SideEffects sideEffects,
+            Approval approval,
+            @Nullable Long approvalExpiryMs,
+            OnExpiry onExpiry,
+            @Nullable Retry retry) {
         if (!NAME.matcher(name).matches()) {
             throw new IllegalArgumentException(
                     "tool name: expected 1 to 64 letters, digits, '_' or '-', found \"" + name + "\"");
@@ -69,12 +182,71 @@ public record ToolDefinition(
         if (timeoutMs < 1) {
             throw new IllegalArgumentException("timeoutMs of " + name + ": expected 1 or more, found " + timeoutMs);
         }
+        if (approvalExpiryMs != null && approvalExpiryMs < 1) {
+            throw new IllegalArgumentException(
+                    "approvalExpiryMs of " + name + ": expected 1 or more, found " + approvalExpiryMs);
+        }
         this.name = name;
         this.description = description;
         this.parameters = JsonValues.frozenObject(parameters);
         this.toolset = toolset;
         this.timeoutMs = timeoutMs;
         this.sideEffects = sideEffects;
+        this.approval = approval;
+        this.approvalExpiryMs = approvalExpiryMs;
+        this.onExpiry = onExpiry;
+        this.retry = retry;
+    }
+
+    /** A tool that nobody is asked about, with the worker's own way to try again. */
+    public ToolDefinition(
+            String name,
+            String description,
+            Map<String, @Nullable Object> parameters,
+            String toolset,
+            long timeoutMs,
+            SideEffects sideEffects) {
+        this(
+                name,
+                description,
+                parameters,
+                toolset,
+                timeoutMs,
+                sideEffects,
+                new Approval.Never(),
+                null,
+                OnExpiry.REJECT,
+                null);
+    }
+
+    /** The same with this policy, and as much time and the same end as before. */
+    public ToolDefinition withApproval(Approval newApproval) {
+        return new ToolDefinition(
+                name,
+                description,
+                parameters,
+                toolset,
+                timeoutMs,
+                sideEffects,
+                newApproval,
+                approvalExpiryMs,
+                onExpiry,
+                retry);
+    }
+
+    /** The same with this way to try again. */
+    public ToolDefinition withRetry(@Nullable Retry newRetry) {
+        return new ToolDefinition(
+                name,
+                description,
+                parameters,
+                toolset,
+                timeoutMs,
+                sideEffects,
+                approval,
+                approvalExpiryMs,
+                onExpiry,
+                newRetry);
     }
 
     @JsonCreator
@@ -84,14 +256,22 @@ public record ToolDefinition(
             @JsonProperty("parameters") @Nullable Map<String, @Nullable Object> parameters,
             @JsonProperty("toolset") @Nullable String toolset,
             @JsonProperty("timeoutMs") @Nullable Long timeoutMs,
-            @JsonProperty("sideEffects") @Nullable SideEffects sideEffects) {
+            @JsonProperty("sideEffects") @Nullable SideEffects sideEffects,
+            @JsonProperty("approval") @Nullable Approval approval,
+            @JsonProperty("approvalExpiryMs") @Nullable Long approvalExpiryMs,
+            @JsonProperty("onExpiry") @Nullable OnExpiry onExpiry,
+            @JsonProperty("retry") @Nullable Retry retry) {
         return new ToolDefinition(
                 required("name", name),
                 required("description", description),
                 parameters == null ? NO_PARAMETERS : parameters,
                 required("toolset", toolset),
                 timeoutMs == null ? DEFAULT_TIMEOUT_MS : timeoutMs,
-                sideEffects == null ? SideEffects.DESTRUCTIVE : sideEffects);
+                sideEffects == null ? SideEffects.DESTRUCTIVE : sideEffects,
+                approval == null ? new Approval.Never() : approval,
+                approvalExpiryMs,
+                onExpiry == null ? OnExpiry.REJECT : onExpiry,
+                retry);
     }
 
     /** The record key on the {@code definitions} topic. */

@@ -3,6 +3,8 @@ package dev.millrace.schemas;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.millrace.schemas.ToolDefinition.Approval;
+import dev.millrace.schemas.ToolDefinition.Retry;
 import dev.millrace.schemas.ToolDefinition.SideEffects;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -48,6 +50,57 @@ class ToolDefinitionTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+            "never"
+            "always"
+            {"when": "params.amount > 100"}
+            """)
+    void shouldKeepWhoHasToAgree(String approval) throws MalformedEventException {
+        // given
+        ToolDefinition definition = read("{\"name\": \"a\", \"description\": \"b\", \"toolset\": \"c\", \"approval\": "
+                + approval + ", \"approvalExpiryMs\": 60000, \"onExpiry\": \"approve\"}");
+
+        // when
+        ToolDefinition again = ToolDefinition.fromJson(definition.toJson());
+
+        // then
+        assertThat(again).isEqualTo(definition);
+        assertThat(Json.readObject(again.toJson()))
+                .containsEntry(
+                        "approval",
+                        Json.readObject(("{\"it\": " + approval + "}").getBytes(StandardCharsets.UTF_8))
+                                .get("it"))
+                .containsEntry("approvalExpiryMs", 60_000)
+                .containsEntry("onExpiry", "approve");
+    }
+
+    @Test
+    void shouldKeepHowOftenToTryAgain() throws MalformedEventException {
+        // given
+        ToolDefinition definition = new ToolDefinition("a", "b", Map.of(), "c", 1, SideEffects.READ_ONLY)
+                .withRetry(new Retry(3, 250))
+                .withApproval(new Approval.Always());
+
+        // when
+        ToolDefinition again = ToolDefinition.fromJson(definition.toJson());
+
+        // then
+        assertThat(again).isEqualTo(definition);
+        assertThat(again.retry()).isEqualTo(new Retry(3, 250));
+        assertThat(again.approval()).isEqualTo(new Approval.Always());
+    }
+
+    @Test
+    void shouldPauseAsLongAsOthersIfARetrySaysNoDelay() throws MalformedEventException {
+        // when
+        ToolDefinition definition =
+                read("{\"name\": \"a\", \"description\": \"b\", \"toolset\": \"c\", \"retry\": {\"maxAttempts\": 2}}");
+
+        // then
+        assertThat(definition.retry()).isEqualTo(new Retry(2, 1_000));
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
             null                                                            | found null
             []                                                              | expected a tool definition
             {"name": "a"                                                    | expected a tool definition
@@ -56,6 +109,15 @@ class ToolDefinitionTest {
             {"name": "a", "description": "b", "toolset": "c/d"}             | toolset of a: expected 1 to 64 letters
             {"name": "a", "description": "b", "toolset": "c", "timeoutMs": 0} | timeoutMs of a: expected 1 or more, found 0
             {"name": "a", "description": "b", "toolset": "c", "sideEffects": "NONE"} | not one of the values accepted
+            {"name": "a", "description": "b", "toolset": "c", "approval": "maybe"} | expected "never", "always" or {"when": expression}, found "maybe"
+            {"name": "a", "description": "b", "toolset": "c", "approval": {"if": "x"}} | expected "never", "always" or {"when": expression}
+            {"name": "a", "description": "b", "toolset": "c", "approval": {"when": " "}} | approval.when: expected 1 to 1000 characters
+            {"name": "a", "description": "b", "toolset": "c", "approvalExpiryMs": 0} | approvalExpiryMs of a: expected 1 or more, found 0
+            {"name": "a", "description": "b", "toolset": "c", "onExpiry": "wait"} | not one of the values accepted
+            {"name": "a", "description": "b", "toolset": "c", "retry": {"maxAttempts": 21}} | retry.maxAttempts: expected 1 to 20, found 21
+            {"name": "a", "description": "b", "toolset": "c", "retry": {"maxAttempts": 0}} | retry.maxAttempts: expected 1 to 20, found 0
+            {"name": "a", "description": "b", "toolset": "c", "retry": {"maxAttempts": 1, "initialDelayMs": -1}} | retry.initialDelayMs: expected 0 or more, found -1
+            {"name": "a", "description": "b", "toolset": "c", "retry": {}} | retry.maxAttempts: expected a number, found none
             """)
     void shouldSayWhatIsWrong(String json, String reason) {
         assertThatThrownBy(() -> read(json))

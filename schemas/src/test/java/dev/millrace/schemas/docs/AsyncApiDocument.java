@@ -10,6 +10,7 @@ import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import dev.millrace.schemas.EventSchemas;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Segment;
+import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.schemas.Topics;
 import dev.millrace.schemas.Topics.Cleanup;
 import dev.millrace.schemas.Topics.Topic;
@@ -203,7 +204,52 @@ final class AsyncApiDocument {
                         properties, "sideEffects", "string", "What a call does to the world. Absent = DESTRUCTIVE.")
                 .putArray("enum");
         effects.add("READ_ONLY").add("IDEMPOTENT").add("DESTRUCTIVE");
+        addApproval(properties);
+        ObjectNode retry = field(
+                properties,
+                "retry",
+                "object",
+                "How often the worker tries again what failed for a passing reason. Absent = as the worker is set up.");
+        retry.putArray("required").add("maxAttempts");
+        ObjectNode retryProperties = retry.putObject("properties");
+        field(retryProperties, "maxAttempts", "integer", "Executions in all; 1 = no second one.")
+                .put("minimum", 1)
+                .put("maximum", ToolDefinition.Retry.MAX_ATTEMPTS);
+        field(
+                        retryProperties,
+                        "initialDelayMs",
+                        "integer",
+                        "The pause after the first failure, in milliseconds; it grows. Absent = "
+                                + ToolDefinition.DEFAULT_RETRY_DELAY_MS + ".")
+                .put("minimum", 0);
         return message;
+    }
+
+    private static void addApproval(ObjectNode properties) {
+        ObjectNode approval = properties.putObject("approval");
+        approval.put("description", "Whether a person has to agree before a call runs. Absent = never.");
+        ArrayNode forms = approval.putArray("oneOf");
+        forms.addObject().put("type", "string").putArray("enum").add("never").add("always");
+        ObjectNode when = forms.addObject();
+        when.put("type", "object");
+        when.putArray("required").add("when");
+        field(when.putObject("properties"), "when", "string", "A condition on the arguments.")
+                .put("minLength", 1)
+                .put("maxLength", ToolDefinition.Approval.When.MAX_EXPRESSION_LENGTH);
+        field(
+                        properties,
+                        "approvalExpiryMs",
+                        "integer",
+                        "How long the person has, in milliseconds. Absent = the installation's default.")
+                .put("minimum", 1);
+        field(
+                        properties,
+                        "onExpiry",
+                        "string",
+                        "What becomes of a call that nobody decided on in time. Absent = reject.")
+                .putArray("enum")
+                .add("reject")
+                .add("approve");
     }
 
     private static ObjectNode anyRecord() {

@@ -59,7 +59,11 @@ final class Samples {
                         {"type": "object", "required": ["city"], "properties": {"city": {"type": "string"}}}"""),
                 "weather",
                 5_000,
-                ToolDefinition.SideEffects.READ_ONLY);
+                ToolDefinition.SideEffects.READ_ONLY,
+                new ToolDefinition.Approval.Never(),
+                null,
+                ToolDefinition.OnExpiry.REJECT,
+                new ToolDefinition.Retry(3, 500));
     }
 
     private static Map<String, @Nullable Object> object(String json) {
