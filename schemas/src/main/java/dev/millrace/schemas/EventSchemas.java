@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The JSON Schemas (draft 2020-12) of the contract: one for an event as one object, one for the payload of each type of
- * the catalogue that is in use. Everyone who takes events from outside asks {@link #problems} before using one. Compiled
+ * the catalogue. Everyone who takes events from outside asks {@link #problems} before using one. Compiled
  * when the class is first used, about 0.3 s; safe for any thread.
  */
 public final class EventSchemas {
@@ -64,7 +64,7 @@ public final class EventSchemas {
         }
     }
 
-    /** The schema of a type's payload, as it lies in the jar; empty if payloads of that type are not yet in use. */
+    /** The schema of a type's payload, as it lies in the jar; empty if that type takes any payload. */
     public static Optional<JsonNode> payloadSchema(KnownEventType type) {
         Schema schema = PAYLOADS.get(type);
         return schema == null ? Optional.empty() : Optional.of(schema.getSchemaNode());

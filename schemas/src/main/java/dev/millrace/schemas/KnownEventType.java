@@ -48,7 +48,8 @@ public enum KnownEventType implements EventType {
 
     REFLECTION_REQUESTED(500, "An ended task is worth reflecting on."),
     RAG_INGEST(510, "A document is to be indexed."),
-    ENTITY_EXTRACT(520, "A text is to be searched for entities.");
+    ENTITY_EXTRACT(520, "A text is to be searched for entities."),
+    NOTIFICATION_REQUESTED(530, "The owner of a task is to be told something at the task's callback URL.");
 
     static final Map<String, KnownEventType> BY_NAME = byName();
 
@@ -95,7 +96,8 @@ public enum KnownEventType implements EventType {
                     STEP_COMPLETED,
                     TOOL_CALL_REQUESTED,
                     REFLECTION_REQUESTED,
-                    APPROVAL_REQUESTED -> true;
+                    APPROVAL_REQUESTED,
+                    NOTIFICATION_REQUESTED -> true;
             case SYSTEM_STARTED,
                     SYSTEM_SHUTTING_DOWN,
                     TASK_CANCEL_REQUESTED,

@@ -33,10 +33,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 class EventSchemasTest {
     private static final Instant NOW = Instant.ofEpochMilli(1_800_000_000_000L);
 
-    /** Types whose payload is settled when approvals are built. */
-    private static final Set<KnownEventType> WITHOUT_SCHEMA =
-            Set.of(KnownEventType.APPROVAL_REQUESTED, KnownEventType.APPROVAL_DECIDED);
-
     @Test
     void shouldHaveOneSchemaForEachTypeAndNoneThatBelongsToNoType() throws IOException, URISyntaxException {
         // given
@@ -50,9 +46,8 @@ class EventSchemasTest {
 
         // then
         assertThat(files)
-                .isEqualTo(
-                        typesWithSchema().map(type -> type.name() + ".json").collect(Collectors.toUnmodifiableSet()));
-        assertThat(typesWithSchema())
+                .isEqualTo(allTypes().map(type -> type.name() + ".json").collect(Collectors.toUnmodifiableSet()));
+        assertThat(allTypes())
                 .allSatisfy(type -> assertThat(EventSchemas.payloadSchema(type)
                                 .map(schema -> schema.path("$id").asText()))
                         .hasValue("urn:millrace:payload:" + type.name()));
@@ -82,7 +77,7 @@ class EventSchemasTest {
     }
 
     @ParameterizedTest
-    @MethodSource("typesWithSchema")
+    @MethodSource("allTypes")
     void shouldAcceptItsOwnExample(KnownEventType type) {
         // given
         JsonNode example =
@@ -93,14 +88,14 @@ class EventSchemasTest {
     }
 
     @ParameterizedTest
-    @MethodSource("typesWithSchema")
+    @MethodSource("allTypes")
     void shouldAcceptTheValidExample(KnownEventType type) throws IOException {
         assertThat(EventSchemas.problems(event(type, example("valid", type.name()))))
                 .isEmpty();
     }
 
     @ParameterizedTest
-    @MethodSource("typesWithSchema")
+    @MethodSource("allTypes")
     void shouldRefuseTheInvalidExample(KnownEventType type) throws IOException {
         assertThat(EventSchemas.problems(event(type, example("invalid", type.name()))))
                 .isNotEmpty()
@@ -204,11 +199,20 @@ class EventSchemasTest {
     @Test
     void shouldGiveFieldsOfOneNameOneShape() {
         // given
-        List<String> shared = List.of("callId", "usage", "code", "toolCalls", "durationMs", "iterations", "taskType");
+        List<String> shared = List.of(
+                "callId",
+                "usage",
+                "code",
+                "toolCalls",
+                "durationMs",
+                "iterations",
+                "taskType",
+                "callbackUrl",
+                "expiresAt");
 
         // then
         assertThat(shared)
-                .allSatisfy(field -> assertThat(typesWithSchema()
+                .allSatisfy(field -> assertThat(allTypes()
                                 .map(type -> EventSchemas.payloadSchema(type).orElseThrow())
                                 .map(schema -> schema.path("properties").path(field))
                                 .filter(JsonNode::isObject)
@@ -245,14 +249,14 @@ class EventSchemasTest {
         assertThatThrownBy(() -> EventJson.fromJson(invalid)).isInstanceOf(MalformedEventException.class);
     }
 
-    static Stream<KnownEventType> typesWithSchema() {
-        return Arrays.stream(KnownEventType.values()).filter(type -> !WITHOUT_SCHEMA.contains(type));
+    static Stream<KnownEventType> allTypes() {
+        return Arrays.stream(KnownEventType.values());
     }
 
     static Stream<JsonNode> allSchemas() {
         return Stream.concat(
                 Stream.of(EventSchemas.envelopeSchema()),
-                typesWithSchema().map(type -> EventSchemas.payloadSchema(type).orElseThrow()));
+                allTypes().map(type -> EventSchemas.payloadSchema(type).orElseThrow()));
     }
 
     private static List<String> messageProblems(String text) {

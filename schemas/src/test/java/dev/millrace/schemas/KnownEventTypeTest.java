@@ -49,6 +49,7 @@ class KnownEventTypeTest {
             DESIGN | REFLECTION_REQUESTED  | 500 | BACKGROUND
             DESIGN | RAG_INGEST            | 510 | BACKGROUND
             DESIGN | ENTITY_EXTRACT        | 520 | BACKGROUND
+            DESIGN | NOTIFICATION_REQUESTED | 530 | BACKGROUND
             """;
 
     @ParameterizedTest(name = "{0}: {1} = {2}")

@@ -120,9 +120,7 @@ final class EventsDocument {
     }
 
     private static String typeRow(KnownEventType type) {
-        String name = EventSchemas.payloadSchema(type).isPresent()
-                ? "[`" + type + "`](#" + type.name().toLowerCase(Locale.ROOT) + ")"
-                : "`" + type + "` (reserved)";
+        String name = "[`" + type + "`](#" + type.name().toLowerCase(Locale.ROOT) + ")";
         String aliases = type.aliases().isEmpty()
                 ? ""
                 : " Also taken as "
