@@ -30,6 +30,7 @@ public enum ErrorCode {
     NOT_ACCEPTED("Only the task machine writes events of this type, or nothing waits for one.", Place.DEAD_LETTER),
     UNEXPECTED_TYPE("A request topic holds something that is no request.", Place.DEAD_LETTER),
     WRONG_PARTITION("The record was sent to its partition once and is on another one again.", Place.DEAD_LETTER),
+    WEBHOOK_FAILED("The owner of a task could not be told at its callback URL.", Place.DEAD_LETTER),
 
     // tool calls
     TOOL_NOT_FOUND("There is no tool of this name.", Place.TOOL_CALL),
@@ -64,6 +65,9 @@ public enum ErrorCode {
     HTTP_FAILED("The request or its response broke.", Place.TOOL_CALL),
     BAD_REDIRECT("The server redirects to what is no URL.", Place.TOOL_CALL),
     TOO_MANY_REDIRECTS("The servers redirect too often.", Place.TOOL_CALL),
+    UNKNOWN_REFERENCE("No content that this task may read has this reference.", Place.TOOL_CALL),
+    CONTENT_GONE("The content was kept for its time and is deleted.", Place.TOOL_CALL),
+    CONTENT_UNAVAILABLE("The content cannot be read now.", Place.TOOL_CALL),
 
     // model calls, and tasks that fail because of one
     RATE_LIMITED("The provider takes no more calls for now.", Place.MODEL_CALL, Place.TASK),

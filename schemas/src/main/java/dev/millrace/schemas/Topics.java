@@ -88,6 +88,11 @@ public record Topics(String prefix) {
         return requests("reflection");
     }
 
+    /** What task owners are to be told at their callback URLs. */
+    public String webhookRequests() {
+        return requests("webhook");
+    }
+
     /** Every event, in the order in which the task machine took it. */
     public String journal() {
         return prefix + "journal";
@@ -101,6 +106,11 @@ public record Topics(String prefix) {
     /** Agents, tools, rules: compacted configuration. */
     public String definitions() {
         return prefix + "definitions";
+    }
+
+    /** Tool results that are too large for an event, in pieces. */
+    public String content() {
+        return prefix + "content";
     }
 
     /** What could not be read or processed, with reason and origin headers. */
@@ -131,6 +141,12 @@ public record Topics(String prefix) {
                 "namespace",
                 true,
                 "reflection workers"));
+        topics.add(requests(
+                webhookRequests(),
+                "What owners of tasks are to be told at their callback URLs: NOTIFICATION_REQUESTED",
+                "task id",
+                false,
+                "tool (share group)"));
         topics.add(new Topic(
                 journal(),
                 "Every event, in the order in which the task machine took it",
@@ -151,6 +167,17 @@ public record Topics(String prefix) {
                 MAX_EVENT_BYTES,
                 "tool",
                 "agent, gateway"));
+        topics.add(new Topic(
+                content(),
+                "Tool results that are too large for an event: the pieces, then a record that names them",
+                "call id",
+                // read by place, not by key
+                false,
+                Cleanup.DELETE,
+                ONE_MONTH,
+                MAX_EVENT_BYTES,
+                "tool",
+                "tool"));
         topics.add(new Topic(
                 deadLetters(),
                 "What could not be read or processed, with the reason and the origin in headers",

@@ -23,8 +23,10 @@ class TopicsTest {
                         "acme.events.background",
                         "acme.requests.tool",
                         "acme.requests.reflection",
+                        "acme.requests.webhook",
                         "acme.journal",
                         "acme.definitions",
+                        "acme.content",
                         "acme.dead-letters");
     }
 

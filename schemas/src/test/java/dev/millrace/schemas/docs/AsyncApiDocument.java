@@ -27,6 +27,7 @@ final class AsyncApiDocument {
     private static final String ANY_EVENT = "AnyEvent";
     private static final String ANY_RECORD = "AnyRecord";
     private static final String TOOL_DEFINITION = "ToolDefinition";
+    private static final String CONTENT = "Content";
 
     private AsyncApiDocument() {}
 
@@ -118,6 +119,12 @@ final class AsyncApiDocument {
         if (topic.name().equals(TOPICS.reflectionRequests())) {
             return List.of(KnownEventType.REFLECTION_REQUESTED.name());
         }
+        if (topic.name().equals(TOPICS.webhookRequests())) {
+            return List.of(KnownEventType.NOTIFICATION_REQUESTED.name());
+        }
+        if (topic.name().equals(TOPICS.content())) {
+            return List.of(CONTENT);
+        }
         if (topic.name().equals(TOPICS.requests(Topics.BUILT_IN_TOOLSET))) {
             return List.of(KnownEventType.TOOL_CALL_REQUESTED.name());
         }
@@ -153,6 +160,7 @@ final class AsyncApiDocument {
         messages.set(ANY_EVENT, anyEvent());
         messages.set(TOOL_DEFINITION, toolDefinition());
         messages.set(ANY_RECORD, anyRecord());
+        messages.set(CONTENT, content());
         schemas.set("Event", inlined(EventSchemas.envelopeSchema()));
         ObjectNode traits = components.putObject("messageTraits");
         traits.set("cloudEvent", cloudEventTrait());
@@ -250,6 +258,25 @@ final class AsyncApiDocument {
                 .putArray("enum")
                 .add("reject")
                 .add("approve");
+    }
+
+    private static ObjectNode content() {
+        ObjectNode message = NODES.objectNode();
+        message.put("name", CONTENT);
+        message.put("title", "Piece of a large tool result");
+        message.put(
+                "summary",
+                "A piece (bytes as they are), or, after the last one, a JSON object that names the pieces and says who"
+                        + " may read them. For the tool service alone: the tool read_result gives it out.");
+        ObjectNode headers = message.putObject("headers");
+        headers.put("type", "object");
+        headers.putArray("required").add("millrace-content");
+        field(headers.putObject("properties"), "millrace-content", "string", "Which of the two it is.")
+                .putArray("enum")
+                .add("piece")
+                .add("index");
+        message.putObject("payload").put("description", "Bytes of the result, or the index.");
+        return message;
     }
 
     private static ObjectNode anyRecord() {
