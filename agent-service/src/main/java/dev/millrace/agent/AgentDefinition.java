@@ -1,5 +1,6 @@
 package dev.millrace.agent;
 
+import dev.millrace.agent.approval.ApprovalPolicy;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -11,13 +12,15 @@ import org.jspecify.annotations.Nullable;
  * @param prompt the system prompt
  * @param tools names of the tools it may use; {@code *} = all
  * @param model the model it asks; {@code null} = the default one
+ * @param approval which calls a person has to agree to
  */
 public record AgentDefinition(
         String name,
         String description,
         String prompt,
         Set<String> tools,
-        @Nullable String model) {
+        @Nullable String model,
+        ApprovalPolicy approval) {
 
     /** In {@link #tools}: every tool. */
     public static final String ALL_TOOLS = "*";

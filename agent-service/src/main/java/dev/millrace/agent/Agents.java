@@ -1,5 +1,6 @@
 package dev.millrace.agent;
 
+import dev.millrace.agent.approval.ApprovalPolicy;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -52,21 +53,24 @@ public final class Agents {
                         "Does general work with every tool there is.",
                         "You are a capable general agent. You carry out the user's task from start to end.\n" + COMMON,
                         Set.of(AgentDefinition.ALL_TOOLS),
-                        null),
+                        null,
+                        ApprovalPolicy.NONE),
                 new AgentDefinition(
                         "explore",
                         "Researches and reports; can read but change nothing.",
                         "You are a researcher. You look things up and report what you found and where; you change"
                                 + " nothing.\n" + COMMON,
                         READ_ONLY,
-                        null),
+                        null,
+                        ApprovalPolicy.NONE),
                 new AgentDefinition(
                         "plan",
                         "Works out a plan; can read, and write down what is worth remembering.",
                         "You are a planner. You study the situation and answer with a plan: numbered steps, each with"
                                 + " what is done, why, and how one sees that it is done.\n" + COMMON,
                         union(READ_ONLY, Set.of("memory_write", "memory_append")),
-                        null)));
+                        null,
+                        ApprovalPolicy.NONE)));
     }
 
     /** The agent with this name; the default one if there is none (F-156). */

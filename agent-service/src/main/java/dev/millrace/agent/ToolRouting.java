@@ -1,10 +1,13 @@
 package dev.millrace.agent;
 
+import dev.millrace.agent.approval.Approvals;
 import dev.millrace.agent.core.ToolCall;
 import dev.millrace.schemas.ToolDefinition;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Which tools an agent sees, and what becomes of a call (F-154): the model sees only its agent's tools, and a call outside
@@ -14,10 +17,12 @@ public final class ToolRouting {
 
     private final Agents agents;
     private final ToolCatalogue catalogue;
+    private final Approvals approvals;
 
-    public ToolRouting(Agents agents, ToolCatalogue catalogue) {
+    public ToolRouting(Agents agents, ToolCatalogue catalogue, Approvals approvals) {
         this.agents = agents;
         this.catalogue = catalogue;
+        this.approvals = approvals;
     }
 
     /** The tools of an agent, by name. */
@@ -29,19 +34,28 @@ public final class ToolRouting {
                 .toList();
     }
 
-    /** Where a call of this agent goes. */
-    public ToolCall.Route route(String taskType, String toolName) {
+    /**
+     * Where a call of this agent goes, and who has to agree first.
+     *
+     * @param arguments JSON values, as the model gave them
+     */
+    public ToolCall.Route route(
+            String taskType, String namespace, String toolName, Map<String, @Nullable Object> arguments) {
         ToolDefinition tool = catalogue.find(toolName);
         if (tool == null) {
             return new ToolCall.Refuse(
                     "tool_not_found", "Tool \"" + toolName + "\" not found" + suggestion(taskType, toolName));
         }
-        if (!agents.of(taskType).allows(toolName)) {
+        AgentDefinition agent = agents.of(taskType);
+        if (!agent.allows(toolName)) {
             return new ToolCall.Refuse(
                     "tool_not_allowed",
                     "Tool \"" + toolName + "\" is not available for task type \"" + taskType + "\"");
         }
-        return new ToolCall.Run(tool.toolset(), tool.timeoutMs());
+        return new ToolCall.Run(
+                tool.toolset(),
+                tool.timeoutMs(),
+                approvals.of(agent.name(), agent.approval(), tool, namespace, arguments));
     }
 
     private String suggestion(String taskType, String toolName) {

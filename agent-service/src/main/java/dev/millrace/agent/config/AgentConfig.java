@@ -31,6 +31,9 @@ public interface AgentConfig {
     /** Learning after a task. */
     Reflection reflection();
 
+    /** Calls that a person has to agree to. */
+    Approval approval();
+
     /** Limits of one task. */
     interface Task {
 
@@ -53,6 +56,14 @@ public interface AgentConfig {
         /** How long an ended task can still be resumed; after that its row and transcript are removed. The journal stays. */
         @WithDefault("30d")
         Duration endedRetention();
+    }
+
+    /** Calls that a person has to agree to. */
+    interface Approval {
+
+        /** How long a person has to decide on a tool call, where neither the agent nor the tool says. More than zero. */
+        @WithDefault("24h")
+        Duration defaultExpiry();
     }
 
     /** Learning after a task. */

@@ -2,6 +2,7 @@ package dev.millrace.agent.config;
 
 import dev.millrace.agent.Agents;
 import dev.millrace.agent.ToolRouting;
+import dev.millrace.agent.approval.Approvals;
 import dev.millrace.agent.core.TaskFsm;
 import dev.millrace.agent.core.TaskLimits;
 import dev.millrace.agent.kafka.DefinitionsReader;
@@ -57,7 +58,11 @@ public final class AgentRuntime implements AutoCloseable {
 
     /** What it is told from outside. */
     public record Settings(
-            TopicSettings topicSettings, TaskLimits limits, TaskShellSettings shell, TaskStreams.Settings streams) {}
+            TopicSettings topicSettings,
+            TaskLimits limits,
+            Duration approvalExpiry,
+            TaskShellSettings shell,
+            TaskStreams.Settings streams) {}
 
     public AgentRuntime(
             Map<String, Object> kafka,
@@ -73,7 +78,7 @@ public final class AgentRuntime implements AutoCloseable {
         this.topics = settings.shell().topics();
         this.definitions = new DefinitionsReader(kafka, topics.definitions());
         this.lanes = new LaneProducer(kafka, topics);
-        this.routing = new ToolRouting(agents, definitions);
+        this.routing = new ToolRouting(agents, definitions, new Approvals(settings.approvalExpiry()));
     }
 
     /** Begins to start and returns at once. Once. */

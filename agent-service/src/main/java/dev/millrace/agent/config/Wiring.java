@@ -95,6 +95,7 @@ public class Wiring {
                 new TopicSettings(topics.partitions(), topics.replication(), topics.create()),
                 new TaskLimits(
                         task.maxIterations(), task.maxToolCallsPerStep(), task.maxTranscriptChars(), task.maxTokens()),
+                agent.approval().defaultExpiry(),
                 new TaskShellSettings(
                         new Topics(topics.prefix()),
                         topics.partitions(),

@@ -20,8 +20,18 @@ public record ToolCall(String toolCallId, String toolName, String arguments, Rou
      *
      * @param toolset whose request topic gets it
      * @param timeoutMs how long it may take, in milliseconds, 1 or more
+     * @param approval who has to agree first; {@code null} = nobody
      */
-    public record Run(String toolset, long timeoutMs) implements Route {}
+    public record Run(
+            String toolset, long timeoutMs, @Nullable Approval approval) implements Route {}
+
+    /**
+     * A person has to agree before the call runs.
+     *
+     * @param expiryMs how long the person has, in milliseconds, 1 or more
+     * @param approveOnExpiry whether the call runs when nobody has decided by then; else it is rejected
+     */
+    public record Approval(long expiryMs, boolean approveOnExpiry) {}
 
     /**
      * It does not run; the model gets the error as the result (F-090, F-154).

@@ -12,6 +12,7 @@ import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.KnownEventType;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
@@ -192,7 +193,7 @@ final class EventMapping {
             if (!(item instanceof Map<?, ?> call)) {
                 throw new IllegalArgumentException("toolCalls: expected objects, found " + item);
             }
-            calls.add(toolCall(call, taskType));
+            calls.add(toolCall(call, taskType, event.namespace()));
         }
         if (calls.stream().map(ToolCall::toolCallId).distinct().count() < calls.size()) {
             throw new IllegalArgumentException("toolCalls: expected toolCallIds that differ, found one twice");
@@ -200,7 +201,7 @@ final class EventMapping {
         return calls;
     }
 
-    private ToolCall toolCall(Map<?, ?> call, String taskType) {
+    private ToolCall toolCall(Map<?, ?> call, String taskType, String namespace) {
         if (!(call.get("toolName") instanceof String toolName) || !(call.get("toolCallId") instanceof String id)) {
             throw new IllegalArgumentException(
                     "toolCalls: expected a toolName and a toolCallId, found " + call.keySet());
@@ -214,15 +215,21 @@ final class EventMapping {
                             "invalid_json_arguments",
                             "INVALID JSON ARGUMENTS: expected a JSON object, found: " + cut(malformed)));
         }
-        Object arguments = call.get("arguments");
-        if (arguments != null && !(arguments instanceof Map<?, ?>)) {
-            throw new IllegalArgumentException("toolCalls: expected arguments to be an object, found " + arguments);
-        }
+        Map<String, @Nullable Object> arguments = arguments(call.get("arguments"));
         return new ToolCall(
-                id,
-                toolName,
-                Json.writeText(arguments == null ? Map.of() : arguments),
-                routing.route(taskType, toolName));
+                id, toolName, Json.writeText(arguments), routing.route(taskType, namespace, toolName, arguments));
+    }
+
+    private static Map<String, @Nullable Object> arguments(@Nullable Object value) {
+        if (value == null) {
+            return Map.of();
+        }
+        if (!(value instanceof Map<?, ?> object)) {
+            throw new IllegalArgumentException("toolCalls: expected arguments to be an object, found " + value);
+        }
+        Map<String, @Nullable Object> arguments = new LinkedHashMap<>();
+        object.forEach((name, argument) -> arguments.put(String.valueOf(name), argument));
+        return arguments;
     }
 
     private static Usage usage(Event event) {

@@ -148,6 +148,7 @@ class AgentRuntimeIT {
                 new AgentRuntime.Settings(
                         new TopicSettings(TestBroker.DEFAULT_PARTITIONS, TopicSettings.BROKER_DEFAULT, false),
                         TaskLimits.DEFAULT,
+                        Duration.ofHours(1),
                         new TaskShellSettings(
                                 topics,
                                 TestBroker.DEFAULT_PARTITIONS,

@@ -126,7 +126,7 @@ final class TaskEvents {
 
     /** A call of toolset {@code general} with five seconds. */
     static ToolCall run(String toolCallId, String toolName, String arguments) {
-        return new ToolCall(toolCallId, toolName, arguments, new ToolCall.Run("general", 5_000));
+        return new ToolCall(toolCallId, toolName, arguments, new ToolCall.Run("general", 5_000, null));
     }
 
     static ToolCall refused(String toolCallId, String toolName, String code, String message) {

@@ -44,7 +44,11 @@ class StoreSerdesTest {
                         new TaskState.KeptReply(
                                 "text",
                                 List.of(
-                                        new ToolCall("c1", "read_file", "{}", new ToolCall.Run("tool", 30_000)),
+                                        new ToolCall(
+                                                "c1",
+                                                "read_file",
+                                                "{}",
+                                                new ToolCall.Run("tool", 30_000, new ToolCall.Approval(60_000, true))),
                                         new ToolCall("c2", "x", "{}", new ToolCall.Refuse("tool_not_found", "no")))),
                         null),
                 new TaskState.Suspended(

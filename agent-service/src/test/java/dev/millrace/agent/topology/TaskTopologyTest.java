@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.millrace.agent.Agents;
 import dev.millrace.agent.ToolCatalogue;
 import dev.millrace.agent.ToolRouting;
+import dev.millrace.agent.approval.Approvals;
 import dev.millrace.agent.core.DiscardReason;
 import dev.millrace.agent.core.TaskFsm;
 import dev.millrace.agent.core.TaskLimits;
@@ -103,7 +104,10 @@ class TaskTopologyTest {
         return TaskTopology.build(
                 new TaskShellSettings(TOPICS, partitions, Duration.ofHours(24), Duration.ofDays(30), true),
                 new TaskFsm(TaskLimits.DEFAULT),
-                new ToolRouting(Agents.builtIn(), new FixedTools(List.of(READ_FILE, WRITE_FILE, NOTIFY))),
+                new ToolRouting(
+                        Agents.builtIn(),
+                        new FixedTools(List.of(READ_FILE, WRITE_FILE, NOTIFY)),
+                        new Approvals(Duration.ofHours(1))),
                 model,
                 counted);
     }

@@ -1,0 +1,112 @@
+package dev.millrace.agent.approval;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.millrace.agent.core.ToolCall;
+import dev.millrace.schemas.ToolDefinition;
+import dev.millrace.schemas.ToolDefinition.Approval;
+import dev.millrace.schemas.ToolDefinition.OnExpiry;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+class ApprovalsTest {
+
+    private static final Approval NEVER = new Approval.Never();
+    private static final Approval ALWAYS = new Approval.Always();
+    private static final ToolCall.Approval BY_DEFAULT = new ToolCall.Approval(3_600_000, false);
+
+    private final Approvals approvals = new Approvals(Duration.ofHours(1));
+
+    @Test
+    @DisplayName("issue 3 item 4: without a rule of the agent the tool's policy holds")
+    void shouldFollowTheTool() {
+        assertThat(ask(ApprovalPolicy.NONE, tool("a", NEVER))).isNull();
+        assertThat(ask(ApprovalPolicy.NONE, tool("a", ALWAYS))).isEqualTo(BY_DEFAULT);
+        assertThat(ask(ApprovalPolicy.NONE, tool("a", new Approval.When("args.n == 1"))))
+                .isEqualTo(BY_DEFAULT);
+        assertThat(ask(ApprovalPolicy.NONE, tool("a", new Approval.When("args.n == 2"))))
+                .isNull();
+    }
+
+    @Test
+    @DisplayName("issue 3 item 4: the agent's rule widens and narrows what the tool says")
+    void shouldPreferTheAgent() {
+        assertThat(ask(policy(rule("a", ALWAYS)), tool("a", NEVER))).isEqualTo(BY_DEFAULT);
+        assertThat(ask(policy(rule("a", NEVER)), tool("a", ALWAYS))).isNull();
+        assertThat(ask(policy(rule("b", NEVER)), tool("a", ALWAYS))).isEqualTo(BY_DEFAULT);
+    }
+
+    @Test
+    @DisplayName("issue 3 item 4: of several patterns the most particular holds")
+    void shouldPreferTheMostParticularPattern() {
+        ApprovalPolicy policy = policy(
+                rule("*", ALWAYS),
+                rule("github__*", NEVER),
+                rule("github__delete*", ALWAYS),
+                rule("github__me", ALWAYS));
+        assertThat(ask(policy, tool("read_file", NEVER))).isNotNull();
+        assertThat(ask(policy, tool("github__list", ALWAYS))).isNull();
+        assertThat(ask(policy, tool("github__delete_repo", NEVER))).isNotNull();
+        assertThat(ask(policy, tool("github__me", NEVER))).isNotNull();
+        assertThat(ask(policy, tool("github_", NEVER))).isNotNull();
+    }
+
+    @Test
+    @DisplayName("issue 3 item 4: time and end come from the agent, then the tool, then the installation")
+    void shouldSayHowLongAndWhatThen() {
+        ToolDefinition hour = new ToolDefinition(
+                "a",
+                "",
+                Map.of(),
+                "tool",
+                1,
+                ToolDefinition.SideEffects.DESTRUCTIVE,
+                ALWAYS,
+                5_000L,
+                OnExpiry.APPROVE,
+                null);
+        assertThat(ask(ApprovalPolicy.NONE, hour)).isEqualTo(new ToolCall.Approval(5_000, true));
+        assertThat(ask(policy(rule("a", ALWAYS)), hour)).isEqualTo(new ToolCall.Approval(5_000, true));
+        assertThat(ask(policy(new ApprovalPolicy.Rule(new ToolPattern("a"), ALWAYS, 7_000L, OnExpiry.REJECT)), hour))
+                .isEqualTo(new ToolCall.Approval(7_000, false));
+    }
+
+    @Test
+    @DisplayName("X-37: a condition that fails, or is none, asks")
+    void shouldAskWhenInDoubt() {
+        assertThat(ask(ApprovalPolicy.NONE, tool("a", new Approval.When("args.missing == 1"))))
+                .isEqualTo(BY_DEFAULT);
+        assertThat(ask(ApprovalPolicy.NONE, tool("a", new Approval.When("this is no expression"))))
+                .isEqualTo(BY_DEFAULT);
+    }
+
+    @Test
+    @DisplayName("issue 3 item 4: an agent's bad condition is refused when it is read")
+    void shouldRefuseBadConditionsOfAgents() {
+        assertThatThrownBy(() -> rule("a", new Approval.When("args.")))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("line 1");
+    }
+
+    private ToolCall.@Nullable Approval ask(ApprovalPolicy policy, ToolDefinition tool) {
+        return approvals.of("general", policy, tool, "default", Map.of("n", 1));
+    }
+
+    private static ApprovalPolicy policy(ApprovalPolicy.Rule... rules) {
+        return new ApprovalPolicy(List.of(rules));
+    }
+
+    private static ApprovalPolicy.Rule rule(String pattern, Approval approval) {
+        return new ApprovalPolicy.Rule(new ToolPattern(pattern), approval, null, null);
+    }
+
+    private static ToolDefinition tool(String name, Approval approval) {
+        return new ToolDefinition(name, "", Map.of(), "tool", 1, ToolDefinition.SideEffects.DESTRUCTIVE)
+                .withApproval(approval);
+    }
+}
