@@ -70,12 +70,9 @@ public record Topics(String prefix) {
         return prefix + "events." + segment.laneSuffix();
     }
 
-    /** The lanes that move tasks, highest priority first: all but the background one. */
-    public List<String> taskLanes() {
-        return Arrays.stream(Segment.values())
-                .filter(segment -> segment != Segment.BACKGROUND)
-                .map(this::lane)
-                .toList();
+    /** All lanes, highest priority first. */
+    public List<String> lanes() {
+        return Arrays.stream(Segment.values()).map(this::lane).toList();
     }
 
     /** The request topic of a toolset: {@code tool} for the built-in one, any other name for a worker of one's own. */
@@ -201,7 +198,7 @@ public record Topics(String prefix) {
                 ONE_WEEK,
                 MAX_EVENT_BYTES,
                 "anyone",
-                segment == Segment.BACKGROUND ? "knowledge workers" : "agent");
+                segment == Segment.BACKGROUND ? "agent, knowledge workers" : "agent");
     }
 
     private static Topic requests(String name, String purpose, String key, boolean coPartitioned, String readBy) {

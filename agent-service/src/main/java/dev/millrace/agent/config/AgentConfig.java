@@ -25,6 +25,9 @@ public interface AgentConfig {
     @WithDefault("24h")
     Duration seenRetention();
 
+    /** How lanes are read. */
+    Lanes lanes();
+
     /** Limits of one task. */
     Task task();
 
@@ -33,6 +36,17 @@ public interface AgentConfig {
 
     /** Calls that a person has to agree to. */
     Approval approval();
+
+    /** How lanes are read. */
+    interface Lanes {
+
+        /**
+         * Whether a higher lane is read before a lower one, at the price of some throughput when there is a backlog; if not,
+         * the oldest record goes first.
+         */
+        @WithDefault("true")
+        boolean priority();
+    }
 
     /** Limits of one task. */
     interface Task {

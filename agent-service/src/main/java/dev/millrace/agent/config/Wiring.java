@@ -101,9 +101,14 @@ public class Wiring {
                         topics.partitions(),
                         agent.seenRetention(),
                         task.endedRetention(),
-                        agent.reflection().enabled()),
+                        agent.reflection().enabled(),
+                        agent.lanes().priority()),
                 new TaskStreams.Settings(
-                        topics.prefix() + "agent", agent.stateDir(), agent.streamThreads(), agent.commitInterval())));
+                        topics.prefix() + "agent",
+                        agent.stateDir(),
+                        agent.streamThreads(),
+                        agent.commitInterval(),
+                        agent.lanes().priority())));
     }
 
     void start(

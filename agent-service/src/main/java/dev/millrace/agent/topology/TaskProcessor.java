@@ -42,7 +42,7 @@ import org.slf4j.LoggerFactory;
  * The thin shell: reads a record and the task's row, lets {@link TaskMove} work out what follows, and writes it. Rows,
  * transcript, journal and requests of one record are in one transaction. Runs on a stream thread, one object per partition.
  */
-final class TaskProcessor implements Processor<byte[], byte[], byte[], Outgoing> {
+final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], Outgoing> {
 
     /** Header of a record that has been sent to its own partition, so that it is never sent twice. */
     static final String REROUTED = "rerouted";
@@ -92,11 +92,11 @@ final class TaskProcessor implements Processor<byte[], byte[], byte[], Outgoing>
         }
     }
 
-    private static boolean isFence(Record<byte[], byte[]> incoming) {
-        return incoming.value() == null && incoming.headers().lastHeader(ModelCalls.FENCE) != null;
+    private static boolean isFence(Record<byte[], LaneDates.Dated> incoming) {
+        return incoming.value().value() == null && incoming.headers().lastHeader(ModelCalls.FENCE) != null;
     }
 
-    private void passFence(Record<byte[], byte[]> incoming) {
+    private void passFence(Record<byte[], LaneDates.Dated> incoming) {
         String value =
                 new String(incoming.headers().lastHeader(ModelCalls.FENCE).value(), StandardCharsets.UTF_8);
         if (value.equals(fence)) {
@@ -112,7 +112,7 @@ final class TaskProcessor implements Processor<byte[], byte[], byte[], Outgoing>
     }
 
     @Override
-    public void process(Record<byte[], byte[]> incoming) {
+    public void process(Record<byte[], LaneDates.Dated> incoming) {
         if (isFence(incoming)) {
             passFence(incoming);
             return;
@@ -120,7 +120,9 @@ final class TaskProcessor implements Processor<byte[], byte[], byte[], Outgoing>
         Instant now = Instant.ofEpochMilli(context.currentSystemTimeMs());
         try {
             Event event = EventCodec.fromRecord(
-                    incoming.headers(), incoming.value(), Instant.ofEpochMilli(incoming.timestamp()));
+                    incoming.headers(),
+                    incoming.value().value(),
+                    Instant.ofEpochMilli(incoming.value().timestampMs()));
             if (isHome(event)) {
                 take(event, now);
             } else {
@@ -288,7 +290,7 @@ final class TaskProcessor implements Processor<byte[], byte[], byte[], Outgoing>
     }
 
     /** Whoever produced this used another partitioner or another key; its order is kept from here on. */
-    private void sendHome(Event event, Record<byte[], byte[]> incoming) throws RejectedRecordException {
+    private void sendHome(Event event, Record<byte[], LaneDates.Dated> incoming) throws RejectedRecordException {
         if (incoming.headers().lastHeader(REROUTED) != null) {
             throw new RejectedRecordException(
                     "wrong_partition",
@@ -298,22 +300,26 @@ final class TaskProcessor implements Processor<byte[], byte[], byte[], Outgoing>
         incoming.headers().add(REROUTED, new byte[] {'1'});
         context.forward(new Record<>(
                 event.sessionKey().getBytes(StandardCharsets.UTF_8),
-                new Outgoing(origin().topic(), incoming.value()),
-                incoming.timestamp(),
+                new Outgoing(origin().topic(), incoming.value().value()),
+                incoming.value().timestampMs(),
                 incoming.headers()));
         parts.metrics().rerouted();
     }
 
-    private void deadLetter(Record<byte[], byte[]> incoming, String reason, @Nullable String detail) {
+    private void deadLetter(Record<byte[], LaneDates.Dated> incoming, String reason, @Nullable String detail) {
         RecordMetadata from = origin();
         Headers headers = DeadLetters.headers(
                 incoming.headers(),
-                new DeadLetters.Origin(from.topic(), from.partition(), from.offset(), incoming.timestamp()),
+                new DeadLetters.Origin(
+                        from.topic(),
+                        from.partition(),
+                        from.offset(),
+                        incoming.value().timestampMs()),
                 reason,
                 detail);
         context.forward(new Record<>(
                 incoming.key(),
-                new Outgoing(settings.topics().deadLetters(), incoming.value()),
+                new Outgoing(settings.topics().deadLetters(), incoming.value().value()),
                 context.currentSystemTimeMs(),
                 headers));
         parts.metrics().deadLettered(reason);

@@ -11,9 +11,15 @@ import java.time.Duration;
  * @param seenRetention how long the id of an external event is remembered, more than zero (X-27)
  * @param endedRetention how long the row and the transcript of an ended task are kept, more than zero
  * @param reflection whether REFLECTION_REQUESTED is sent for completed tasks that are worth it
+ * @param lanePriority whether higher lanes are read before lower ones; if not, the oldest record goes first
  */
 public record TaskShellSettings(
-        Topics topics, int partitions, Duration seenRetention, Duration endedRetention, boolean reflection) {
+        Topics topics,
+        int partitions,
+        Duration seenRetention,
+        Duration endedRetention,
+        boolean reflection,
+        boolean lanePriority) {
 
     public TaskShellSettings {
         if (partitions < 1) {

@@ -34,8 +34,10 @@ public final class TaskStreams implements AutoCloseable {
      * @param stateDir for this instance alone
      * @param threads 1 or more
      * @param commitInterval more than zero
+     * @param lanePriority whether so little is buffered that a higher lane overtakes a lower one at once
      */
-    public record Settings(String applicationId, Path stateDir, int threads, Duration commitInterval) {
+    public record Settings(
+            String applicationId, Path stateDir, int threads, Duration commitInterval, boolean lanePriority) {
         public Settings {
             if (threads < 1) {
                 throw new IllegalArgumentException(
@@ -77,6 +79,15 @@ public final class TaskStreams implements AutoCloseable {
         config.put(StreamsConfig.producerPrefix(ProducerConfig.LINGER_MS_CONFIG), 0);
         config.put(StreamsConfig.producerPrefix(ProducerConfig.MAX_REQUEST_SIZE_CONFIG), Stores.MAX_RECORD_BYTES);
         config.put(StreamsConfig.consumerPrefix(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG), "earliest");
+        if (settings.lanePriority()) {
+            // What has been fetched or buffered is worked through before anything else is looked at, so it has to be
+            // little:
+            // these are the lengths of the lines that a record of a higher lane still stands in (ADR 0010).
+            config.putIfAbsent(StreamsConfig.BUFFERED_RECORDS_PER_PARTITION_CONFIG, 20);
+            config.putIfAbsent(StreamsConfig.mainConsumerPrefix(ConsumerConfig.MAX_POLL_RECORDS_CONFIG), 50);
+            config.putIfAbsent(
+                    StreamsConfig.mainConsumerPrefix(ConsumerConfig.MAX_PARTITION_FETCH_BYTES_CONFIG), 16_384);
+        }
         return config;
     }
 

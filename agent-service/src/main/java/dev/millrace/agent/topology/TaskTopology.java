@@ -15,13 +15,15 @@ import org.apache.kafka.streams.processor.api.ProcessorSupplier;
 import org.apache.kafka.streams.state.StoreBuilder;
 
 /**
- * The topology of the task machine: one source over all lanes, one processor with the stores, one sink. One sub-topology,
+ * The topology of the task machine: one source over all lanes, which a node for their dates follows, one
+ * processor with the stores, one sink. One sub-topology,
  * so that everything about a conversation meets on one partition, whichever lane it came by. Names of nodes and stores are
  * part of the state: {@code src/test/resources/topology.txt} holds them.
  */
 public final class TaskTopology {
 
     static final String SOURCE = "lanes";
+    static final String DATES = "dates";
     static final String PROCESSOR = "task-machine";
     static final String SINK = "out";
 
@@ -48,15 +50,16 @@ public final class TaskTopology {
         topology.addSource(
                 AutoOffsetReset.earliest(),
                 SOURCE,
-                null,
+                settings.lanePriority() ? LaneOrder.byPriority(settings.topics()) : LaneOrder.byDate(),
                 new ByteArrayDeserializer(),
                 new ByteArrayDeserializer(),
-                settings.topics().taskLanes().toArray(String[]::new));
+                settings.topics().lanes().toArray(String[]::new));
+        topology.addProcessor(DATES, LaneDates::new, SOURCE);
         topology.addProcessor(
                 PROCESSOR,
-                new ProcessorSupplier<byte[], byte[], byte[], Outgoing>() {
+                new ProcessorSupplier<byte[], LaneDates.Dated, byte[], Outgoing>() {
                     @Override
-                    public Processor<byte[], byte[], byte[], Outgoing> get() {
+                    public Processor<byte[], LaneDates.Dated, byte[], Outgoing> get() {
                         return new TaskProcessor(parts, settings);
                     }
 
@@ -69,7 +72,7 @@ public final class TaskTopology {
                                 Stores.seen(settings.seenRetention()));
                     }
                 },
-                SOURCE);
+                DATES);
         Serializer<Outgoing> value = (topic, outgoing) -> outgoing.value();
         topology.addSink(SINK, new OutgoingTopic(), new ByteArraySerializer(), value, PROCESSOR);
         return topology;

@@ -123,7 +123,7 @@ class AgentRuntimeIT {
                 TopicReader journal = broker.read(topics.journal());
                 TopicReader deadLetters = broker.read(topics.deadLetters())) {
             awaitReady(runtime);
-            for (String lane : topics.taskLanes()) {
+            for (String lane : topics.lanes()) {
                 broker.produceRaw(lane, null, Map.of(), new byte[] {1, 2, 3});
             }
             byte[] text = "{\"text\":\"hello\"}".getBytes(java.nio.charset.StandardCharsets.UTF_8);
@@ -138,7 +138,7 @@ class AgentRuntimeIT {
             for (int i = 0; i < 6; i++) {
                 awaitCompleted(journal, "k" + i);
             }
-            assertThat(deadLetters.untilCount(5, LIMIT)).hasSize(5);
+            assertThat(deadLetters.untilCount(6, LIMIT)).hasSize(6);
         }
     }
 
@@ -154,8 +154,9 @@ class AgentRuntimeIT {
                                 TestBroker.DEFAULT_PARTITIONS,
                                 Duration.ofHours(24),
                                 Duration.ofDays(30),
-                                false),
-                        new TaskStreams.Settings(topics.prefix() + "agent", state, 1, Duration.ofMillis(20))),
+                                false,
+                                true),
+                        new TaskStreams.Settings(topics.prefix() + "agent", state, 1, Duration.ofMillis(20), true)),
                 Agents.builtIn(),
                 new ModelDispatcher(model, DispatcherLimits.DEFAULTS),
                 new NoMetrics());

@@ -16,6 +16,7 @@ import dev.millrace.schemas.EventType;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
+import dev.millrace.schemas.Segment;
 import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.schemas.Topics;
 import dev.millrace.schemas.kafka.DeadLetters;
@@ -51,6 +52,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class TaskTopologyTest {
 
@@ -102,7 +104,7 @@ class TaskTopologyTest {
 
     private org.apache.kafka.streams.Topology topology(int partitions) {
         return TaskTopology.build(
-                new TaskShellSettings(TOPICS, partitions, Duration.ofHours(24), Duration.ofDays(30), true),
+                new TaskShellSettings(TOPICS, partitions, Duration.ofHours(24), Duration.ofDays(30), true, true),
                 new TaskFsm(TaskLimits.DEFAULT),
                 new ToolRouting(
                         Agents.builtIn(),
@@ -340,7 +342,7 @@ class TaskTopologyTest {
     }
 
     static Stream<String> lanes() {
-        return TOPICS.taskLanes().stream();
+        return TOPICS.lanes().stream();
     }
 
     @ParameterizedTest
@@ -361,6 +363,29 @@ class TaskTopologyTest {
         assertThat(reason(dead)).isEqualTo("not_a_cloud_event");
         assertThat(header(dead, DeadLetters.ORIGIN_TOPIC)).isEqualTo(lane);
         assertThat(journal()).extracting(Event::type).contains(KnownEventType.TASK_COMPLETED);
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {0, Long.MAX_VALUE, 253_402_300_800_000L})
+    @DisplayName("a record with an odd date, of an event without a date, costs nobody anything")
+    void shouldTakeRecordsWithOddDates(long timestamp) throws MalformedEventException {
+        // when
+        RecordHeaders headers = new RecordHeaders();
+        headers.add("ce_id", "m1".getBytes(StandardCharsets.UTF_8));
+        headers.add("ce_type", "MESSAGE_RECEIVED".getBytes(StandardCharsets.UTF_8));
+        input(TOPICS.lane(Segment.EXTERNAL))
+                .pipeInput(new TestRecord<>(
+                        "m1".getBytes(StandardCharsets.UTF_8),
+                        "{\"text\":\"hello\"}".getBytes(StandardCharsets.UTF_8),
+                        headers,
+                        timestamp));
+        send(message("m2", "hello"));
+        answer("hi");
+
+        // then
+        assertThat(journal())
+                .filteredOn(event -> event.type() == KnownEventType.TASK_COMPLETED)
+                .hasSize(1);
     }
 
     @Test

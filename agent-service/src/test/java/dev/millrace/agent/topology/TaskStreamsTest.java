@@ -1,0 +1,28 @@
+package dev.millrace.agent.topology;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+class TaskStreamsTest {
+
+    @Test
+    @DisplayName("little is buffered while lanes have priorities, and what an operator sets counts")
+    void shouldBufferLittleForPriority() {
+        assertThat(config(true, Map.of()))
+                .containsKeys("buffered.records.per.partition", "main.consumer.max.poll.records");
+        assertThat(config(false, Map.of()))
+                .doesNotContainKeys("buffered.records.per.partition", "main.consumer.max.poll.records");
+        assertThat(config(true, Map.of("buffered.records.per.partition", "7")))
+                .containsEntry("buffered.records.per.partition", "7");
+    }
+
+    private static Map<String, Object> config(boolean priority, Map<String, Object> kafka) {
+        return TaskStreams.config(
+                kafka, new TaskStreams.Settings("test", Path.of("unused"), 1, Duration.ofMillis(20), priority));
+    }
+}
