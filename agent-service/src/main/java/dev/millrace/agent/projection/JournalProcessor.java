@@ -88,7 +88,7 @@ final class JournalProcessor implements Processor<byte[], byte[], Void, Void> {
         TaskName name = TaskRow.nameOf(entry.event());
         Bytes eventKey = ProjectionKeys.event(name, entry.cursor());
         rows.put(eventKey, Json.write(EventJson.toJson(entry.event())));
-        rows.putIfAbsent(ProjectionKeys.eventId(name.namespace(), entry.event().id()), eventKey.get());
+        Pointers.of(entry).forEach(key -> rows.putIfAbsent(key, eventKey.get()));
 
         byte[] stored = rows.get(ProjectionKeys.task(name));
         TaskRow before = stored == null ? null : TaskRow.fromJson(stored);

@@ -8,7 +8,6 @@ import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import org.apache.kafka.common.utils.Bytes;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The keys of the projection's one store. A key is a kind and then parts, each text with its length before it, so that no
@@ -23,6 +22,11 @@ final class ProjectionKeys {
     private static final int LIST = 'L';
     private static final int SESSION_LIST = 'S';
     private static final int STATE_LIST = 'X';
+    private static final int WAITING_LIST = 'W';
+    private static final int TRANSITION = 'H';
+    private static final int OPEN_APPROVAL = 'A';
+    private static final int APPROVAL_REQUEST = 'C';
+    private static final int APPROVAL_DECISION = 'V';
     private static final int DUE = 'U';
     private static final int POSITION = 'P';
 
@@ -54,14 +58,69 @@ final class ProjectionKeys {
         return new Key(EVENT_ID).text(namespace).text(eventId).bytes();
     }
 
-    /** What all {@link #listed} keys of a list begin with: of a session, else of a state, else of everything. */
-    static Bytes list(String namespace, @Nullable String state, @Nullable String sessionId) {
-        if (sessionId != null) {
-            return new Key(SESSION_LIST).text(namespace).text(sessionId).bytes();
-        }
-        return state != null
-                ? new Key(STATE_LIST).text(namespace).text(state).bytes()
-                : new Key(LIST).text(namespace).bytes();
+    /** One move of a task from state to state, by the place of the event that tells it. */
+    static Bytes transition(TaskName name, JournalCursor cursor) {
+        return new Key(transitions(name))
+                .number(cursor.partition())
+                .number(cursor.offset())
+                .bytes();
+    }
+
+    /** What all {@link #transition} keys of a task begin with. */
+    static Bytes transitions(TaskName name) {
+        return new Key(TRANSITION).text(name.namespace()).text(name.taskId()).bytes();
+    }
+
+    /** A tool call that waits for a decision: the one that has waited longest comes first. {@code atMs} is 0 or more. */
+    static Bytes openApproval(TaskName name, long atMs, JournalCursor requested) {
+        return new Key(openApprovals(name.namespace()))
+                .number(atMs)
+                .text(name.taskId())
+                .number(requested.partition())
+                .number(requested.offset())
+                .bytes();
+    }
+
+    /** What all {@link #openApproval} keys of a namespace begin with. */
+    static Bytes openApprovals(String namespace) {
+        return new Key(OPEN_APPROVAL).text(namespace).bytes();
+    }
+
+    /** The {@link #event} key of the event that asked for the approval of an {@link #openApproval} key. */
+    static Bytes requestOf(String namespace, Bytes openApproval) {
+        ByteBuffer buffer = ByteBuffer.wrap(openApproval.get())
+                .position(openApprovals(namespace).get().length + Long.BYTES);
+        return event(new TaskName(namespace, readText(buffer)), cursor(openApproval));
+    }
+
+    /** Points from a call's id to the {@link #event} key of the event that asked for its approval. */
+    static Bytes approvalRequest(String namespace, String callId) {
+        return new Key(APPROVAL_REQUEST).text(namespace).text(callId).bytes();
+    }
+
+    /** Points from a call's id to the {@link #event} key of the event that decided on it. */
+    static Bytes approvalDecision(String namespace, String callId) {
+        return new Key(APPROVAL_DECISION).text(namespace).text(callId).bytes();
+    }
+
+    /** What all {@link #listed} keys of the list of a whole namespace begin with. */
+    static Bytes list(String namespace) {
+        return new Key(LIST).text(namespace).bytes();
+    }
+
+    /** The same of the tasks of a session. */
+    static Bytes sessionList(String namespace, String sessionId) {
+        return new Key(SESSION_LIST).text(namespace).text(sessionId).bytes();
+    }
+
+    /** The same of the tasks in a state. */
+    static Bytes stateList(String namespace, String state) {
+        return new Key(STATE_LIST).text(namespace).text(state).bytes();
+    }
+
+    /** The same of the tasks that wait for something of this kind. */
+    static Bytes waitingList(String namespace, String kind) {
+        return new Key(WAITING_LIST).text(namespace).text(kind).bytes();
     }
 
     /** A task's place in a list: newest first, then by id. {@code createdAt} is 0 or more. */
@@ -99,7 +158,7 @@ final class ProjectionKeys {
         return new Key(POSITION).number(partition).bytes();
     }
 
-    /** The place in the journal of an {@link #event} key. */
+    /** The place in the journal of a key that ends with one, such as an {@link #event} key. */
     static JournalCursor cursor(Bytes eventKey) {
         byte[] key = eventKey.get();
         ByteBuffer tail = ByteBuffer.wrap(key, key.length - Integer.BYTES - Long.BYTES, Integer.BYTES + Long.BYTES);

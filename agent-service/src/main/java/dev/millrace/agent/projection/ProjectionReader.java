@@ -37,13 +37,103 @@ final class ProjectionReader {
         this.rows = rows;
     }
 
-    Optional<TaskView> task(String namespace, String taskId) {
-        TaskRow row = row(new TaskName(namespace, taskId));
-        return row == null ? Optional.empty() : Optional.ofNullable(row.view());
+    Optional<TaskDetails> details(String namespace, String taskId) {
+        TaskName name = new TaskName(namespace, taskId);
+        TaskRow row = row(name);
+        TaskView view = row == null ? null : row.view();
+        return view == null ? Optional.empty() : Optional.of(new TaskDetails(view, lastMoves(name)));
+    }
+
+    private List<Move> lastMoves(TaskName name) {
+        Bytes prefix = ProjectionKeys.transitions(name);
+        List<Move> newestFirst = new ArrayList<>();
+        try (KeyValueIterator<Bytes, byte[]> range = rows.reverseRange(prefix, Bytes.increment(prefix))) {
+            while (range.hasNext() && newestFirst.size() < TaskDetails.MAX_HISTORY) {
+                move(name, range.next().key).ifPresent(newestFirst::add);
+            }
+        }
+        return newestFirst.reversed();
+    }
+
+    Optional<MovePage> history(String namespace, String taskId, @Nullable JournalCursor after, int limit) {
+        TaskName name = new TaskName(namespace, taskId);
+        TaskRow row = row(name);
+        if (row == null || row.view() == null) {
+            return Optional.empty();
+        }
+        Bytes prefix = ProjectionKeys.transitions(name);
+        Bytes from = after == null ? prefix : ProjectionKeys.transition(name, after);
+        List<Move> moves = new ArrayList<>();
+        JournalCursor last = null;
+        try (KeyValueIterator<Bytes, byte[]> range = rows.range(from, Bytes.increment(prefix))) {
+            while (range.hasNext()) {
+                Bytes key = range.next().key;
+                JournalCursor cursor = ProjectionKeys.cursor(key);
+                if (cursor.equals(after)) {
+                    continue;
+                }
+                if (moves.size() == limit) {
+                    return Optional.of(new MovePage(moves, last));
+                }
+                move(name, key).ifPresent(moves::add);
+                last = cursor;
+            }
+        }
+        return Optional.of(new MovePage(moves, null));
+    }
+
+    private Optional<Move> move(TaskName name, Bytes transition) {
+        JournalCursor cursor = ProjectionKeys.cursor(transition);
+        byte[] json = rows.get(ProjectionKeys.event(name, cursor));
+        return json == null ? Optional.empty() : Optional.of(Move.of(entry(cursor, json)));
+    }
+
+    ApprovalPage approvals(ApprovalQuery query) {
+        Bytes list = ProjectionKeys.openApprovals(query.namespace());
+        Bytes from = query.after() == null ? list : after(list, query.after());
+        List<ApprovalView> approvals = new ArrayList<>();
+        int lookedAt = 0;
+        int bytes = 0;
+        try (KeyValueIterator<Bytes, byte[]> range = rows.range(from, Bytes.increment(list))) {
+            while (range.hasNext()) {
+                Bytes place = range.next().key;
+                Bytes request = ProjectionKeys.requestOf(query.namespace(), place);
+                byte[] json = rows.get(request);
+                ApprovalView approval =
+                        json == null ? null : ApprovalView.of(entry(ProjectionKeys.cursor(request), json));
+                if (approval != null && query.wants(approval)) {
+                    approvals.add(approval);
+                    bytes += json.length;
+                }
+                boolean full = approvals.size() == query.limit() || bytes > MAX_PAGE_BYTES;
+                if ((full || ++lookedAt == MAX_LOOKED_AT) && range.hasNext()) {
+                    return new ApprovalPage(approvals, next(list, place));
+                }
+            }
+        }
+        return new ApprovalPage(approvals, null);
+    }
+
+    Optional<ApprovalDetails> approval(String namespace, String callId) {
+        Optional<JournalEntry> requested = pointedTo(ProjectionKeys.approvalRequest(namespace, callId));
+        if (requested.isEmpty()) {
+            return Optional.empty();
+        }
+        TaskRow row = row(TaskRow.nameOf(requested.get().event()));
+        Optional<JournalEntry> decided = pointedTo(ProjectionKeys.approvalDecision(namespace, callId));
+        boolean open = row != null
+                && row.progress().waits().approvals().stream()
+                        .anyMatch(approval -> approval.callId().equals(callId));
+        String state = row == null ? null : row.progress().state();
+        return Optional.of(new ApprovalDetails(
+                ApprovalView.of(requested.get()),
+                open,
+                state == null ? "" : state,
+                decided.map(entry -> ApprovalDetails.Decision.of(entry.event())).orElse(null)));
     }
 
     TaskPage tasks(TaskQuery query) {
-        Bytes list = ProjectionKeys.list(query.namespace(), query.state(), query.sessionId());
+        Bytes list = list(query);
         Bytes from = query.before() == null ? list : after(list, query.before());
         List<TaskView> tasks = new ArrayList<>();
         int lookedAt = 0;
@@ -62,12 +152,25 @@ final class ProjectionReader {
         return new TaskPage(tasks, null);
     }
 
+    /** The shortest list that has all that is wanted, as a rule. */
+    private static Bytes list(TaskQuery query) {
+        String namespace = query.namespace();
+        if (query.sessionId() != null) {
+            return ProjectionKeys.sessionList(namespace, query.sessionId());
+        }
+        if (query.waitingFor() != null) {
+            return ProjectionKeys.waitingList(namespace, query.waitingFor());
+        }
+        return query.state() == null
+                ? ProjectionKeys.list(namespace)
+                : ProjectionKeys.stateList(namespace, query.state());
+    }
+
     private @Nullable TaskView listed(TaskQuery query, Bytes list, Bytes place) {
         TaskRow row = row(new TaskName(query.namespace(), ProjectionKeys.listedTask(list, place)));
         TaskView view = row == null ? null : row.view();
         // the row may be newer than the list
-        boolean wanted = view != null && (query.state() == null || query.state().equals(view.state()));
-        return wanted ? view : null;
+        return view != null && query.wants(view) ? view : null;
     }
 
     Optional<EventPage> events(String namespace, String taskId, @Nullable JournalCursor after, int limit) {
@@ -124,7 +227,12 @@ final class ProjectionReader {
     }
 
     private Optional<JournalEntry> entry(String namespace, String eventId) {
-        byte[] key = rows.get(ProjectionKeys.eventId(namespace, eventId));
+        return pointedTo(ProjectionKeys.eventId(namespace, eventId));
+    }
+
+    /** The event whose key is the value of this one. */
+    private Optional<JournalEntry> pointedTo(Bytes pointer) {
+        byte[] key = rows.get(pointer);
         byte[] json = key == null ? null : rows.get(Bytes.wrap(key));
         return key == null || json == null
                 ? Optional.empty()

@@ -2,6 +2,7 @@ package dev.millrace.agent.projection;
 
 import dev.millrace.agent.projection.ProjectionKeys.TaskName;
 import dev.millrace.schemas.EventJson;
+import dev.millrace.schemas.JournalEntry;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.MalformedEventException;
 import java.time.Duration;
@@ -67,15 +68,15 @@ final class RetentionSweep {
         for (Bytes key : removed) {
             byte[] json = rows.delete(key);
             if (json != null) {
-                rows.delete(ProjectionKeys.eventId(name.namespace(), idOf(json)));
+                Pointers.of(entry(key, json)).forEach(rows::delete);
             }
         }
         return removed.size();
     }
 
-    private static String idOf(byte[] json) {
+    private static JournalEntry entry(Bytes key, byte[] json) {
         try {
-            return EventJson.fromJson(Json.readObject(json)).id();
+            return new JournalEntry(ProjectionKeys.cursor(key), EventJson.fromJson(Json.readObject(json)));
         } catch (MalformedEventException e) {
             throw new IllegalStateException("the projection's own event cannot be read", e);
         }

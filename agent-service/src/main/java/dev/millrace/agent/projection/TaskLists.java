@@ -1,27 +1,41 @@
 package dev.millrace.agent.projection;
 
+import dev.millrace.agent.projection.ProjectionKeys.TaskName;
+import java.util.HashSet;
 import java.util.Set;
 import org.apache.kafka.common.utils.Bytes;
 import org.jspecify.annotations.Nullable;
 
-/** Which lists a task stands in. */
+/** Which lists a task stands in: the keys that follow from its row, and have no values. */
 final class TaskLists {
     private TaskLists() {}
 
-    /** The {@link ProjectionKeys#listed} keys of a row; none if there is no row or it is no task. */
+    /** The keys of a row; none if there is no row or it is no task. */
     static Set<Bytes> of(@Nullable TaskRow row) {
         String state = row == null ? null : row.progress().state();
         if (row == null || state == null) {
             return Set.of();
         }
-        Bytes all = place(row, null, null);
-        Bytes byState = place(row, state, null);
-        String sessionId = row.origin().sessionId();
-        return sessionId == null ? Set.of(all, byState) : Set.of(all, byState, place(row, null, sessionId));
+        TaskName name = row.name();
+        Set<Bytes> keys = new HashSet<>();
+        keys.add(place(row, ProjectionKeys.list(name.namespace())));
+        keys.add(place(row, ProjectionKeys.stateList(name.namespace(), state)));
+        if (row.origin().sessionId() != null) {
+            keys.add(place(
+                    row,
+                    ProjectionKeys.sessionList(name.namespace(), row.origin().sessionId())));
+        }
+        Waits waits = row.progress().waits();
+        if (waits.on() != null) {
+            keys.add(place(
+                    row, ProjectionKeys.waitingList(name.namespace(), waits.on().kind())));
+        }
+        waits.approvals()
+                .forEach(open -> keys.add(ProjectionKeys.openApproval(name, open.requestedAt(), open.requested())));
+        return keys;
     }
 
-    private static Bytes place(TaskRow row, @Nullable String state, @Nullable String sessionId) {
-        Bytes list = ProjectionKeys.list(row.name().namespace(), state, sessionId);
+    private static Bytes place(TaskRow row, Bytes list) {
         return ProjectionKeys.listed(list, row.origin().createdAt(), row.name().taskId());
     }
 }

@@ -84,13 +84,45 @@ public final class TaskProjection implements AutoCloseable {
     }
 
     /**
-     * A task.
+     * A task and how it came there.
      *
      * @return empty if the journal has told nothing about such a task
      * @throws ProjectionNotReadyException see {@link #ready}
      */
-    public Optional<TaskView> task(String namespace, String taskId) {
-        return ask(reader -> reader.task(namespace, taskId));
+    public Optional<TaskDetails> task(String namespace, String taskId) {
+        return ask(reader -> reader.details(namespace, taskId));
+    }
+
+    /**
+     * How a task moved from state to state (F-138), the oldest move first.
+     *
+     * @param after only what comes after this place; {@code null} = from the beginning
+     * @param limit at most so many, 1 or more
+     * @return empty if there is no such task
+     * @throws ProjectionNotReadyException see {@link #ready}
+     */
+    public Optional<MovePage> history(String namespace, String taskId, @Nullable JournalCursor after, int limit) {
+        return ask(reader -> reader.history(namespace, taskId, after, limit));
+    }
+
+    /**
+     * Tool calls that wait for a decision, the one that has waited longest first.
+     *
+     * @throws IllegalArgumentException if {@link ApprovalQuery#after} is not what a page said
+     * @throws ProjectionNotReadyException see {@link #ready}
+     */
+    public ApprovalPage approvals(ApprovalQuery query) {
+        return ask(reader -> reader.approvals(query));
+    }
+
+    /**
+     * A tool call that waits, or waited, for a decision.
+     *
+     * @return empty if the journal has told of no such call
+     * @throws ProjectionNotReadyException see {@link #ready}
+     */
+    public Optional<ApprovalDetails> approval(String namespace, String callId) {
+        return ask(reader -> reader.approval(namespace, callId));
     }
 
     /**

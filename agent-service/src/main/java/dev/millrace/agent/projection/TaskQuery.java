@@ -8,6 +8,8 @@ import org.jspecify.annotations.Nullable;
  * @param namespace of this tenant only
  * @param state in this state only, such as {@code reasoning}; {@code null} = in any
  * @param sessionId of this conversation only; {@code null} = of any
+ * @param waitingFor waiting for something of this kind only, such as {@code approval}; {@code null} = for anything, or
+ *     nothing
  * @param limit at most so many, 1 to {@value #MAX_LIMIT}
  * @param before the {@link TaskPage#next} of the page before; {@code null} = the newest ones
  */
@@ -15,6 +17,7 @@ public record TaskQuery(
         String namespace,
         @Nullable String state,
         @Nullable String sessionId,
+        @Nullable String waitingFor,
         int limit,
         @Nullable String before) {
 
@@ -22,8 +25,20 @@ public record TaskQuery(
     public static final int MAX_LIMIT = 500;
 
     public TaskQuery {
+        requireLimit(limit);
+    }
+
+    static void requireLimit(int limit) {
         if (limit < 1 || limit > MAX_LIMIT) {
             throw new IllegalArgumentException("limit: expected 1 to " + MAX_LIMIT + ", found " + limit);
         }
+    }
+
+    boolean wants(TaskView task) {
+        return (state == null || state.equals(task.state()))
+                && (sessionId == null || sessionId.equals(task.sessionId()))
+                && (waitingFor == null
+                        || (task.waitingFor() != null
+                                && waitingFor.equals(task.waitingFor().kind())));
     }
 }

@@ -3,6 +3,7 @@ package dev.millrace.agent.projection;
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import dev.millrace.agent.projection.ProjectionKeys.TaskName;
+import dev.millrace.agent.projection.TaskView.Budget;
 import dev.millrace.agent.projection.TaskView.Usage;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.JournalCursor;
@@ -12,6 +13,7 @@ import dev.millrace.schemas.KnownEventType;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -47,28 +49,58 @@ record TaskRow(
             String inputText,
             String source,
             int priority,
-            long createdAt) {}
+            long createdAt,
+            @Nullable String callbackUrl) {}
 
-    /** How far a task is; a {@code null} state = the journal has told none. */
+    /**
+     * How far a task is.
+     *
+     * @param state {@code null} = the journal has told none
+     * @param budget {@code null} = the journal has told none
+     * @param transitions how often it has moved from state to state
+     */
     @JsonInclude(JsonInclude.Include.NON_NULL)
-    record Progress(@Nullable String state, int iterations, Usage usage, Said said) {
-        static final Progress NONE = new Progress(null, 0, new Usage(0, 0), Said.NOTHING);
+    record Progress(
+            @Nullable String state,
+            int iterations,
+            Usage usage,
+            Said said,
+            Waits waits,
+            @Nullable Budget budget,
+            int transitions) {
+        static final Progress NONE = new Progress(null, 0, new Usage(0, 0), Said.NOTHING, Waits.FOR_NOTHING, null, 0);
 
         Progress in(String newState) {
-            return new Progress(newState, iterations, usage, said);
+            return new Progress(newState, iterations, usage, said, waits, budget, transitions);
         }
 
         Progress counting(@Nullable Object count) {
             int most = Math.clamp(number(count), iterations, Integer.MAX_VALUE);
-            return new Progress(state, most, usage, said);
+            return new Progress(state, most, usage, said, waits, budget, transitions);
         }
 
         Progress using(Usage total) {
-            return new Progress(state, iterations, total, said);
+            return new Progress(state, iterations, total, said, waits, budget, transitions);
         }
 
         Progress saying(Said now) {
-            return new Progress(state, iterations, usage, now);
+            return new Progress(state, iterations, usage, now, waits, budget, transitions);
+        }
+
+        Progress waiting(Waits now) {
+            return new Progress(state, iterations, usage, said, now, budget, transitions);
+        }
+
+        Progress within(@Nullable Budget now) {
+            return new Progress(state, iterations, usage, said, waits, now == null ? budget : now, transitions);
+        }
+
+        Progress movedOnce() {
+            return new Progress(state, iterations, usage, said, waits, budget, transitions + 1);
+        }
+
+        boolean isIn(String thisState) {
+            return thisState.equals(state);
         }
     }
 
@@ -98,7 +130,7 @@ record TaskRow(
         long happened = Math.max(0, event.timestamp().toEpochMilli());
         if (before == null) {
             Origin origin = told(event, beginning(event, happened));
-            Progress progress = told(event, Progress.NONE);
+            Progress progress = told(entry, Progress.NONE);
             return new TaskRow(nameOf(event), origin, progress, happened, now, entry.cursor(), entry.cursor());
         }
         if (before.has(entry.cursor())) {
@@ -107,7 +139,7 @@ record TaskRow(
         return new TaskRow(
                 before.name,
                 told(event, before.origin),
-                told(event, before.progress),
+                told(entry, before.progress),
                 Math.max(before.updatedAt, happened),
                 now,
                 before.first,
@@ -125,7 +157,8 @@ record TaskRow(
                 cut(or(event.text("text"), "")),
                 event.source(),
                 event.effectivePriority(),
-                happened);
+                happened,
+                event.text("callbackUrl"));
     }
 
     private static Origin told(Event event, Origin origin) {
@@ -137,45 +170,78 @@ record TaskRow(
                         cut(or(event.text("inputText"), origin.inputText)),
                         or(event.text("source"), origin.source),
                         origin.priority,
-                        origin.createdAt);
+                        origin.createdAt,
+                        origin.callbackUrl);
     }
 
-    private static Progress told(Event event, Progress progress) {
+    private static Progress told(JournalEntry entry, Progress progress) {
+        Event event = entry.event();
         if (!(event.type() instanceof KnownEventType type)) {
             return progress;
         }
+        Waits waits = progress.waits;
+        String callId = event.text("callId");
         // only what tells something about the task as a whole; the catalogue grows, so there is a default
         return switch (type) {
-            case TASK_CREATED -> progress.state == null ? progress.in("idle") : progress;
+            case MESSAGE_RECEIVED, WEBHOOK_TRIGGERED, SCHEDULE_FIRED -> said(event, progress);
+            case TASK_CREATED ->
+                progress.state == null ? progress.in("idle").waiting(Waits.forAdmission(event)) : progress;
             case TASK_STATE_CHANGED -> moved(event, progress);
             case TASK_COMPLETED -> completed(event, progress);
             case TASK_FAILED ->
-                progress.in("failed")
+                ended(progress, "failed")
                         .counting(event.payload().get("iterations"))
                         .saying(new Said(null, event.text("error"), event.text("code"), null));
             case TASK_CANCELLED ->
-                progress.in("cancelled").saying(new Said(null, event.text("reason"), "cancelled", null));
+                ended(progress, "cancelled").saying(new Said(null, event.text("reason"), "cancelled", null));
             case TASK_SUSPENDED -> asked(event, progress);
+            case TASK_RESUMED -> goesOn(event, progress);
             case NEED_MORE_INFO -> asked(event, used(event, progress));
-            case MODEL_CALL_REQUESTED -> progress.counting(event.payload().get("iteration"));
-            case REASON_DONE -> used(event, progress);
+            case MODEL_CALL_REQUESTED ->
+                progress.counting(event.payload().get("iteration")).waiting(waits.modelCalled(callId));
+            case REASON_DONE -> used(event, progress).waiting(waits.returned(callId));
+            case TOOL_CALL_REQUESTED -> progress.waiting(waits.toolCalled(callId));
+            case TOOL_CALL_COMPLETED, TOOL_CALL_FAILED -> progress.waiting(waits.returned(callId));
+            case APPROVAL_REQUESTED -> progress.waiting(waits.approvalRequested(entry, progress.isIn("suspended")));
+            case APPROVAL_DECIDED -> progress.waiting(waits.approvalDecided(event));
             default -> progress;
         };
     }
 
+    /** Somebody said something: what starts the task, which then waits for its turn, or what lets it go on. */
+    private static Progress said(Event event, Progress progress) {
+        if (progress.state == null && event.id().equals(event.taskId())) {
+            return progress.in("idle").waiting(Waits.forAdmission(event));
+        }
+        return goesOn(event, progress);
+    }
+
+    /** What a suspended task took lets it go on, once it is its turn again. */
+    private static Progress goesOn(Event event, Progress progress) {
+        return progress.isIn("suspended") ? progress.waiting(Waits.forAdmission(event)) : progress;
+    }
+
+    private static Progress ended(Progress progress, String state) {
+        return progress.in(state).waiting(Waits.FOR_NOTHING);
+    }
+
     private static Progress moved(Event event, Progress progress) {
         String state = event.text("toState");
-        return switch (state) {
-            case null -> progress;
-            case "completed", "failed", "cancelled", "suspended" -> progress.in(state);
-            // back at work: what it said at an earlier end, or asked, is over
-            default -> progress.in(state).saying(Said.NOTHING);
-        };
+        if (state == null) {
+            return progress;
+        }
+        // back at work: what it said at an earlier end, or asked, is over
+        boolean atRest = Set.of("completed", "failed", "cancelled", "suspended").contains(state);
+        Progress now = atRest ? progress.in(state) : progress.in(state).saying(Said.NOTHING);
+        Map<?, ?> budget = object(event, "budget");
+        return now.waiting(now.waits.moved(event, state, now.said.question))
+                .within(budget.isEmpty() ? null : Budget.of(budget))
+                .movedOnce();
     }
 
     private static Progress completed(Event event, Progress progress) {
         Map<?, ?> result = object(event, "result");
-        Progress done = progress.in("completed")
+        Progress done = ended(progress, "completed")
                 .counting(result.get("iterations"))
                 .saying(new Said(result.get("response") instanceof String text ? text : null, null, null, null));
         Map<?, ?> total = object(event, "usage");
@@ -184,7 +250,11 @@ record TaskRow(
 
     private static Progress asked(Event event, Progress progress) {
         String question = event.text("question");
-        return question == null ? progress : progress.saying(new Said(null, null, null, question));
+        if (question == null) {
+            return progress;
+        }
+        Progress asking = progress.saying(new Said(null, null, null, question));
+        return asking.isIn("suspended") ? asking.waiting(asking.waits.asked(event, question)) : asking;
     }
 
     private static Progress used(Event event, Progress progress) {
@@ -217,6 +287,10 @@ record TaskRow(
                         progress.said.errorCode,
                         progress.said.question,
                         progress.usage,
+                        progress.waits.on(),
+                        progress.budget,
+                        origin.callbackUrl,
+                        progress.transitions,
                         last.partition(),
                         first.toString(),
                         last.toString());

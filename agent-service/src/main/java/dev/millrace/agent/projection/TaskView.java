@@ -1,5 +1,7 @@
 package dev.millrace.agent.projection;
 
+import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,6 +23,10 @@ import org.jspecify.annotations.Nullable;
  * @param errorCode the same for programs
  * @param question what it asks while it is suspended; {@code null} = nothing
  * @param usage tokens so far
+ * @param waitingFor what it waits for; {@code null} = nothing: it has ended
+ * @param budget what it has used and may use; {@code null} = the journal does not tell
+ * @param callbackUrl where notifications go; {@code null} = nowhere
+ * @param transitions how often it has moved from state to state
  * @param partition the journal's partition that has it
  * @param firstCursor its first event
  * @param lastCursor its last event so far
@@ -42,6 +48,10 @@ public record TaskView(
         @Nullable String errorCode,
         @Nullable String question,
         Usage usage,
+        @Nullable WaitingFor waitingFor,
+        @Nullable Budget budget,
+        @Nullable String callbackUrl,
+        int transitions,
         int partition,
         String firstCursor,
         String lastCursor) {
@@ -53,4 +63,91 @@ public record TaskView(
      * @param outputTokens written by models
      */
     public record Usage(long inputTokens, long outputTokens) {}
+
+    /**
+     * What a task waits for.
+     *
+     * @param kind {@code admission}, {@code model}, {@code tools}, {@code answer}, {@code approval}, {@code resume} or
+     *     {@code children}
+     * @param callIds the calls that it waits for; may be empty
+     * @param question what it asks; {@code null} = nothing
+     * @param since Unix milliseconds
+     * @param until when it stops waiting by itself, RFC 3339; {@code null} = never, or not told
+     */
+    public record WaitingFor(
+            String kind,
+            List<String> callIds,
+            @Nullable String question,
+            long since,
+            @Nullable String until) {
+
+        public WaitingFor(
+                String kind,
+                @Nullable List<String> callIds,
+                @Nullable String question,
+                long since,
+                @Nullable String until) {
+            this.kind = kind;
+            this.callIds = callIds == null ? List.of() : List.copyOf(callIds);
+            this.question = question;
+            this.since = since;
+            this.until = until;
+        }
+
+        static WaitingFor of(String kind, long since) {
+            return new WaitingFor(kind, List.of(), null, since, null);
+        }
+
+        WaitingFor with(List<String> calls) {
+            return new WaitingFor(kind, calls, question, since, until);
+        }
+
+        WaitingFor asking(String text) {
+            return new WaitingFor(kind, callIds, text, since, until);
+        }
+
+        WaitingFor until(@Nullable String time) {
+            return new WaitingFor(kind, callIds, question, since, time);
+        }
+    }
+
+    /**
+     * What a task has used and may use. Each is {@code null} if there is no such limit, or the journal does not tell.
+     *
+     * @param iterations model calls
+     * @param maxIterations the most model calls
+     * @param inputTokens read by models
+     * @param outputTokens written by models
+     * @param maxTokens the most tokens of both kinds
+     * @param costMicros in millionths of a US dollar
+     * @param maxCostMicros the most of it
+     * @param expiresAt when its life time ends, RFC 3339
+     */
+    public record Budget(
+            @Nullable Long iterations,
+            @Nullable Long maxIterations,
+            @Nullable Long inputTokens,
+            @Nullable Long outputTokens,
+            @Nullable Long maxTokens,
+            @Nullable Long costMicros,
+            @Nullable Long maxCostMicros,
+            @Nullable String expiresAt) {
+
+        /** Reads what it can; the rest is {@code null}. */
+        static Budget of(Map<?, ?> json) {
+            return new Budget(
+                    number(json, "iterations"),
+                    number(json, "maxIterations"),
+                    number(json, "inputTokens"),
+                    number(json, "outputTokens"),
+                    number(json, "maxTokens"),
+                    number(json, "costMicros"),
+                    number(json, "maxCostMicros"),
+                    json.get("expiresAt") instanceof String time ? time : null);
+        }
+
+        private static @Nullable Long number(Map<?, ?> json, String field) {
+            return json.get(field) instanceof Number number ? number.longValue() : null;
+        }
+    }
 }

@@ -1,6 +1,9 @@
 package dev.millrace.agent.rest;
 
+import dev.millrace.agent.projection.ApprovalPage;
+import dev.millrace.agent.projection.ApprovalQuery;
 import dev.millrace.agent.projection.EventPage;
+import dev.millrace.agent.projection.MovePage;
 import dev.millrace.agent.projection.ProjectionNotReadyException;
 import dev.millrace.agent.projection.TaskPage;
 import dev.millrace.agent.projection.TaskProjection;
@@ -58,10 +61,16 @@ public class QueryResource {
             @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace,
             @QueryParam("state") @Nullable String state,
             @QueryParam("sessionId") @Nullable String sessionId,
+            @QueryParam("waitingFor") @Nullable String waitingFor,
             @QueryParam("limit") @DefaultValue("50") String limit,
             @QueryParam("before") @Nullable String before) {
         TaskPage page = projection.tasks(new TaskQuery(
-                namespace, blankToNull(state), blankToNull(sessionId), limit(limit), blankToNull(before)));
+                namespace,
+                blankToNull(state),
+                blankToNull(sessionId),
+                blankToNull(waitingFor),
+                limit(limit),
+                blankToNull(before)));
         Map<String, @Nullable Object> json = new LinkedHashMap<>();
         json.put("tasks", page.tasks());
         json.put("next", page.next());
@@ -102,6 +111,58 @@ public class QueryResource {
         json.put("next", page.next() == null ? null : page.next().toString());
         json.put("upTo", page.upTo() == null ? null : page.upTo().toString());
         return ok(json);
+    }
+
+    /** How a task moved from state to state. */
+    @GET
+    @Path("/tasks/{taskId}/history")
+    public Response history(
+            @PathParam("taskId") String taskId,
+            @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace,
+            @QueryParam("after") @Nullable String after,
+            @QueryParam("limit") @DefaultValue("500") String limit) {
+        MovePage page = projection
+                .history(namespace, taskId, cursor("after", after), limit(limit))
+                .orElseThrow(() -> new UnknownIdException("unknown_task", "task", taskId, namespace));
+        Map<String, @Nullable Object> json = new LinkedHashMap<>();
+        json.put("history", page.moves());
+        json.put("next", page.next() == null ? null : page.next().toString());
+        return ok(json);
+    }
+
+    /** Tool calls that wait for a decision, the one that has waited longest first. */
+    @GET
+    @Path("/approvals")
+    public Response approvals(
+            @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace,
+            @QueryParam("taskId") @Nullable String taskId,
+            @QueryParam("sessionId") @Nullable String sessionId,
+            @QueryParam("toolName") @Nullable String toolName,
+            @QueryParam("limit") @DefaultValue("50") String limit,
+            @QueryParam("after") @Nullable String after) {
+        ApprovalPage page = projection.approvals(new ApprovalQuery(
+                namespace,
+                blankToNull(taskId),
+                blankToNull(sessionId),
+                blankToNull(toolName),
+                limit(limit),
+                blankToNull(after)));
+        Map<String, @Nullable Object> json = new LinkedHashMap<>();
+        json.put("approvals", page.approvals());
+        json.put("next", page.next());
+        return ok(json);
+    }
+
+    /** A tool call that waits, or waited, for a decision; its id is a parameter, since it has slashes. */
+    @GET
+    @Path("/approval")
+    public Response approval(
+            @QueryParam("callId") @DefaultValue("") String callId,
+            @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace) {
+        return projection
+                .approval(namespace, callId)
+                .map(QueryResource::ok)
+                .orElseThrow(() -> new UnknownIdException("unknown_approval", "approval", callId, namespace));
     }
 
     /** An event and what led to it. */

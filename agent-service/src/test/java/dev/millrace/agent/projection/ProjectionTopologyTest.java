@@ -8,6 +8,7 @@ import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.EventType;
 import dev.millrace.schemas.JournalCursor;
 import dev.millrace.schemas.JournalEntry;
+import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Topics;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -20,8 +21,11 @@ import java.util.Properties;
 import java.util.stream.IntStream;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.TestInputTopic;
 import org.apache.kafka.streams.TopologyTestDriver;
+import org.apache.kafka.streams.state.KeyValueIterator;
+import org.apache.kafka.streams.state.KeyValueStore;
 import org.apache.kafka.streams.test.TestRecord;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -59,13 +63,13 @@ class ProjectionTopologyTest {
         write(Histories.startedBy("m1").created().answered().events());
 
         // when
-        TaskView view = reader().task("default", "m1").orElseThrow();
+        TaskView view = reader().details("default", "m1").orElseThrow().task();
 
         // then
         assertThat(view.state()).isEqualTo("completed");
         assertThat(view.response()).isEqualTo("Noon.");
-        assertThat(reader().task("default", "m2")).isEmpty();
-        assertThat(reader().task("acme", "m1")).isEmpty();
+        assertThat(reader().details("default", "m2")).isEmpty();
+        assertThat(reader().details("acme", "m1")).isEmpty();
     }
 
     @Test
@@ -120,9 +124,9 @@ class ProjectionTopologyTest {
                 .events());
 
         // when
-        TaskPage first = reader().tasks(new TaskQuery("default", null, null, 3, null));
-        TaskPage second = reader().tasks(new TaskQuery("default", null, null, 3, first.next()));
-        TaskPage third = reader().tasks(new TaskQuery("default", null, null, 3, second.next()));
+        TaskPage first = reader().tasks(new TaskQuery("default", null, null, null, 3, null));
+        TaskPage second = reader().tasks(new TaskQuery("default", null, null, null, 3, first.next()));
+        TaskPage third = reader().tasks(new TaskQuery("default", null, null, null, 3, second.next()));
 
         // then
         assertThat(first.tasks()).extracting(TaskView::taskId).containsExactly("m6", "m5", "m4");
@@ -137,7 +141,7 @@ class ProjectionTopologyTest {
         write(Histories.startedBy("m1").created().events());
 
         // when
-        TaskPage page = reader().tasks(new TaskQuery("default", null, null, 1, null));
+        TaskPage page = reader().tasks(new TaskQuery("default", null, null, null, 1, null));
 
         // then
         assertThat(page.tasks()).hasSize(1);
@@ -159,10 +163,10 @@ class ProjectionTopologyTest {
                 .events());
 
         // when
-        TaskPage reasoning = reader().tasks(new TaskQuery("default", "reasoning", null, 10, null));
-        TaskPage ofSession = reader().tasks(new TaskQuery("default", null, "s1", 10, null));
-        TaskPage both = reader().tasks(new TaskQuery("default", "completed", "s1", 10, null));
-        TaskPage none = reader().tasks(new TaskQuery("default", "failed", null, 10, null));
+        TaskPage reasoning = reader().tasks(new TaskQuery("default", "reasoning", null, null, 10, null));
+        TaskPage ofSession = reader().tasks(new TaskQuery("default", null, "s1", null, 10, null));
+        TaskPage both = reader().tasks(new TaskQuery("default", "completed", "s1", null, 10, null));
+        TaskPage none = reader().tasks(new TaskQuery("default", "failed", null, null, 10, null));
 
         // then
         assertThat(reasoning.tasks()).extracting(TaskView::taskId).containsExactly("m3", "m2");
@@ -172,8 +176,141 @@ class ProjectionTopologyTest {
     }
 
     @Test
+    void shouldFilterByWhatTasksWaitFor() {
+        // given
+        write(Histories.startedBy("m1", NOW, "s1", "default").events());
+        write(Histories.startedBy("m2", NOW.plusSeconds(1), "s1", "default")
+                .created()
+                .events());
+        write(Histories.startedBy("m3", NOW.plusSeconds(2), "s2", "default").events());
+        write(Histories.startedBy("m4", NOW.plusSeconds(3), "s2", "default")
+                .created()
+                .answered()
+                .events());
+
+        // when
+        TaskPage waiting = reader().tasks(new TaskQuery("default", null, null, "admission", 10, null));
+        TaskPage ofSession = reader().tasks(new TaskQuery("default", "idle", "s1", "admission", 10, null));
+        TaskPage model = reader().tasks(new TaskQuery("default", null, null, "model", 10, null));
+
+        // then
+        assertThat(waiting.tasks()).extracting(TaskView::taskId).containsExactly("m3", "m1");
+        assertThat(ofSession.tasks()).extracting(TaskView::taskId).containsExactly("m1");
+        assertThat(model.tasks()).extracting(TaskView::taskId).containsExactly("m2");
+    }
+
+    @Test
+    @DisplayName("F-138: every transition, page by page, and the last ones with the task")
+    void shouldTellHowATaskMoved() {
+        // given
+        Histories history = Histories.startedBy("m1").created();
+        for (int i = 0; i < TaskDetails.MAX_HISTORY; i++) {
+            history.then(
+                    KnownEventType.TASK_STATE_CHANGED,
+                    Map.of(
+                            "fromState",
+                            i % 2 == 0 ? "reasoning" : "acting",
+                            "toState",
+                            i % 2 == 0 ? "acting" : "reasoning",
+                            "triggerEventType",
+                            "REASON_DONE",
+                            "triggerEventId",
+                            "e" + i));
+        }
+        write(history.events());
+        int all = TaskDetails.MAX_HISTORY + 1;
+
+        // when
+        TaskDetails details = reader().details("default", "m1").orElseThrow();
+        List<Move> paged = new ArrayList<>();
+        MovePage page = reader().history("default", "m1", null, 7).orElseThrow();
+        while (page.next() != null) {
+            paged.addAll(page.moves());
+            page = reader().history("default", "m1", page.next(), 7).orElseThrow();
+        }
+        paged.addAll(page.moves());
+
+        // then
+        assertThat(details.task().transitions()).isEqualTo(all);
+        assertThat(paged).hasSize(all);
+        assertThat(paged.getFirst()).returns("idle", Move::fromState).returns("reasoning", Move::toState);
+        assertThat(paged.getLast())
+                .returns("REASON_DONE", Move::triggerEventType)
+                .returns("e" + (TaskDetails.MAX_HISTORY - 1), Move::triggerEventId)
+                .returns(history.events().getLast().timestamp().toEpochMilli(), Move::timestamp);
+        assertThat(details.history()).isEqualTo(paged.subList(1, all));
+        assertThat(reader().history("default", "nobody", null, 7)).isEmpty();
+    }
+
+    @Test
+    void shouldListOpenApprovalsUntilTheyAreDecided() {
+        // given
+        Histories first = Histories.startedBy("m1", NOW, "s1", "default")
+                .created()
+                .moved("reasoning", "suspended")
+                .then(KnownEventType.APPROVAL_REQUESTED, approval("m1/1/0", "http_get"))
+                .then(KnownEventType.APPROVAL_REQUESTED, approval("m1/1/1", "write_file"));
+        Histories second = Histories.startedBy("m2", NOW.plusSeconds(9), null, "default")
+                .created()
+                .moved("reasoning", "suspended")
+                .then(KnownEventType.APPROVAL_REQUESTED, approval("m2/1/0", "http_get"));
+        write(second.events());
+        write(first.events());
+
+        // when
+        ApprovalPage one = reader().approvals(approvals(null, null, null, 1, null));
+        ApprovalPage two = reader().approvals(approvals(null, null, null, 1, one.next()));
+        ApprovalPage three = reader().approvals(approvals(null, null, null, 1, two.next()));
+
+        // then
+        assertThat(callIds(one)).containsExactly("m1/1/0");
+        assertThat(callIds(two)).containsExactly("m1/1/1");
+        assertThat(callIds(three)).containsExactly("m2/1/0");
+        assertThat(three.next()).isNull();
+        assertThat(callIds(reader().approvals(approvals("m2", null, null, 9, null))))
+                .containsExactly("m2/1/0");
+        assertThat(callIds(reader().approvals(approvals(null, "s1", "write_file", 9, null))))
+                .containsExactly("m1/1/1");
+        assertThat(one.approvals().getFirst())
+                .returns("m1", ApprovalView::taskId)
+                .returns("s1", ApprovalView::sessionId)
+                .returns("http_get", ApprovalView::toolName)
+                .returns(Map.of("url", "https://example.org"), ApprovalView::params);
+
+        // and when
+        write(List.of(first.then(
+                        KnownEventType.APPROVAL_DECIDED,
+                        Map.of("callId", "m1/1/0", "decision", "reject", "decidedBy", "ada", "reason", "no"))
+                .events()
+                .getLast()));
+        write(List.of(
+                second.then(KnownEventType.TASK_CANCELLED, Map.of()).events().getLast()));
+
+        // then
+        assertThat(callIds(reader().approvals(approvals(null, null, null, 9, null))))
+                .containsExactly("m1/1/1");
+        assertThat(reader().approval("default", "m1/1/0").orElseThrow())
+                .returns(false, ApprovalDetails::open)
+                .returns("suspended", ApprovalDetails::taskState)
+                .extracting(ApprovalDetails::decided)
+                .isEqualTo(new ApprovalDetails.Decision(
+                        "reject",
+                        "ada",
+                        "no",
+                        first.events().getLast().timestamp().toEpochMilli()));
+        assertThat(reader().approval("default", "m1/1/1").orElseThrow())
+                .returns(true, ApprovalDetails::open)
+                .returns(null, ApprovalDetails::decided);
+        assertThat(reader().approval("default", "m2/1/0").orElseThrow())
+                .returns(false, ApprovalDetails::open)
+                .returns("cancelled", ApprovalDetails::taskState);
+        assertThat(reader().approval("default", "m3/1/0")).isEmpty();
+        assertThat(reader().approval("acme", "m1/1/0")).isEmpty();
+    }
+
+    @Test
     void shouldRefuseACursorThatNoPageGave() {
-        assertThatThrownBy(() -> reader().tasks(new TaskQuery("default", null, null, 1, "?%")))
+        assertThatThrownBy(() -> reader().tasks(new TaskQuery("default", null, null, null, 1, "?%")))
                 .isInstanceOf(IllegalArgumentException.class);
     }
 
@@ -188,7 +325,7 @@ class ProjectionTopologyTest {
         write(Histories.startedBy("m1").created().events());
 
         // then
-        assertThat(reader().task("default", "m1")).isPresent();
+        assertThat(reader().details("default", "m1")).isPresent();
         assertThat(applied.malformedCount()).isEqualTo(2);
         assertThat(reader().position(0)).hasValue(new JournalCursor(0, applied.appliedCount() - 1));
     }
@@ -205,9 +342,9 @@ class ProjectionTopologyTest {
         assertThat(reader().chain("default", "e1"))
                 .hasValueSatisfying(chain ->
                         assertThat(chain).extracting(JournalEntry::event).containsExactly(stray));
-        assertThat(reader().task("default", "e1")).isEmpty();
+        assertThat(reader().details("default", "e1")).isEmpty();
         assertThat(reader().events("default", "e1", null, 10)).isEmpty();
-        assertThat(reader().tasks(new TaskQuery("default", null, null, 10, null))
+        assertThat(reader().tasks(new TaskQuery("default", null, null, null, 10, null))
                         .tasks())
                 .isEmpty();
     }
@@ -218,6 +355,8 @@ class ProjectionTopologyTest {
         List<Event> old = Histories.startedBy("old", NOW, "s1", "default")
                 .created()
                 .answered()
+                .moved("completed", "suspended")
+                .then(KnownEventType.APPROVAL_REQUESTED, approval("old/1/0", "http_get"))
                 .events();
         Histories touched = Histories.startedBy("touched", NOW, null, "default").created();
         write(old);
@@ -230,12 +369,16 @@ class ProjectionTopologyTest {
         write(Histories.startedBy("new").created().events());
 
         // then
-        assertThat(reader().task("default", "old")).isEmpty();
+        assertThat(reader().details("default", "old")).isEmpty();
         assertThat(reader().chain("default", old.getLast().id())).isEmpty();
-        assertThat(reader().tasks(new TaskQuery("default", null, "s1", 10, null))
+        assertThat(reader().approvals(approvals(null, null, null, 9, null)).approvals())
+                .isEmpty();
+        assertThat(reader().approval("default", "old/1/0")).isEmpty();
+        assertThat(keysOf("old")).isEmpty();
+        assertThat(reader().tasks(new TaskQuery("default", null, "s1", null, 10, null))
                         .tasks())
                 .isEmpty();
-        assertThat(reader().tasks(new TaskQuery("default", null, null, 10, null))
+        assertThat(reader().tasks(new TaskQuery("default", null, null, null, 10, null))
                         .tasks())
                 .extracting(TaskView::taskId)
                 .containsExactlyInAnyOrder("touched", "new");
@@ -245,8 +388,8 @@ class ProjectionTopologyTest {
         write(Histories.startedBy("newer").created().events());
 
         // then
-        assertThat(reader().task("default", "touched")).isEmpty();
-        assertThat(reader().task("default", "newer")).isPresent();
+        assertThat(reader().details("default", "touched")).isEmpty();
+        assertThat(reader().details("default", "newer")).isPresent();
     }
 
     @Test
@@ -259,7 +402,42 @@ class ProjectionTopologyTest {
         write(Histories.startedBy("new").created().events());
 
         // then
-        assertThat(reader().task("default", "old")).isPresent();
+        assertThat(reader().details("default", "old")).isPresent();
+    }
+
+    private static Map<String, ?> approval(String callId, String toolName) {
+        return Map.of(
+                "callId",
+                callId,
+                "toolCallId",
+                "call_1",
+                "toolName",
+                toolName,
+                "params",
+                Map.of("url", "https://example.org"));
+    }
+
+    private static ApprovalQuery approvals(
+            @Nullable String taskId,
+            @Nullable String sessionId,
+            @Nullable String toolName,
+            int limit,
+            @Nullable String after) {
+        return new ApprovalQuery("default", taskId, sessionId, toolName, limit, after);
+    }
+
+    private static List<String> callIds(ApprovalPage page) {
+        return page.approvals().stream().map(ApprovalView::callId).toList();
+    }
+
+    /** All keys of the store that have something to do with a task. */
+    private List<String> keysOf(String taskId) {
+        List<String> keys = new ArrayList<>();
+        KeyValueStore<Bytes, byte[]> store = driver.getKeyValueStore(ProjectionTopology.STORE);
+        try (KeyValueIterator<Bytes, byte[]> all = store.all()) {
+            all.forEachRemaining(row -> keys.add(new String(row.key.get(), StandardCharsets.ISO_8859_1)));
+        }
+        return keys.stream().filter(key -> key.contains(taskId)).toList();
     }
 
     private void write(List<Event> events) {

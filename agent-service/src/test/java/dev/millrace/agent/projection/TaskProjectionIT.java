@@ -37,7 +37,7 @@ import org.junit.jupiter.api.io.TempDir;
 @RequiresBroker
 class TaskProjectionIT {
     private static final Duration LIMIT = Duration.ofSeconds(20);
-    private static final TaskQuery ALL = new TaskQuery("default", null, null, 100, null);
+    private static final TaskQuery ALL = new TaskQuery("default", null, null, null, 100, null);
 
     // the store is closed before the folder is removed, but Kafka Streams may still be at work in it
     @TempDir(cleanup = CleanupMode.ON_SUCCESS)
@@ -55,7 +55,7 @@ class TaskProjectionIT {
 
             // then
             assertThat(projection.await(last, LIMIT)).isTrue();
-            assertThat(projection.task("default", "m1").orElseThrow().response())
+            assertThat(projection.task("default", "m1").orElseThrow().task().response())
                     .isEqualTo("Noon.");
             assertThat(projection.events("default", "m1", null, 100).orElseThrow())
                     .satisfies(page -> assertThat(page.events())

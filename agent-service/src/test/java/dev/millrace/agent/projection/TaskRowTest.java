@@ -2,7 +2,9 @@ package dev.millrace.agent.projection;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.millrace.agent.projection.TaskView.Budget;
 import dev.millrace.agent.projection.TaskView.Usage;
+import dev.millrace.agent.projection.TaskView.WaitingFor;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.JournalCursor;
 import dev.millrace.schemas.JournalEntry;
@@ -11,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 class TaskRowTest {
@@ -42,18 +45,39 @@ class TaskRowTest {
                         null,
                         null,
                         new Usage(250, 30),
+                        null,
+                        null,
+                        null,
+                        5,
                         3,
                         "3:0",
                         "3:" + (history.size() - 1)));
     }
 
     @Test
-    void shouldBeNoTaskBeforeItsCreationIsTold() {
+    void shouldBeNoTaskIfItBelongsToNone() {
+        // given
+        Event stray = Event.root("e1", KnownEventType.MESSAGE_RECEIVED, Histories.START)
+                .payload(Map.of("text", "too late"))
+                .build();
+
         // when
-        TaskRow row = after(Histories.startedBy("m1").events());
+        TaskRow row = after(List.of(stray));
 
         // then
         assertThat(row.view()).isNull();
+    }
+
+    @Test
+    @DisplayName("X-13: a task that waits for its turn is there and says so")
+    void shouldWaitForAdmissionFromTheFirstEventOn() {
+        // when
+        TaskView waiting = view(Histories.startedBy("m1").events());
+
+        // then
+        assertThat(waiting.state()).isEqualTo("idle");
+        assertThat(waiting.waitingFor())
+                .isEqualTo(new WaitingFor("admission", List.of(), null, Histories.START.toEpochMilli(), null));
     }
 
     @Test
@@ -65,6 +89,129 @@ class TaskRowTest {
 
         // then
         assertThat(view.state()).isEqualTo("idle");
+    }
+
+    @Test
+    void shouldSayWhatItWaitsForAndSinceWhen() {
+        // given
+        Histories history = Histories.startedBy("m1")
+                .created()
+                .then(
+                        KnownEventType.TASK_STATE_CHANGED,
+                        Map.of(
+                                "fromState",
+                                "reasoning",
+                                "toState",
+                                "acting",
+                                "waitingFor",
+                                Map.of("kind", "tools", "callIds", List.of("a", "b"), "until", "2026-01-02T03:05:05Z"),
+                                "budget",
+                                Map.of("iterations", 1, "maxIterations", 10, "maxTokens", "many")));
+        long moved = history.events().getLast().timestamp().toEpochMilli();
+
+        // when
+        TaskView both = view(history.events());
+        TaskView one = view(history.then(KnownEventType.TOOL_CALL_COMPLETED, Map.of("callId", "a"))
+                .events());
+
+        // then
+        assertThat(both.waitingFor())
+                .isEqualTo(new WaitingFor("tools", List.of("a", "b"), null, moved, "2026-01-02T03:05:05Z"));
+        assertThat(both.budget()).isEqualTo(new Budget(1L, 10L, null, null, null, null, null, null));
+        assertThat(one.waitingFor())
+                .isEqualTo(new WaitingFor("tools", List.of("b"), null, moved, "2026-01-02T03:05:05Z"));
+    }
+
+    @Test
+    void shouldWorkOutWhatItWaitsForIfTheJournalDoesNotTell() {
+        // given
+        Histories history = Histories.startedBy("m1").created();
+
+        // then
+        assertThat(Objects.requireNonNull(view(history.events()).waitingFor()))
+                .returns("model", WaitingFor::kind)
+                .returns(List.of("c1"), WaitingFor::callIds);
+
+        // and when
+        history.moved("reasoning", "acting").then(KnownEventType.TOOL_CALL_REQUESTED, Map.of("callId", "t1"));
+
+        // then
+        assertThat(Objects.requireNonNull(view(history.events()).waitingFor()))
+                .returns("tools", WaitingFor::kind)
+                .returns(List.of("t1"), WaitingFor::callIds);
+
+        // and when
+        history.then(KnownEventType.TASK_SUSPENDED, Map.of("reason", "by hand")).moved("acting", "suspended");
+
+        // then
+        assertThat(Objects.requireNonNull(view(history.events()).waitingFor())).returns("resume", WaitingFor::kind);
+
+        // and when
+        history.then(KnownEventType.TASK_RESUMED, Map.of());
+
+        // then
+        assertThat(Objects.requireNonNull(view(history.events()).waitingFor())).returns("admission", WaitingFor::kind);
+
+        // and when
+        history.moved("suspended", "completed");
+
+        // then
+        assertThat(view(history.events()).waitingFor()).isNull();
+    }
+
+    @Test
+    void shouldWaitForEachApprovalAndThenForItsTurn() {
+        // given
+        Histories history = Histories.startedBy("m1")
+                .created()
+                .moved("reasoning", "suspended")
+                .then(KnownEventType.APPROVAL_REQUESTED, approval("a"))
+                .then(KnownEventType.APPROVAL_REQUESTED, approval("b"));
+
+        // then
+        assertThat(Objects.requireNonNull(view(history.events()).waitingFor()))
+                .returns("approval", WaitingFor::kind)
+                .returns(List.of("a", "b"), WaitingFor::callIds)
+                .returns("2026-01-03T00:00:00Z", WaitingFor::until);
+
+        // and when
+        history.then(KnownEventType.APPROVAL_DECIDED, Map.of("callId", "a", "decision", "approve"));
+
+        // then
+        assertThat(Objects.requireNonNull(view(history.events()).waitingFor()))
+                .returns("approval", WaitingFor::kind)
+                .returns(List.of("b"), WaitingFor::callIds);
+
+        // and when
+        history.then(KnownEventType.APPROVAL_DECIDED, Map.of("callId", "b", "decision", "reject"));
+
+        // then
+        assertThat(Objects.requireNonNull(view(history.events()).waitingFor()))
+                .returns("admission", WaitingFor::kind)
+                .returns(List.of(), WaitingFor::callIds);
+    }
+
+    @Test
+    void shouldKeepNoApprovalOpenOnceTheTaskGoesOnOrEnds() {
+        // given
+        Histories history = Histories.startedBy("m1")
+                .created()
+                .moved("reasoning", "suspended")
+                .then(KnownEventType.APPROVAL_REQUESTED, approval("a"));
+
+        // when
+        TaskRow cancelled = after(Histories.startedBy("m2")
+                .created()
+                .moved("reasoning", "suspended")
+                .then(KnownEventType.APPROVAL_REQUESTED, approval("a"))
+                .then(KnownEventType.TASK_CANCELLED, Map.of())
+                .events());
+        TaskRow goesOn = after(history.then(KnownEventType.MESSAGE_RECEIVED, Map.of("text", "never mind"))
+                .events());
+
+        // then
+        assertThat(cancelled.progress().waits()).isEqualTo(Waits.FOR_NOTHING);
+        assertThat(goesOn.progress().waits().approvals()).isEmpty();
     }
 
     @Test
@@ -99,6 +246,9 @@ class TaskRowTest {
         // then
         assertThat(asking.question()).isEqualTo("Where?");
         assertThat(asking.state()).isEqualTo("suspended");
+        assertThat(Objects.requireNonNull(asking.waitingFor()))
+                .returns("answer", WaitingFor::kind)
+                .returns("Where?", WaitingFor::question);
         assertThat(goingOn.question()).isNull();
         assertThat(goingOn.state()).isEqualTo("reasoning");
     }
@@ -175,6 +325,8 @@ class TaskRowTest {
         TaskRow row = after(Histories.startedBy("m1", Histories.START, "s1", "acme")
                 .created()
                 .then(KnownEventType.NEED_MORE_INFO, Map.of("question", "Where?"))
+                .moved("reasoning", "suspended")
+                .then(KnownEventType.APPROVAL_REQUESTED, approval("a"))
                 .events());
 
         // when
@@ -182,6 +334,20 @@ class TaskRowTest {
 
         // then
         assertThat(read).isEqualTo(row);
+    }
+
+    private static Map<String, ?> approval(String callId) {
+        return Map.of(
+                "callId",
+                callId,
+                "toolCallId",
+                "call_" + callId,
+                "toolName",
+                "write_file",
+                "params",
+                Map.of("path", callId),
+                "expiresAt",
+                "2026-01-03T00:00:00Z");
     }
 
     private static List<Event> started(String text) {

@@ -1,0 +1,59 @@
+package dev.millrace.agent.projection;
+
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.JournalEntry;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A tool call that somebody was asked to decide on. Written as JSON as it stands, absent values as {@code null}.
+ *
+ * @param callId the call
+ * @param taskId its task
+ * @param sessionId the task's conversation; {@code null} = the task is one of its own
+ * @param namespace the tenant
+ * @param toolName the tool
+ * @param params the arguments that it will get
+ * @param taskType the agent that calls; {@code null} = not told
+ * @param reason why it needs an approval, for people; {@code null} = not told
+ * @param requestedAt Unix milliseconds
+ * @param expiresAt when it is decided without anybody, RFC 3339; {@code null} = never
+ * @param eventId the event that asks
+ * @param cursor its place in the journal
+ */
+public record ApprovalView(
+        String callId,
+        String taskId,
+        @Nullable String sessionId,
+        String namespace,
+        String toolName,
+        Map<?, ?> params,
+        @Nullable String taskType,
+        @Nullable String reason,
+        long requestedAt,
+        @Nullable String expiresAt,
+        String eventId,
+        String cursor) {
+
+    static ApprovalView of(JournalEntry requested) {
+        Event event = requested.event();
+        return new ApprovalView(
+                text(event, "callId"),
+                TaskRow.nameOf(event).taskId(),
+                event.sessionId(),
+                event.namespace(),
+                text(event, "toolName"),
+                event.payload().get("params") instanceof Map<?, ?> params ? params : Map.of(),
+                event.text("taskType"),
+                event.text("reason"),
+                event.timestamp().toEpochMilli(),
+                event.text("expiresAt"),
+                event.id(),
+                requested.cursor().toString());
+    }
+
+    private static String text(Event event, String field) {
+        String text = event.text(field);
+        return text == null ? "" : text;
+    }
+}
