@@ -26,6 +26,11 @@ public final class JsonSchemas {
         return Map.of("type", "string", "description", description, "minLength", 1, "maxLength", maxLength);
     }
 
+    /** A whole number, {@code minimum} or more. */
+    public static Map<String, Object> wholeNumber(String description, long minimum) {
+        return Map.of("type", "integer", "description", description, "minimum", minimum);
+    }
+
     /** A truth value. */
     public static Map<String, Object> flag(String description) {
         return Map.of("type", "boolean", "description", description);

@@ -4,10 +4,8 @@ import dev.millrace.requests.Reply;
 import dev.millrace.requests.Request;
 import dev.millrace.requests.RequestHandler;
 import dev.millrace.schemas.Event;
-import dev.millrace.schemas.Json;
-import java.nio.charset.StandardCharsets;
+import dev.millrace.tools.content.LargeResults;
 import java.time.Duration;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -30,22 +28,13 @@ public final class ToolExecutor implements RequestHandler {
 
     private final ToolRegistry registry;
     private final ToolMetrics metrics;
-    private final int maxResultBytes;
+    private final LargeResults results;
     private final Map<String, Arguments> arguments = new ConcurrentHashMap<>();
 
-    /**
-     * An executor.
-     *
-     * @param maxResultBytes the largest result as JSON; a larger one is cut, with a note
-     */
-    public ToolExecutor(ToolRegistry registry, ToolMetrics metrics, int maxResultBytes) {
-        if (maxResultBytes < 1_000 || maxResultBytes > 900_000) {
-            throw new IllegalArgumentException(
-                    "millrace.tools.max-result-size: expected 1000 to 900000 bytes, found " + maxResultBytes);
-        }
+    public ToolExecutor(ToolRegistry registry, ToolMetrics metrics, LargeResults results) {
         this.registry = registry;
         this.metrics = metrics;
-        this.maxResultBytes = maxResultBytes;
+        this.results = results;
     }
 
     @Override
@@ -86,8 +75,8 @@ public final class ToolExecutor implements RequestHandler {
 
     private Reply run(Tool tool, Request request, long started) throws InterruptedException {
         Event event = request.event();
-        ToolContext context =
-                new ToolContext(Optional.ofNullable(event.taskId()).orElse(""), event.namespace(), request.callId());
+        ToolContext context = new ToolContext(
+                Optional.ofNullable(event.taskId()).orElse(""), event.sessionId(), event.namespace(), request.callId());
         long timeoutMs = timeoutMs(tool, request);
         CompletableFuture<@Nullable Object> outcome = new CompletableFuture<>();
         Thread worker = Thread.ofVirtual().name("tool-" + request.toolName()).start(() -> {
@@ -101,7 +90,8 @@ public final class ToolExecutor implements RequestHandler {
             }
         });
         try {
-            return completed(outcome.get(timeoutMs, TimeUnit.MILLISECONDS), started);
+            Object result = outcome.get(timeoutMs, TimeUnit.MILLISECONDS);
+            return new Reply.Completed(results.passOn(result, context), elapsedMs(started));
         } catch (TimeoutException e) {
             worker.interrupt();
             return failed("tool_timeout", "Tool execution timed out after " + timeoutMs + "ms", started);
@@ -125,23 +115,6 @@ public final class ToolExecutor implements RequestHandler {
                 .setCause(cause)
                 .log("A tool failed in a way that it should not");
         return failed("execution_error", "EXECUTION ERROR: " + cause, started);
-    }
-
-    private Reply completed(@Nullable Object result, long started) {
-        byte[] json = Json.write(result);
-        return new Reply.Completed(json.length <= maxResultBytes ? result : cut(json), elapsedMs(started));
-    }
-
-    private Map<String, Object> cut(byte[] json) {
-        String start = new String(json, 0, maxResultBytes / 2, StandardCharsets.UTF_8);
-        Map<String, Object> cut = new LinkedHashMap<>();
-        cut.put("truncated", true);
-        cut.put(
-                "note",
-                "The result is " + json.length + " bytes long, more than the " + maxResultBytes
-                        + " that are passed on. Ask for less, or for a part of it.");
-        cut.put("start", start);
-        return cut;
     }
 
     private static Reply failed(String code, String error, long started) {

@@ -6,6 +6,8 @@ import dev.millrace.requests.Request;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
+import dev.millrace.tools.content.LargeResults;
+import dev.millrace.tools.content.MemoryContent;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -16,9 +18,17 @@ import org.jspecify.annotations.Nullable;
 public final class Calls {
 
     /** On behalf of nobody in particular. */
-    public static final ToolContext CONTEXT = new ToolContext("task-1", "default", "call-1");
+    public static final ToolContext CONTEXT = new ToolContext("task-1", null, "default", "call-1");
 
     private Calls() {}
+
+    /** Carries out calls of these tools, and keeps what is too large in memory. */
+    public static ToolExecutor executor(Tool... tools) {
+        return new ToolExecutor(
+                new ToolRegistry(List.of(tools)),
+                (name, success, duration) -> {},
+                new LargeResults(new MemoryContent(), 100_000, 1_000_000));
+    }
 
     /** The result as the object that it is. */
     @SuppressWarnings("unchecked") // every tool returns a JSON object

@@ -5,9 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.millrace.requests.Reply;
 import dev.millrace.requests.Request;
-import dev.millrace.schemas.Json;
 import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.schemas.ToolDefinition.SideEffects;
+import dev.millrace.tools.content.LargeResults;
+import dev.millrace.tools.content.MemoryContent;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -222,18 +223,18 @@ class ToolExecutorTest {
     }
 
     @Test
-    void shouldCutAResultThatIsTooLargeForARecord() throws InterruptedException {
+    @DisplayName("Issue 3.9: a result that is too large is cut, and the whole is kept")
+    void shouldCutAResultThatIsTooLarge() throws InterruptedException {
         // given
-        String hard = "\"\\\u0001é€😀".repeat(20_000);
-        ToolExecutor executor = executor(tool("large", 5_000, (params, context) -> Map.of("text", hard)));
+        ToolExecutor executor = executor(tool("large", 5_000, (params, context) -> "x".repeat(20_000)));
         // when
         Object result = completed(executor.handle(Calls.request("large", Map.of(), SAYS_NOTHING)));
         // then
-        assertThat(Json.write(result).length).isLessThanOrEqualTo(10_500);
         assertThat(result)
                 .asInstanceOf(org.assertj.core.api.InstanceOfAssertFactories.MAP)
                 .containsEntry("truncated", true)
-                .containsKey("note");
+                .containsEntry("totalBytes", 20_000)
+                .containsKeys("note", "reference", "start");
     }
 
     @Test
@@ -322,7 +323,7 @@ class ToolExecutorTest {
         return new ToolExecutor(
                 new ToolRegistry(List.of(tools)),
                 (String name, boolean success, Duration duration) -> measured.add(name + " " + success),
-                10_000);
+                new LargeResults(new MemoryContent(), 10_000, 1_000_000));
     }
 
     private static @Nullable Reply handle(ToolExecutor executor, String toolName) {

@@ -28,9 +28,23 @@ public interface ToolsConfig {
     @WithDefault("5m")
     Duration staleAfter();
 
-    /** The largest result that is passed on, as JSON; a larger one is cut, with a note. 1000 to 900000 bytes. */
-    @WithDefault("500000")
+    /**
+     * The largest result that is passed on, as JSON; of a larger one the beginning is passed on, and the whole is kept for
+     * the tool {@code read_result}. 1000 to 900000 bytes.
+     */
+    @WithDefault("200000")
     MemorySize maxResultSize();
+
+    /** Results that are too large to be passed on. */
+    Content content();
+
+    /** Results that are too large to be passed on. */
+    interface Content {
+
+        /** How much of one is kept, on the topic {@code content}. */
+        @WithDefault("20M")
+        MemorySize maxSize();
+    }
 
     /** The largest file that {@code read_file} reads. */
     @WithDefault("400000")

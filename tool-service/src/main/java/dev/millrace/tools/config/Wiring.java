@@ -10,6 +10,9 @@ import dev.millrace.tools.Tool;
 import dev.millrace.tools.ToolExecutor;
 import dev.millrace.tools.ToolMetrics;
 import dev.millrace.tools.ToolRegistry;
+import dev.millrace.tools.content.LargeResults;
+import dev.millrace.tools.content.ReadResult;
+import dev.millrace.tools.content.TopicContent;
 import dev.millrace.tools.files.GrepFiles;
 import dev.millrace.tools.files.ListFiles;
 import dev.millrace.tools.files.ReadFile;
@@ -55,7 +58,17 @@ public class Wiring {
 
     @Produces
     @Singleton
-    ToolRegistry registry(ToolsConfig config, GuardedHttp http) {
+    TopicContent content(TopicsConfig topics, Config config) {
+        return new TopicContent(kafka(config), new Topics(topics.prefix()));
+    }
+
+    void closeContent(@Disposes TopicContent content) {
+        content.close();
+    }
+
+    @Produces
+    @Singleton
+    ToolRegistry registry(ToolsConfig config, GuardedHttp http, TopicContent content) {
         Workspace workspace = new Workspace(config.workspace());
         List<Tool> tools = List.of(
                 new CurrentTime(Clock.systemUTC()),
@@ -63,22 +76,34 @@ public class Wiring {
                 new ListFiles(workspace),
                 new GrepFiles(workspace),
                 new HttpGet(http),
-                new Notify());
+                new Notify(),
+                new ReadResult(content, Math.toIntExact(config.maxResultSize().asLongValue())));
         return new ToolRegistry(tools);
     }
 
     @Produces
     @Singleton
-    ToolRuntime runtime(
-            ToolsConfig tools, TopicsConfig topicsConfig, Config config, ToolRegistry registry, MeterRegistry meters) {
-        Topics topics = new Topics(topicsConfig.prefix());
-        Map<String, Object> kafka =
-                ClientSettings.of(config.getPropertyNames(), name -> config.getOptionalValue(name, String.class));
+    ToolExecutor executor(ToolsConfig tools, ToolRegistry registry, TopicContent content, MeterRegistry meters) {
         ToolMetrics metrics = (toolName, success, duration) -> Timer.builder("millrace.tools.calls")
                 .tag("toolName", toolName)
                 .tag("outcome", success ? "completed" : "failed")
                 .register(meters)
                 .record(duration);
+        return new ToolExecutor(
+                registry,
+                metrics,
+                new LargeResults(
+                        content,
+                        Math.toIntExact(tools.maxResultSize().asLongValue()),
+                        Math.toIntExact(tools.content().maxSize().asLongValue())));
+    }
+
+    @Produces
+    @Singleton
+    ToolRuntime runtime(
+            ToolsConfig tools, TopicsConfig topicsConfig, Config config, ToolRegistry registry, ToolExecutor executor) {
+        Topics topics = new Topics(topicsConfig.prefix());
+        Map<String, Object> kafka = kafka(config);
         return new ToolRuntime(
                 kafka,
                 new ToolRuntime.Settings(
@@ -87,8 +112,11 @@ public class Wiring {
                         WorkerSettings.of(kafka, topics, Topics.BUILT_IN_TOOLSET, tools.maxConcurrent())
                                 .with(tools.staleAfter(), tools.shutdownGrace())),
                 registry.definitions(),
-                new ToolExecutor(
-                        registry, metrics, Math.toIntExact(tools.maxResultSize().asLongValue())));
+                executor);
+    }
+
+    private static Map<String, Object> kafka(Config config) {
+        return ClientSettings.of(config.getPropertyNames(), name -> config.getOptionalValue(name, String.class));
     }
 
     void start(@Observes @Priority(Interceptor.Priority.APPLICATION + 200) StartupEvent event, ToolRuntime runtime) {

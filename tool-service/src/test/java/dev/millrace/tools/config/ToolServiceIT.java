@@ -82,7 +82,7 @@ class ToolServiceIT {
         // when
         List<ConsumerRecord<String, byte[]>> definitions;
         try (TopicReader reader = broker.read(topics.definitions())) {
-            definitions = reader.untilCount(6, SOON);
+            definitions = reader.untilCount(7, SOON);
         }
         // then
         assertThat(definitions)
@@ -93,7 +93,8 @@ class ToolServiceIT {
                         "tool/list_files",
                         "tool/grep_files",
                         "tool/http_get",
-                        "tool/notify");
+                        "tool/notify",
+                        "tool/read_result");
         for (ConsumerRecord<String, byte[]> definition : definitions) {
             assertThat(ToolDefinition.fromJson(definition.value()).toolset()).isEqualTo(Topics.BUILT_IN_TOOLSET);
         }

@@ -7,7 +7,6 @@ import dev.millrace.tools.Calls;
 import dev.millrace.tools.Tool;
 import dev.millrace.tools.ToolException;
 import dev.millrace.tools.ToolExecutor;
-import dev.millrace.tools.ToolRegistry;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -108,8 +107,7 @@ class GrepFilesTest {
     void shouldEndAPatternThatWouldTakeForEver() throws IOException, InterruptedException {
         // given
         Files.writeString(root.resolve("trap.txt"), "a".repeat(200) + "!");
-        ToolExecutor executor =
-                new ToolExecutor(new ToolRegistry(List.of(grep)), (name, success, duration) -> {}, 10_000);
+        ToolExecutor executor = Calls.executor(grep);
         long start = System.nanoTime();
         // when
         Reply reply = executor.handle(Calls.request("grep_files", Map.of("pattern", "^(a+)+\\1b$"), 300));

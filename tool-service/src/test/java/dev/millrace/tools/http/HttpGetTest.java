@@ -9,7 +9,6 @@ import dev.millrace.requests.Reply;
 import dev.millrace.tools.Calls;
 import dev.millrace.tools.ToolException;
 import dev.millrace.tools.ToolExecutor;
-import dev.millrace.tools.ToolRegistry;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -272,8 +271,7 @@ class HttpGetTest {
     @Test
     void shouldEndWhenItsTimeIsOverHoweverSlowlyTheServerTalks() throws InterruptedException {
         // given
-        ToolExecutor executor =
-                new ToolExecutor(new ToolRegistry(List.of(tool)), (name, success, duration) -> {}, 100_000);
+        ToolExecutor executor = Calls.executor(tool);
         long start = System.nanoTime();
         // when
         Reply reply = executor.handle(Calls.request("http_get", Map.of("url", url("/dripping")), 500));
