@@ -5,6 +5,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
@@ -91,9 +92,20 @@ public final class RecentTasks {
         view.put("errorCode", null);
         view.put("question", null);
         view.put("usage", Map.of("inputTokens", 0, "outputTokens", 0));
+        Map<String, @Nullable Object> waitingFor = new LinkedHashMap<>();
+        waitingFor.put("kind", "admission");
+        waitingFor.put("callIds", List.of());
+        waitingFor.put("question", null);
+        waitingFor.put("since", event.timestamp().toEpochMilli());
+        waitingFor.put("until", null);
+        view.put("waitingFor", waitingFor);
+        view.put("budget", null);
+        view.put("callbackUrl", event.text("callbackUrl"));
+        view.put("transitions", 0);
         view.put("partition", partition);
         view.put("firstCursor", null);
         view.put("lastCursor", null);
+        view.put("history", List.of());
         return view;
     }
 }

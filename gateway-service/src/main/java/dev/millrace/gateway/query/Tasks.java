@@ -66,6 +66,34 @@ public final class Tasks {
     }
 
     /**
+     * A page of how a task moved from state to state.
+     *
+     * @param after only what comes after this place; {@code null} = from the beginning
+     * @return empty if nobody knows the task
+     */
+    public Optional<Found> history(String namespace, String taskId, @Nullable JournalCursor after, int limit)
+            throws QueryUnavailableException, InterruptedException {
+        Map<String, @Nullable String> query = new HashMap<>();
+        query.put("namespace", namespace);
+        query.put("after", after == null ? null : after.toString());
+        query.put("limit", Integer.toString(limit));
+        return find(AgentClient.path("tasks", taskId, "history"), query, namespace, taskId);
+    }
+
+    /**
+     * A tool call that waits, or waited, for a decision.
+     *
+     * @return empty if nobody knows of such a call
+     */
+    public Optional<Answer> approval(String namespace, String callId)
+            throws QueryUnavailableException, InterruptedException {
+        Map<String, @Nullable String> query = Map.of("namespace", namespace, "callId", callId);
+        return find(AgentClient.path("approval"), query, namespace, "").orElse(null) instanceof Found.Known known
+                ? Optional.of(known.answer())
+                : Optional.empty();
+    }
+
+    /**
      * An event and what led to it, as agent-service says.
      *
      * @return empty if nobody knows the event

@@ -15,8 +15,12 @@ import org.jspecify.annotations.Nullable;
 final class AllowedMethods {
     private static final List<Route> ROUTES = Stream.of(
                     TasksResource.class,
+                    TaskControlResource.class,
                     TaskStreamResource.class,
                     LiveStreamResource.class,
+                    NotificationsResource.class,
+                    ApprovalsResource.class,
+                    SystemResource.class,
                     EventsResource.class,
                     AgentsResource.class)
             .flatMap(AllowedMethods::routes)
@@ -56,6 +60,6 @@ final class AllowedMethods {
     }
 
     private static Pattern pattern(String template) {
-        return Pattern.compile(template.replaceAll("\\{[^}]*}", "[^/]+") + "/?");
+        return Pattern.compile(template.replaceAll("\\{[^}]*: \\.\\+}", ".+").replaceAll("\\{[^}]*}", "[^/]+") + "/?");
     }
 }

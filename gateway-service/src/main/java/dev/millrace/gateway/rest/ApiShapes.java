@@ -41,6 +41,19 @@ final class ApiShapes {
             String model,
 
             @Schema(
+                    description = "Where to POST notifications about the task (http or https). Absent = nowhere.",
+                    examples = "https://example.org/hooks/millrace")
+            @Nullable
+            String callbackUrl,
+
+            @Schema(description = "A task that has not begun after so many milliseconds is no longer worth it.")
+            @Nullable
+            Long ttl,
+
+            @Schema(description = "The same as a moment, RFC 3339; give one of them.") @Nullable
+            String expiresAt,
+
+            @Schema(
                     description =
                             "Your own id of this task, so that a repeated request makes no second task. Also as the"
                                     + " header Idempotency-Key. Absent = one is drawn.")
@@ -98,6 +111,16 @@ final class ApiShapes {
             String question,
 
             Usage usage,
+
+            @Schema(description = "Null once it has ended.") @Nullable
+            WaitingFor waitingFor,
+
+            @Nullable Budget budget,
+            @Nullable String callbackUrl,
+
+            @Schema(description = "How often it has moved from state to state.")
+            int transitions,
+
             int partition,
 
             @Schema(description = "The place of its first event in the journal.") @Nullable
@@ -105,6 +128,216 @@ final class ApiShapes {
 
             @Schema(description = "The place of its last event in the journal.") @Nullable
             String lastCursor) {}
+
+    @Schema(name = "TaskDetails", description = "A task and how it came there.")
+    record TaskDetails(
+            String taskId,
+            String namespace,
+            @Nullable String sessionId,
+            String taskType,
+            String state,
+            String inputText,
+            String source,
+            int priority,
+            long createdAt,
+            long updatedAt,
+            int iterations,
+            @Nullable String response,
+            @Nullable String error,
+            @Nullable String errorCode,
+            @Nullable String question,
+            Usage usage,
+            @Nullable WaitingFor waitingFor,
+            @Nullable Budget budget,
+            @Nullable String callbackUrl,
+            int transitions,
+            int partition,
+            @Nullable String firstCursor,
+            @Nullable String lastCursor,
+
+            @Schema(description = "The last 50 moves, the oldest first; /v1/tasks/{id}/history has all.")
+            List<Move> history) {}
+
+    @Schema(name = "Move", description = "A task moved from state to state.")
+    record Move(
+            String fromState,
+            String toState,
+            String triggerEventType,
+            String triggerEventId,
+            @Schema(description = "Unix milliseconds") long timestamp,
+            @Schema(description = "Goes into ?after=.") String cursor) {}
+
+    @Schema(name = "MovePage")
+    record MovePage(
+            @Schema(description = "The oldest move first.") List<Move> history,
+
+            @Schema(description = "For ?after=; null on the last page.") @Nullable
+            String next) {}
+
+    @Schema(name = "WaitingFor", description = "What a task waits for.")
+    record WaitingFor(
+            @Schema(enumeration = {"admission", "model", "tools", "answer", "approval", "resume", "children"})
+            String kind,
+
+            List<String> callIds,
+            @Nullable String question,
+            @Schema(description = "Unix milliseconds") long since,
+
+            @Schema(description = "When it stops waiting by itself, RFC 3339.") @Nullable
+            String until) {}
+
+    @Schema(name = "Budget", description = "What a task has used and may use; null = no such limit, or not known.")
+    record Budget(
+            @Nullable Long iterations,
+            @Nullable Long maxIterations,
+            @Nullable Long inputTokens,
+            @Nullable Long outputTokens,
+            @Nullable Long maxTokens,
+
+            @Schema(description = "Millionths of a US dollar") @Nullable
+            Long costMicros,
+
+            @Schema(description = "Millionths of a US dollar") @Nullable
+            Long maxCostMicros,
+
+            @Schema(description = "When its life time ends, RFC 3339") @Nullable
+            String expiresAt) {}
+
+    @Schema(name = "Reason")
+    record Reason(
+            @Schema(description = "Why, for people.") @Nullable
+            String reason) {}
+
+    @Schema(name = "CancelRequest")
+    record CancelRequest(
+            @Schema(description = "Why, for people.") @Nullable
+            String reason,
+
+            @Schema(description = "The task's conversation, if you know it: then nobody need be asked.") @Nullable
+            String sessionId) {}
+
+    @Schema(name = "NewInput")
+    record NewInput(
+            @Schema(
+                    description = "The answer, or new input; a completed task needs it.",
+                    maxLength = TaskSubmission.MAX_TEXT)
+            @Nullable
+            String newInput) {}
+
+    @Schema(name = "ControlAccepted", description = "The request is stored; the task machine will decide.")
+    record ControlAccepted(
+            String taskId,
+
+            @Schema(description = "The id of the event that was sent.")
+            String eventId,
+
+            @Nullable String sessionId,
+            @Schema(examples = "accepted") String status,
+
+            @Schema(description = "What you should know.") @Nullable
+            String note,
+
+            TaskLinks links) {}
+
+    @Schema(name = "BroadcastAccepted")
+    record BroadcastAccepted(
+            String eventId,
+            @Schema(examples = "accepted") String status,
+
+            @Schema(description = "The ids of all events, one for each partition.")
+            List<String> events) {}
+
+    @Schema(name = "Decision", description = "What somebody decided about a tool call.")
+    record Decision(
+            @Schema(
+                    required = true,
+                    enumeration = {"approve", "reject"})
+            String decision,
+
+            @Schema(
+                    description =
+                            "All arguments to run it with in place of those that were asked for; only with approve.")
+            @Nullable
+            Map<String, Object> params,
+
+            @Schema(description = "Why; of a rejection the model sees it too.") @Nullable
+            String reason,
+
+            @Schema(description = "Who decides, for the record.") @Nullable
+            String decidedBy) {}
+
+    @Schema(name = "Approval", description = "A tool call that waits for a decision.")
+    record Approval(
+            String callId,
+            String taskId,
+            @Nullable String sessionId,
+            String namespace,
+            String toolName,
+            Map<String, Object> params,
+            @Nullable String taskType,
+            @Nullable String reason,
+            @Schema(description = "Unix milliseconds") long requestedAt,
+
+            @Schema(description = "When it is decided without anybody, RFC 3339.") @Nullable
+            String expiresAt,
+
+            String eventId,
+            String cursor) {}
+
+    @Schema(name = "ApprovalPage")
+    record ApprovalPage(
+            @Schema(description = "The one that has waited longest first.")
+            List<Approval> approvals,
+
+            @Schema(description = "For ?cursor=; null on the last page.") @Nullable
+            String next) {}
+
+    @Schema(name = "Decided")
+    record Decided(
+            String decision,
+            @Nullable String decidedBy,
+            @Nullable String reason,
+            @Schema(description = "Unix milliseconds") long at) {}
+
+    @Schema(name = "ApprovalDetails", description = "A tool call that waits, or waited, for a decision.")
+    record ApprovalDetails(
+            String callId,
+            String taskId,
+            @Nullable String sessionId,
+            String namespace,
+            String toolName,
+            Map<String, Object> params,
+            @Nullable String taskType,
+            @Nullable String reason,
+            long requestedAt,
+            @Nullable String expiresAt,
+            String eventId,
+            String cursor,
+            boolean open,
+            String taskState,
+            @Nullable Decided decided) {}
+
+    @Schema(
+            name = "Notification",
+            description = "What the owner of a task should hear of; what it says depends on the type.")
+    record NotificationShape(
+            @Schema(enumeration = {"completed", "failed", "cancelled", "notify", "approval_needed", "question"})
+            String type,
+
+            String taskId,
+            @Nullable String sessionId,
+            String namespace,
+            String eventId,
+            @Schema(description = "Unix milliseconds") long timestamp,
+            @Nullable Map<String, Object> result,
+            @Nullable String error,
+            @Nullable String code,
+            @Nullable String reason,
+            @Nullable String message,
+            @Nullable String question,
+
+            @Schema(description = "The payload of APPROVAL_REQUESTED") @Nullable
+            Map<String, Object> approval) {}
 
     @Schema(name = "Usage", description = "Tokens.")
     record Usage(long inputTokens, long outputTokens) {}

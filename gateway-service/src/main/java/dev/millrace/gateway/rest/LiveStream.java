@@ -15,23 +15,45 @@ import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Everything that the journal is told from now on, or from where an earlier stream of this kind was cut off.
+ * What the journal is told from now on, or from where an earlier stream of this kind was cut off.
  *
  * @param from the offset of the next entry for each partition
+ * @param teller what to make of an entry
  */
-record LiveStream(JournalTail tail, JournalFilter filter, Map<Integer, Long> from, Duration heartbeat) {
+record LiveStream(JournalTail tail, JournalFilter filter, Map<Integer, Long> from, Duration heartbeat, Teller teller) {
     private static final Pattern PART = Pattern.compile("(\\d{1,9})@(\\d{1,18})");
 
-    /** A stream from now on. */
-    static LiveStream fromNow(JournalTail tail, JournalFilter filter, Duration heartbeat, Duration atMost)
-            throws BrokerUnavailableException, InterruptedException {
-        Map<Integer, Long> ends = new TreeMap<>();
-        for (int partition = 0; partition < tail.partitions(); partition++) {
-            ends.put(partition, tail.end(partition, atMost));
+    /** Writes an entry to the client, or does not. */
+    @FunctionalInterface
+    interface Teller {
+        /** Tells that every entry up to this one has been seen by giving its {@code id}. */
+        void tell(Outlet outlet, String id, JournalEntry entry) throws InterruptedException, ClientGoneException;
+    }
+
+    /** Where a stream begins. */
+    record Begin(Map<Integer, Long> from) {
+
+        /**
+         * After what the client has seen; now, if it has seen nothing.
+         *
+         * @throws ProblemException if the client gives something that is no {@code id} of such a stream
+         */
+        static Begin of(@Nullable String lastEventId, @Nullable String after, JournalTail tail, Duration atMost)
+                throws BrokerUnavailableException, InterruptedException {
+            String id = lastEventId == null || lastEventId.isBlank() ? after : lastEventId;
+            if (id != null && !id.isBlank()) {
+                return new Begin(parse(id, tail.partitions())
+                        .orElseThrow(() -> ProblemException.badParameter("after", "an id of this stream", id)));
+            }
+            Map<Integer, Long> ends = new TreeMap<>();
+            for (int partition = 0; partition < tail.partitions(); partition++) {
+                ends.put(partition, tail.end(partition, atMost));
+            }
+            return new Begin(ends);
         }
-        return new LiveStream(tail, filter, ends, heartbeat);
     }
 
     /** Reads the {@code id} of an entry: {@code <partition>@<next offset>} for all of so many partitions. */
@@ -55,7 +77,7 @@ record LiveStream(JournalTail tail, JournalFilter filter, Map<Integer, Long> fro
                     outlet.heartbeat();
                 } else {
                     next.put(entry.cursor().partition(), entry.cursor().offset() + 1);
-                    outlet.entry(id(next), entry);
+                    teller.tell(outlet, id(next), entry);
                 }
             }
         }

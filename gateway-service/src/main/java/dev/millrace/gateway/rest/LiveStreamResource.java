@@ -18,7 +18,6 @@ import jakarta.ws.rs.core.Context;
 import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.sse.OutboundSseEvent;
 import java.util.Arrays;
-import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.eclipse.microprofile.openapi.annotations.Operation;
@@ -77,14 +76,9 @@ public class LiveStreamResource {
         if (namespace != null && !namespace.isBlank()) {
             filter = filter.and(labels -> labels.namespace().equals(namespace));
         }
-        String id = lastEventId == null || lastEventId.isBlank() ? after : lastEventId;
-        if (id == null || id.isBlank()) {
-            LiveStream stream = LiveStream.fromNow(tail, filter, config.stream().heartbeat(), config.produceTimeout());
-            return SsePump.open(stream::run, config.stream(), response);
-        }
-        Map<Integer, Long> from = LiveStream.parse(id, tail.partitions())
-                .orElseThrow(() -> ProblemException.badParameter("after", "an id of this stream", id));
-        LiveStream stream = new LiveStream(tail, filter, from, config.stream().heartbeat());
+        LiveStream.Begin begin = LiveStream.Begin.of(lastEventId, after, tail, config.produceTimeout());
+        LiveStream stream =
+                new LiveStream(tail, filter, begin.from(), config.stream().heartbeat(), SsePump.Outlet::entry);
         return SsePump.open(stream::run, config.stream(), response);
     }
 

@@ -8,6 +8,7 @@ import io.smallrye.mutiny.Multi;
 import io.vertx.core.http.HttpServerResponse;
 import jakarta.ws.rs.sse.OutboundSseEvent;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.Flow;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -31,7 +32,12 @@ final class SsePump implements Flow.Publisher<OutboundSseEvent> {
 
     /** Where a source writes to. Each call waits until the client can take it. */
     interface Outlet {
-        void entry(String id, JournalEntry entry) throws InterruptedException, ClientGoneException;
+        default void entry(String id, JournalEntry entry) throws InterruptedException, ClientGoneException {
+            send(id, entry.event().type().wireName(), entry.toJson());
+        }
+
+        /** An event with a name, and data as JSON. */
+        void send(String id, String name, Map<String, ?> data) throws InterruptedException, ClientGoneException;
 
         /** A comment, so that everybody on the way knows that the stream is alive. */
         void heartbeat() throws InterruptedException, ClientGoneException;
@@ -92,11 +98,11 @@ final class SsePump implements Flow.Publisher<OutboundSseEvent> {
         }
 
         @Override
-        public void entry(String id, JournalEntry entry) throws InterruptedException, ClientGoneException {
+        public void send(String id, String name, Map<String, ?> data) throws InterruptedException, ClientGoneException {
             write(new OutboundSseEventImpl.BuilderImpl()
                     .id(id)
-                    .name(oneLine(entry.event().type().wireName()))
-                    .data(Json.writeText(entry.toJson()))
+                    .name(oneLine(name))
+                    .data(Json.writeText(data))
                     .build());
         }
 

@@ -7,6 +7,7 @@ import dev.millrace.gateway.query.KnownAgents;
 import dev.millrace.gateway.query.RecentTasks;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventSchemas;
+import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Problem;
 import io.micrometer.core.instrument.MeterRegistry;
 import jakarta.inject.Inject;
@@ -22,6 +23,9 @@ import org.jspecify.annotations.Nullable;
 /** The door: what comes through here is checked, and on its lane when the call returns. */
 @Singleton
 public class TaskIntake {
+    private static final Set<KnownEventType> STARTERS =
+            Set.of(KnownEventType.MESSAGE_RECEIVED, KnownEventType.WEBHOOK_TRIGGERED, KnownEventType.SCHEDULE_FIRED);
+
     private final EventSender sender;
     private final KnownAgents agents;
     private final RecentTasks recent;
@@ -70,7 +74,7 @@ public class TaskIntake {
         Set<Event> distinct = new LinkedHashSet<>(events);
         sender.send(List.copyOf(distinct));
         for (Event event : events) {
-            if (event.taskId() == null) {
+            if (event.taskId() == null && event.type() instanceof KnownEventType type && STARTERS.contains(type)) {
                 recent.add(event);
             }
             metrics.counter("millrace.gateway.accepted", "lane", event.lane().laneSuffix())

@@ -9,15 +9,17 @@ import java.nio.charset.StandardCharsets;
  *
  * @param self the task
  * @param events what happened to it
- * @param stream the same as it happens
+ * @param history how it moved from state to state
+ * @param stream its events as they happen
  */
-public record TaskLinks(String self, String events, String stream) {
+public record TaskLinks(String self, String events, String history, String stream) {
 
     /** The links of a task. */
     static TaskLinks of(String namespace, String taskId) {
         String self = "/v1/tasks/" + encoded(taskId);
         String query = namespace.equals(Event.DEFAULT_NAMESPACE) ? "" : "?namespace=" + encoded(namespace);
-        return new TaskLinks(self + query, self + "/events" + query, self + "/stream" + query);
+        return new TaskLinks(
+                self + query, self + "/events" + query, self + "/history" + query, self + "/stream" + query);
     }
 
     private static String encoded(String text) {

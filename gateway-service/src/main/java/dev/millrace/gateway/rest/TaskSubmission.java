@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  * The body of {@code POST /v1/tasks}, checked field by field. Unknown fields are passed over.
  *
  * @param id the client's own; {@code null} = one is drawn
+ * @param expiresAt when the task is no longer worth starting; {@code null} = never
  * @param payload of the event that starts the task
  */
 record TaskSubmission(
@@ -20,10 +21,14 @@ record TaskSubmission(
         @Nullable String sessionId,
         String namespace,
         @Nullable Integer priority,
+        @Nullable Instant expiresAt,
         Map<String, @Nullable Object> payload) {
 
     /** The longest text, in characters. */
     static final int MAX_TEXT = 100_000;
+
+    /** A hundred years, which is as good as never. */
+    private static final long MAX_TTL_MS = 36_525L * 24 * 3_600 * 1_000;
 
     /**
      * Reads the fields.
@@ -31,22 +36,40 @@ record TaskSubmission(
      * @param idempotencyKey the header of that name; {@code null} = none
      * @throws ProblemException if one is not as it has to be, naming it
      */
-    static TaskSubmission of(Map<String, @Nullable Object> body, @Nullable String idempotencyKey) {
+    static TaskSubmission of(Map<String, @Nullable Object> body, @Nullable String idempotencyKey, Instant now) {
+        Fields fields = new Fields(body);
         Map<String, @Nullable Object> payload = new LinkedHashMap<>();
         payload.put("text", text(body));
-        putIfPresent(payload, "taskType", taskType(body));
-        putIfPresent(payload, "metadata", object(body, "metadata"));
-        putIfPresent(payload, "model", name(body, "model", Ids.MAX_LENGTH));
-        String namespace = name(body, "namespace", Ids.MAX_LENGTH);
+        putIfPresent(payload, "taskType", taskType(fields));
+        putIfPresent(payload, "metadata", fields.object("metadata"));
+        putIfPresent(payload, "model", fields.text("model", Ids.MAX_LENGTH));
+        putIfPresent(payload, "callbackUrl", fields.url("callbackUrl"));
+        String namespace = fields.text("namespace", Ids.MAX_LENGTH);
         if (namespace != null && namespace.indexOf('/') >= 0) {
             throw ProblemException.badField("namespace", "a text without '/'", namespace);
         }
         return new TaskSubmission(
-                id(name(body, "id", Ids.MAX_LENGTH), idempotencyKey),
-                name(body, "sessionId", Ids.MAX_LENGTH),
+                IdempotencyKey.or(fields.text("id", Ids.MAX_LENGTH), idempotencyKey),
+                fields.text("sessionId", Ids.MAX_LENGTH),
                 namespace == null ? Event.DEFAULT_NAMESPACE : namespace,
-                priority(body),
+                fields.number("priority"),
+                expiresAt(fields, now),
                 payload);
+    }
+
+    private static @Nullable Instant expiresAt(Fields fields, Instant now) {
+        Instant expiresAt = fields.time("expiresAt");
+        Long ttl = fields.millis("ttl");
+        if (ttl != null && expiresAt != null) {
+            throw ProblemException.badField("ttl", "only one of ttl and expiresAt", ttl);
+        }
+        if (ttl != null) {
+            return now.plusMillis(Math.min(ttl, MAX_TTL_MS));
+        }
+        if (expiresAt != null && !expiresAt.isAfter(now)) {
+            throw ProblemException.badField("expiresAt", "a time in the future", expiresAt.toString());
+        }
+        return expiresAt;
     }
 
     /**
@@ -69,6 +92,7 @@ record TaskSubmission(
                 .sessionId(sessionId)
                 .namespace(namespace)
                 .priority(priority)
+                .expiry(expiresAt)
                 .traceparent(traceparent)
                 .tracestate(tracestate)
                 .payload(payload)
@@ -106,62 +130,13 @@ record TaskSubmission(
         return given;
     }
 
-    private static @Nullable String taskType(Map<String, @Nullable Object> body) {
-        String taskType = name(body, "taskType", Ids.MAX_LENGTH);
-        String agent = name(body, "agent", Ids.MAX_LENGTH);
+    private static @Nullable String taskType(Fields fields) {
+        String taskType = fields.text("taskType", Ids.MAX_LENGTH);
+        String agent = fields.text("agent", Ids.MAX_LENGTH);
         if (taskType != null && agent != null && !taskType.equals(agent)) {
             throw ProblemException.badField("agent", "the same as taskType, or only one of them", agent);
         }
         return taskType == null ? agent : taskType;
-    }
-
-    private static @Nullable String id(@Nullable String id, @Nullable String idempotencyKey) {
-        if (idempotencyKey == null) {
-            return id;
-        }
-        // as the IETF draft has it: a text in quotes; many clients leave them out
-        String key = idempotencyKey.strip().replaceFirst("^\"(.*)\"$", "$1");
-        if (key.isBlank() || key.length() > Ids.MAX_LENGTH) {
-            throw ProblemException.badParameter("Idempotency-Key", "1 to " + Ids.MAX_LENGTH + " characters", key);
-        }
-        if (id != null && !id.equals(key)) {
-            throw ProblemException.badParameter(
-                    "Idempotency-Key", "the same as the field id, or only one of them", key);
-        }
-        return key;
-    }
-
-    private static @Nullable Integer priority(Map<String, @Nullable Object> body) {
-        Object priority = body.get("priority");
-        if (priority == null) {
-            return null;
-        }
-        if (priority instanceof Integer number && number >= 0) {
-            return number;
-        }
-        throw ProblemException.badField("priority", "a whole number of 0 or more", priority);
-    }
-
-    private static @Nullable String name(Map<String, @Nullable Object> body, String field, int most) {
-        Object value = body.get(field);
-        if (value == null) {
-            return null;
-        }
-        if (value instanceof String text && !text.isBlank() && text.length() <= most) {
-            return text;
-        }
-        throw ProblemException.badField(field, "a text of 1 to " + most + " characters", value);
-    }
-
-    private static @Nullable Map<?, ?> object(Map<String, @Nullable Object> body, String field) {
-        Object value = body.get(field);
-        if (value == null) {
-            return null;
-        }
-        if (value instanceof Map<?, ?> object) {
-            return object;
-        }
-        throw ProblemException.badField(field, "an object", value);
     }
 
     private static void putIfPresent(Map<String, @Nullable Object> payload, String name, @Nullable Object value) {

@@ -13,16 +13,19 @@ import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventType;
 import dev.millrace.schemas.JournalCursor;
 import dev.millrace.schemas.JournalEntry;
+import dev.millrace.schemas.Json;
 import dev.millrace.schemas.KnownEventType;
 import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
+import jakarta.ws.rs.core.Response;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Waits until a task has ended, or asks something. */
+/** Waits until a task has ended, or waits for somebody: for an answer or an approval. */
 @Singleton
 public class TaskWaiter {
     private static final Duration LOOK_AGAIN = Duration.ofSeconds(1);
@@ -31,7 +34,8 @@ public class TaskWaiter {
             KnownEventType.TASK_COMPLETED.wireName(),
             KnownEventType.TASK_FAILED.wireName(),
             KnownEventType.TASK_CANCELLED.wireName(),
-            KnownEventType.TASK_SUSPENDED.wireName());
+            KnownEventType.TASK_SUSPENDED.wireName(),
+            KnownEventType.APPROVAL_REQUESTED.wireName());
 
     private final JournalTail tail;
     private final Tasks tasks;
@@ -54,11 +58,31 @@ public class TaskWaiter {
         return RecentTasks.view(event, tail.partitionOf(event.sessionKey()));
     }
 
-    /** Begins to listen to what will come of an event that is not yet sent. Close it. */
+    /** Begins to listen to what will come of an event that is not yet sent: it starts a task, or is for one. Close it. */
     JournalListener listen(Event event, Duration atMost) throws BrokerUnavailableException, InterruptedException {
         int partition = tail.partitionOf(event.sessionKey());
-        JournalFilter filter = JournalFilter.task(event.namespace(), event.id()).and(JournalFilter.types(TYPES));
+        JournalFilter filter =
+                JournalFilter.task(event.namespace(), taskOf(event)).and(JournalFilter.types(TYPES));
         return tail.listen(partition, tail.end(partition, atMost), filter);
+    }
+
+    private static String taskOf(Event event) {
+        return event.taskId() == null ? event.id() : event.taskId();
+    }
+
+    /** A task that somebody has waited for, as JSON with the id of the event that was sent. */
+    static Response response(Event event, Map<String, @Nullable Object> view) {
+        Map<String, @Nullable Object> json = new LinkedHashMap<>(view);
+        json.put("eventId", event.id());
+        json.put("links", TaskLinks.of(event.namespace(), taskOf(event)));
+        return Response.ok(Json.writeText(json)).build();
+    }
+
+    /** Whether somebody who waits for the task has to do something, or need not wait any more. */
+    private static boolean rests(Event event) {
+        return ends(event.type())
+                || event.type() == KnownEventType.APPROVAL_REQUESTED
+                || event.text("question") != null;
     }
 
     /**
@@ -81,8 +105,7 @@ public class TaskWaiter {
                 }
                 JournalEntry entry =
                         listener.next(Duration.ofNanos(maybeOld ? Math.min(left, LOOK_AGAIN.toNanos()) : left));
-                if (entry != null
-                        && (ends(entry.event().type()) || entry.event().text("question") != null)) {
+                if (entry != null && rests(entry.event())) {
                     return Optional.of(view(event, entry.cursor()).orElseGet(() -> told(event, entry)));
                 }
             }
@@ -95,7 +118,7 @@ public class TaskWaiter {
     private Optional<Map<String, @Nullable Object>> view(Event event, @Nullable JournalCursor at)
             throws InterruptedException {
         try {
-            return tasks.task(event.namespace(), event.id(), at).orElse(null) instanceof Found.Known known
+            return tasks.task(event.namespace(), taskOf(event), at).orElse(null) instanceof Found.Known known
                     ? Optional.of(known.answer().object())
                     : Optional.empty();
         } catch (QueryUnavailableException e) {
@@ -105,8 +128,12 @@ public class TaskWaiter {
 
     /** The task as far as its last event tells. */
     private Map<String, @Nullable Object> told(Event event, JournalEntry last) {
-        Map<String, @Nullable Object> view =
-                RecentTasks.view(event, last.cursor().partition());
+        Map<String, @Nullable Object> view = new LinkedHashMap<>();
+        if (event.taskId() == null) {
+            view.putAll(RecentTasks.view(event, last.cursor().partition()));
+        }
+        view.put("taskId", taskOf(event));
+        view.put("namespace", event.namespace());
         Event end = last.event();
         view.put("updatedAt", end.timestamp().toEpochMilli());
         view.put("lastCursor", last.cursor().toString());

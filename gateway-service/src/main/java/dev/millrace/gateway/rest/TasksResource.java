@@ -29,7 +29,6 @@ import java.net.URI;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -53,8 +52,11 @@ import org.jspecify.annotations.Nullable;
 public class TasksResource {
     private static final Set<String> STATES =
             Set.of("idle", "reasoning", "acting", "suspended", "completed", "failed", "cancelled");
+    private static final Set<String> WAITS =
+            Set.of("admission", "model", "tools", "answer", "approval", "resume", "children");
     private static final int MAX_TASKS = 200;
     private static final int MAX_EVENTS = 500;
+    private static final String NO_MOVES_YET = "{\"history\":[],\"next\":null}";
     private static final String NO_EVENTS_YET = "{\"events\":[],\"next\":null,\"upTo\":null}";
 
     private final TaskIntake intake;
@@ -77,8 +79,8 @@ public class TasksResource {
     @Operation(
             summary = "Submit a task",
             description =
-                    "Returns as soon as the task is stored by Kafka, or with ?wait= as soon as it has ended or asks a"
-                            + " question. A repeated request with the same id makes no second task.")
+                    "Returns as soon as the task is stored by Kafka, or with ?wait= as soon as it has ended, asks a"
+                            + " question or needs an approval. A repeated request with the same id makes no second task.")
     @RequestBody(
             required = true,
             content =
@@ -91,7 +93,8 @@ public class TasksResource {
             content = @Content(schema = @Schema(implementation = ApiShapes.TaskAccepted.class)))
     @APIResponse(
             responseCode = "200",
-            description = "Only with ?wait=: the task as it has ended, or asks a question; with eventId and links.",
+            description =
+                    "Only with ?wait=: the task as it has ended, asks a question or needs an approval; with eventId and links.",
             content = @Content(schema = @Schema(implementation = ApiShapes.Task.class)))
     @APIResponse(responseCode = "400", description = "bad_json, missing_text, bad_field, bad_parameter")
     @APIResponse(responseCode = "413", description = "body_too_large, event_too_large")
@@ -112,9 +115,10 @@ public class TasksResource {
             @Parameter(hidden = true) @HeaderParam("tracestate") @Nullable String tracestate)
             throws IOException, InterruptedException, BrokerUnavailableException, EventTooLargeException {
         Duration patience = WaitParameter.parse(wait, config.maxWait());
+        Instant now = Instant.now();
         TaskSubmission submission = TaskSubmission.of(
-                BodyReader.object(BodyReader.read(body, config.maxBodySize().asLongValue())), idempotencyKey);
-        Event event = submission.event(Instant.now(), traceparent, tracestate);
+                BodyReader.object(BodyReader.read(body, config.maxBodySize().asLongValue())), idempotencyKey, now);
+        Event event = submission.event(now, traceparent, tracestate);
         intake.requireValid(event);
         intake.requireAgent(submission.taskType());
         if (patience.isZero()) {
@@ -125,7 +129,7 @@ public class TasksResource {
             intake.accept(List.of(event));
             Optional<Map<String, @Nullable Object>> ended =
                     waiter.await(listener, event, patience, submission.id() != null);
-            return ended.isPresent() ? ended(event, ended.get()) : accepted(event);
+            return ended.isPresent() ? TaskWaiter.response(event, ended.get()) : accepted(event);
         }
     }
 
@@ -139,6 +143,14 @@ public class TasksResource {
             @Parameter(description = "Only tasks in this state.") @QueryParam("state") @Nullable String state,
             @Parameter(description = "Only tasks of this conversation.") @QueryParam("sessionId") @Nullable
                     String sessionId,
+            @Parameter(description = "The same as sessionId.") @QueryParam("session") @Nullable String session,
+            @Parameter(
+                            description =
+                                    "Only tasks that wait for this: admission, model, tools, answer, approval, resume"
+                                            + " or children.")
+                    @QueryParam("waitingFor")
+                    @Nullable
+                    String waitingFor,
             @Parameter(description = "1 to 200", schema = @Schema(type = SchemaType.INTEGER, defaultValue = "50"))
                     @QueryParam("limit")
                     @DefaultValue("50")
@@ -146,13 +158,13 @@ public class TasksResource {
             @Parameter(description = "What next said on the page before.") @QueryParam("cursor") @Nullable
                     String cursor)
             throws QueryUnavailableException, InterruptedException {
-        if (state != null && !state.isBlank() && !STATES.contains(state)) {
-            throw ProblemException.badParameter("state", "one of " + String.join(", ", new TreeSet<>(STATES)), state);
-        }
+        requireOneOf("state", state, STATES);
+        requireOneOf("waitingFor", waitingFor, WAITS);
         Map<String, @Nullable String> query = new HashMap<>();
         query.put("namespace", namespace);
         query.put("state", state);
-        query.put("sessionId", sessionId);
+        query.put("sessionId", sessionId != null && !sessionId.isBlank() ? sessionId : session);
+        query.put("waitingFor", waitingFor);
         query.put("limit", Integer.toString(Parameters.number("limit", limit, MAX_TASKS)));
         query.put("before", cursor);
         return Response.ok(agentService.get(AgentClient.path("tasks"), query).json())
@@ -163,8 +175,12 @@ public class TasksResource {
     @Path("/{taskId}")
     @Operation(
             summary = "One task",
-            description = "A task that was accepted a moment ago and is not worked on yet is in the state accepted.")
-    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = ApiShapes.Task.class)))
+            description =
+                    "A task that was accepted a moment ago and is not known everywhere yet is in the state accepted."
+                            + " history has the last 50 moves from state to state; transitions says how many there are.")
+    @APIResponse(
+            responseCode = "200",
+            content = @Content(schema = @Schema(implementation = ApiShapes.TaskDetails.class)))
     @APIResponse(responseCode = "404", description = "unknown_task")
     @APIResponse(responseCode = "503", description = "query_unavailable")
     public Response task(
@@ -178,6 +194,32 @@ public class TasksResource {
                             case Found.Known known -> known.answer().json();
                             case Found.Accepted accepted -> Json.writeText(waiter.notYetKnown(accepted.event()));
                         })
+                .build();
+    }
+
+    @GET
+    @Path("/{taskId}/history")
+    @Operation(summary = "How a task moved from state to state", description = "The oldest move first.")
+    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = ApiShapes.MovePage.class)))
+    @APIResponse(responseCode = "400", description = "bad_parameter")
+    @APIResponse(responseCode = "404", description = "unknown_task")
+    @APIResponse(responseCode = "503", description = "query_unavailable")
+    public Response history(
+            @PathParam("taskId") String taskId,
+            @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace,
+            @Parameter(description = "Only what comes after this cursor.") @QueryParam("after") @Nullable String after,
+            @Parameter(description = "1 to 500", schema = @Schema(type = SchemaType.INTEGER, defaultValue = "500"))
+                    @QueryParam("limit")
+                    @DefaultValue("500")
+                    String limit)
+            throws QueryUnavailableException, InterruptedException {
+        Found found = tasks.history(
+                        namespace,
+                        taskId,
+                        Parameters.cursor("after", after),
+                        Parameters.number("limit", limit, MAX_EVENTS))
+                .orElseThrow(() -> ProblemException.unknownTask(namespace, taskId));
+        return Response.ok(found instanceof Found.Known known ? known.answer().json() : NO_MOVES_YET)
                 .build();
     }
 
@@ -207,18 +249,17 @@ public class TasksResource {
                 .build();
     }
 
+    private static void requireOneOf(String name, @Nullable String value, Set<String> known) {
+        if (value != null && !value.isBlank() && !known.contains(value)) {
+            throw ProblemException.badParameter(name, "one of " + String.join(", ", new TreeSet<>(known)), value);
+        }
+    }
+
     private static Response accepted(Event event) {
         TaskLinks links = TaskLinks.of(event.namespace(), event.id());
         return Response.accepted(Json.writeText(
                         new ApiShapes.TaskAccepted(event.id(), event.id(), event.sessionId(), "accepted", links)))
                 .location(URI.create(links.self()))
                 .build();
-    }
-
-    private static Response ended(Event event, Map<String, @Nullable Object> view) {
-        Map<String, @Nullable Object> json = new LinkedHashMap<>(view);
-        json.put("eventId", event.id());
-        json.put("links", TaskLinks.of(event.namespace(), event.id()));
-        return Response.ok(Json.writeText(json)).build();
     }
 }

@@ -74,7 +74,16 @@ class ProblemsIT {
                 "priority | \"high\"",
                 "id | false",
                 "id | \"a\\u0000b\"",
-                "model | \" \""
+                "model | \" \"",
+                "callbackUrl | \"ftp://example.org/\"",
+                "callbackUrl | \"https://user:secret@example.org/\"",
+                "callbackUrl | \"https:///nowhere\"",
+                "callbackUrl | \"not a URL\"",
+                "ttl | 0",
+                "ttl | \"1 min\"",
+                "expiresAt | \"2020-01-01T00:00:00Z\"",
+                "expiresAt | \"tomorrow\"",
+                "expiresAt | 1800000000000"
             })
     void shouldNameTheFieldThatCannotBeRead(String field, String value) throws Exception {
         // when

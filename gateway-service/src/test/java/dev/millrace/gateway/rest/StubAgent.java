@@ -140,6 +140,10 @@ final class StubAgent implements AutoCloseable {
             send(exchange, 200, page);
         } else if (what.equals("events")) {
             chain(exchange, path[3]);
+        } else if (what.equals("approvals")) {
+            send(exchange, 200, Map.of("approvals", List.of(Map.of("query", query))));
+        } else if (what.equals("approval")) {
+            approval(exchange, namespace, query.getOrDefault("callId", ""));
         } else {
             List<JournalEntry> history = journal.stream()
                     .filter(entry -> entry.event().namespace().equals(namespace))
@@ -149,6 +153,8 @@ final class StubAgent implements AutoCloseable {
                 problem(exchange, Problem.of(404, "unknown_task", "Unknown task", "There is none."));
             } else if (path.length == 4) {
                 send(exchange, 200, view(history));
+            } else if (path[4].equals("history")) {
+                send(exchange, 200, Map.of("history", List.of(Map.of("query", query))));
             } else {
                 events(exchange, history, query.get("after"));
             }
@@ -206,14 +212,61 @@ final class StubAgent implements AutoCloseable {
         }
     }
 
+    private void approval(HttpExchange exchange, String namespace, String callId) throws IOException {
+        List<Event> said = journal.stream()
+                .map(JournalEntry::event)
+                .filter(event -> event.namespace().equals(namespace) && callId.equals(event.text("callId")))
+                .toList();
+        Event requested = said.stream()
+                .filter(event -> event.type() == KnownEventType.APPROVAL_REQUESTED)
+                .findFirst()
+                .orElse(null);
+        if (requested == null) {
+            problem(exchange, Problem.of(404, "unknown_approval", "Unknown approval", "There is none."));
+            return;
+        }
+        Event decided = said.stream()
+                .filter(event -> event.type() == KnownEventType.APPROVAL_DECIDED)
+                .findFirst()
+                .orElse(null);
+        String state = stateOf(journal.stream()
+                .filter(entry -> taskOf(entry.event()).equals(taskOf(requested)))
+                .toList());
+        Map<String, @Nullable Object> json = new LinkedHashMap<>(requested.payload());
+        json.put("taskId", taskOf(requested));
+        json.put("sessionId", requested.sessionId());
+        json.put("open", decided == null && state.equals("suspended"));
+        json.put("taskState", state);
+        json.put("decided", decided == null ? null : decided.payload());
+        send(exchange, 200, json);
+    }
+
     private static Map<String, @Nullable Object> view(List<JournalEntry> history) {
         Map<String, @Nullable Object> view = new LinkedHashMap<>();
         Event last = history.getLast().event();
         view.put("taskId", taskOf(last));
-        view.put("state", last.type() == KnownEventType.TASK_COMPLETED ? "completed" : "reasoning");
+        view.put("sessionId", last.sessionId());
+        view.put("state", stateOf(history));
+        if (last.type() == KnownEventType.APPROVAL_REQUESTED) {
+            view.put("waitingFor", Map.of("kind", "approval"));
+        }
         view.put("response", last.payload().get("result") instanceof Map<?, ?> result ? result.get("response") : null);
         view.put("lastCursor", history.getLast().cursor().toString());
         return view;
+    }
+
+    private static String stateOf(List<JournalEntry> history) {
+        String state = "reasoning";
+        for (JournalEntry entry : history) {
+            String moved = entry.event().text("toState");
+            state = switch (entry.event().type().wireName()) {
+                case "TASK_STATE_CHANGED" -> moved == null ? state : moved;
+                case "TASK_COMPLETED" -> "completed";
+                case "TASK_CANCELLED" -> "cancelled";
+                default -> state;
+            };
+        }
+        return state;
     }
 
     private static String taskOf(Event event) {

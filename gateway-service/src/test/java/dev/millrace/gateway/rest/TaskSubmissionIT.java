@@ -57,6 +57,7 @@ class TaskSubmissionIT {
                         Map.of(
                                 "self", "/v1/tasks/" + taskId,
                                 "events", "/v1/tasks/" + taskId + "/events",
+                                "history", "/v1/tasks/" + taskId + "/history",
                                 "stream", "/v1/tasks/" + taskId + "/stream"));
         assertThat(answer.header("Location")).endsWith("/v1/tasks/" + taskId);
         Event event = onLane(Segment.EXTERNAL, taskId);
@@ -99,7 +100,8 @@ class TaskSubmissionIT {
                 .header("Idempotency-Key", '"' + id + '"')
                 .POST(BodyPublishers.ofString("""
                         {"text": "Grüße 🦀", "agent": "explore", "sessionId": "s 1", "namespace": "acme",
-                         "metadata": {"a": [1, 2.50, null]}, "priority": 50, "model": "fast", "unheardOf": true}
+                         "metadata": {"a": [1, 2.50, null]}, "priority": 50, "model": "fast", "unheardOf": true,
+                         "callbackUrl": "https://example.org/hook?a=1", "expiresAt": "2999-01-15T09:00:00+01:00"}
                         """)));
 
         // then
@@ -113,7 +115,24 @@ class TaskSubmissionIT {
         assertThat(event.text("text")).isEqualTo("Grüße 🦀");
         assertThat(event.text("taskType")).isEqualTo("explore");
         assertThat(event.text("model")).isEqualTo("fast");
+        assertThat(event.text("callbackUrl")).isEqualTo("https://example.org/hook?a=1");
+        assertThat(event.expiry()).isEqualTo(Instant.parse("2999-01-15T08:00:00Z"));
         assertThat(event.payload()).containsKey("metadata").doesNotContainKey("unheardOf");
+    }
+
+    @Test
+    @DisplayName("F-287: a task that waits longer than its ttl is not started")
+    void shouldExpireAfterTheTimeToLive() throws Exception {
+        // given
+        String id = Ids.random();
+
+        // when
+        Answer answer = gateway.postJson("/v1/tasks", Map.of("text", "hello", "id", id, "ttl", 60_000));
+
+        // then
+        assertThat(answer.status()).isEqualTo(202);
+        Event event = onLane(Segment.EXTERNAL, id);
+        assertThat(event.expiry()).isEqualTo(event.timestamp().plusSeconds(60));
     }
 
     @Test

@@ -1,0 +1,126 @@
+package dev.millrace.gateway.rest;
+
+import dev.millrace.gateway.config.GatewayConfig;
+import dev.millrace.gateway.kafka.BrokerUnavailableException;
+import dev.millrace.gateway.kafka.EventTooLargeException;
+import dev.millrace.gateway.kafka.JournalListener;
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.EventCodec;
+import dev.millrace.schemas.Ids;
+import dev.millrace.schemas.Json;
+import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.Problem;
+import jakarta.inject.Inject;
+import jakarta.inject.Singleton;
+import jakarta.ws.rs.core.HttpHeaders;
+import jakarta.ws.rs.core.Response;
+import java.io.IOException;
+import java.io.InputStream;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Puts what people want of running tasks on the lanes; the task machine decides what becomes of it. */
+@Singleton
+public class Controls {
+    private static final String SOURCE = "user";
+
+    private final TaskIntake intake;
+    private final TaskWaiter waiter;
+    private final GatewayConfig config;
+
+    @Inject
+    Controls(TaskIntake intake, TaskWaiter waiter, GatewayConfig config) {
+        this.intake = intake;
+        this.waiter = waiter;
+        this.config = config;
+    }
+
+    /**
+     * A task, as far as an event for it has to know it: with its session the event lands on its partition.
+     *
+     * @param sessionId {@code null} = the task is a conversation of its own
+     */
+    record Target(String namespace, String taskId, @Nullable String sessionId) {}
+
+    /** The fields of a body; none if there is no body. */
+    Fields fields(InputStream body) throws IOException {
+        byte[] bytes = BodyReader.read(body, config.maxBodySize().asLongValue());
+        if (bytes.length == 0) {
+            return new Fields(new LinkedHashMap<>());
+        }
+        return new Fields(BodyReader.object(bytes));
+    }
+
+    /** A payload with this field; without any if the value is {@code null}. */
+    static Map<String, @Nullable Object> payload(String field, @Nullable Object value) {
+        Map<String, @Nullable Object> payload = new LinkedHashMap<>();
+        if (value != null) {
+            payload.put(field, value);
+        }
+        return payload;
+    }
+
+    /**
+     * The event; it is not yet sent.
+     *
+     * @throws ProblemException if its payload is not what its type takes
+     */
+    Event event(
+            KnownEventType type, @Nullable Target target, Map<String, @Nullable Object> payload, HttpHeaders headers) {
+        String key = IdempotencyKey.or(null, headers.getHeaderString(IdempotencyKey.HEADER));
+        try {
+            Event.Builder builder = Event.root(key == null ? Ids.random() : key, type, Instant.now())
+                    .source(SOURCE)
+                    .traceparent(headers.getHeaderString(EventCodec.TRACEPARENT))
+                    .tracestate(headers.getHeaderString(EventCodec.TRACESTATE))
+                    .payload(payload);
+            if (target != null) {
+                builder.taskId(target.taskId()).sessionId(target.sessionId()).namespace(target.namespace());
+            }
+            Event event = builder.build();
+            intake.requireValid(event);
+            return event;
+        } catch (IllegalArgumentException e) {
+            throw new ProblemException(
+                    Problem.of(400, "bad_field", "A field cannot be read", String.valueOf(e.getMessage())));
+        }
+    }
+
+    /**
+     * Sends the event, and waits until its task has ended or waits for somebody.
+     *
+     * @param wait {@code ?wait=}; {@code null} = not at all
+     * @param note what the client should know; {@code null} = nothing
+     * @return a 202, or a 200 with the task
+     */
+    Response send(Event event, @Nullable String wait, @Nullable String note)
+            throws BrokerUnavailableException, EventTooLargeException, InterruptedException {
+        Duration patience = WaitParameter.parse(wait, config.maxWait());
+        if (patience.isZero()) {
+            intake.accept(List.of(event));
+            return accepted(event, note);
+        }
+        try (JournalListener listener = waiter.listen(event, config.produceTimeout())) {
+            intake.accept(List.of(event));
+            Optional<Map<String, @Nullable Object>> rested = waiter.await(listener, event, patience, false);
+            return rested.isPresent() ? TaskWaiter.response(event, rested.get()) : accepted(event, note);
+        }
+    }
+
+    private static Response accepted(Event event, @Nullable String note) {
+        String taskId = event.taskId() == null ? event.id() : event.taskId();
+        return Response.accepted(Json.writeText(new ApiShapes.ControlAccepted(
+                        taskId,
+                        event.id(),
+                        event.sessionId(),
+                        "accepted",
+                        note,
+                        TaskLinks.of(event.namespace(), taskId))))
+                .build();
+    }
+}

@@ -1,0 +1,109 @@
+package dev.millrace.gateway.rest;
+
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads the fields of a JSON object, one kind per method. Each is {@code null} if it is absent or null, and one that is
+ * something else is a 400 that names it.
+ *
+ * @param body the object
+ */
+record Fields(Map<String, @Nullable Object> body) {
+
+    private static final int MAX_URL = 2048;
+
+    /** A text that is not all blank, of at most so many characters. */
+    @Nullable
+    String text(String field, int most) {
+        Object value = body.get(field);
+        if (value == null) {
+            return null;
+        }
+        if (value instanceof String text && !text.isBlank() && text.length() <= most) {
+            return text;
+        }
+        throw ProblemException.badField(field, "a text of 1 to " + most + " characters", value);
+    }
+
+    @Nullable
+    Map<?, ?> object(String field) {
+        Object value = body.get(field);
+        if (value == null) {
+            return null;
+        }
+        if (value instanceof Map<?, ?> object) {
+            return object;
+        }
+        throw ProblemException.badField(field, "an object", value);
+    }
+
+    /** A whole number, 0 or more. */
+    @Nullable
+    Integer number(String field) {
+        Object value = body.get(field);
+        if (value == null) {
+            return null;
+        }
+        if (value instanceof Integer number && number >= 0) {
+            return number;
+        }
+        throw ProblemException.badField(field, "a whole number of 0 or more", value);
+    }
+
+    /** A number of milliseconds, 1 or more. */
+    @Nullable
+    Long millis(String field) {
+        Object value = body.get(field);
+        if (value == null) {
+            return null;
+        }
+        if ((value instanceof Integer || value instanceof Long) && ((Number) value).longValue() > 0) {
+            return ((Number) value).longValue();
+        }
+        throw ProblemException.badField(field, "a whole number of milliseconds, 1 or more", value);
+    }
+
+    /** A moment as RFC 3339 writes it. */
+    @Nullable
+    Instant time(String field) {
+        Object value = body.get(field);
+        if (value == null) {
+            return null;
+        }
+        if (value instanceof String text) {
+            try {
+                return OffsetDateTime.parse(text.strip()).toInstant();
+            } catch (DateTimeException e) {
+                // told below
+            }
+        }
+        throw ProblemException.badField(field, "a time such as 2027-01-15T08:00:00Z", value);
+    }
+
+    /** An http or https URL with a host and without a user. */
+    @Nullable
+    String url(String field) {
+        String text = text(field, MAX_URL);
+        if (text == null || isUrl(text)) {
+            return text;
+        }
+        throw ProblemException.badField(field, "an http or https URL with a host and without a user", text);
+    }
+
+    private static boolean isUrl(String text) {
+        try {
+            URI url = new URI(text);
+            return ("http".equals(url.getScheme()) || "https".equals(url.getScheme()))
+                    && url.getHost() != null
+                    && url.getRawUserInfo() == null;
+        } catch (URISyntaxException e) {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,133 @@
+package dev.millrace.gateway.rest;
+
+import dev.millrace.gateway.config.GatewayConfig;
+import dev.millrace.gateway.kafka.BrokerUnavailableException;
+import dev.millrace.gateway.kafka.JournalFilter;
+import dev.millrace.gateway.kafka.JournalFilter.Labels;
+import dev.millrace.gateway.kafka.JournalTail;
+import dev.millrace.gateway.rest.SsePump.ClientGoneException;
+import dev.millrace.gateway.rest.SsePump.Outlet;
+import dev.millrace.schemas.JournalEntry;
+import dev.millrace.schemas.Notification;
+import io.smallrye.common.annotation.Blocking;
+import io.smallrye.common.annotation.RunOnVirtualThread;
+import io.smallrye.mutiny.Multi;
+import io.vertx.core.http.HttpServerResponse;
+import jakarta.inject.Inject;
+import jakarta.ws.rs.GET;
+import jakarta.ws.rs.HeaderParam;
+import jakarta.ws.rs.Path;
+import jakarta.ws.rs.Produces;
+import jakarta.ws.rs.QueryParam;
+import jakarta.ws.rs.core.Context;
+import jakarta.ws.rs.core.MediaType;
+import jakarta.ws.rs.sse.OutboundSseEvent;
+import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.eclipse.microprofile.openapi.annotations.Operation;
+import org.eclipse.microprofile.openapi.annotations.media.Content;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
+import org.eclipse.microprofile.openapi.annotations.parameters.Parameter;
+import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
+import org.eclipse.microprofile.openapi.annotations.tags.Tag;
+import org.jboss.resteasy.reactive.ResponseHeader;
+import org.jspecify.annotations.Nullable;
+
+/** What the owners of tasks should hear of, as server-sent events (F-114 to F-116). */
+@Path("/v1/notifications")
+@Blocking // else a Multi counts as non-blocking, and the next annotation as a mistake
+@RunOnVirtualThread
+@Tag(name = "Streams", description = "Events as they happen (server-sent events).")
+public class NotificationsResource {
+    private final JournalTail tail;
+    private final GatewayConfig config;
+
+    @Inject
+    NotificationsResource(JournalTail tail, GatewayConfig config) {
+        this.tail = tail;
+        this.config = config;
+    }
+
+    @GET
+    @Produces(MediaType.SERVER_SENT_EVENTS)
+    @ResponseHeader(name = "Cache-Control", value = "no-store")
+    @ResponseHeader(name = "X-Accel-Buffering", value = "no")
+    @Operation(
+            summary = "What the owners of tasks should hear of",
+            description =
+                    "Tasks that completed, failed or were cancelled, say something (notify), ask something (question)"
+                            + " or need an approval (approval_needed). Begins now and does not end. event: is the type, data: a"
+                            + " Notification, id: goes into Last-Event-ID and ?after= of this route, at any instance.")
+    @APIResponse(
+            responseCode = "200",
+            content =
+                    @Content(
+                            mediaType = MediaType.SERVER_SENT_EVENTS,
+                            schema = @Schema(implementation = ApiShapes.NotificationShape.class)))
+    @APIResponse(responseCode = "400", description = "bad_parameter")
+    @APIResponse(responseCode = "503", description = "broker_unavailable")
+    public Multi<OutboundSseEvent> notifications(
+            @Parameter(description = "Only these types, separated by commas.", example = "question,approval_needed")
+                    @QueryParam("types")
+                    @Nullable
+                    String types,
+            @Parameter(description = "Only of this task.") @QueryParam("taskId") @Nullable String taskId,
+            @Parameter(description = "Only of this conversation.") @QueryParam("sessionId") @Nullable String sessionId,
+            @Parameter(description = "Only of this tenant; absent = of all.") @QueryParam("namespace") @Nullable
+                    String namespace,
+            @Parameter(description = "Only what comes after this id.") @QueryParam("after") @Nullable String after,
+            @Parameter(description = "Like after; goes before it.") @HeaderParam("Last-Event-ID") @Nullable
+                    String lastEventId,
+            @Context HttpServerResponse response)
+            throws BrokerUnavailableException, InterruptedException {
+        Set<Notification.Kind> kinds = kindsOf(types);
+        JournalFilter filter = JournalFilter.types(
+                kinds.stream().map(kind -> kind.saidBy().wireName()).collect(Collectors.toSet()));
+        filter = narrowed(filter, taskId, Labels::taskId);
+        filter = narrowed(filter, sessionId, Labels::sessionId);
+        filter = narrowed(filter, namespace, Labels::namespace);
+        LiveStream.Begin begin = LiveStream.Begin.of(lastEventId, after, tail, config.produceTimeout());
+        LiveStream stream = new LiveStream(
+                tail,
+                filter,
+                begin.from(),
+                config.stream().heartbeat(),
+                (outlet, id, entry) -> tell(outlet, id, entry, kinds));
+        return SsePump.open(stream::run, config.stream(), response);
+    }
+
+    private static void tell(Outlet outlet, String id, JournalEntry entry, Set<Notification.Kind> kinds)
+            throws InterruptedException, ClientGoneException {
+        Optional<Notification> notification = Notification.of(entry.event()).filter(one -> kinds.contains(one.kind()));
+        if (notification.isPresent()) {
+            outlet.send(
+                    id, notification.get().kind().wireName(), notification.get().toJson());
+        }
+    }
+
+    private static JournalFilter narrowed(
+            JournalFilter filter, @Nullable String wanted, Function<Labels, @Nullable String> label) {
+        return wanted == null || wanted.isBlank() ? filter : filter.and(labels -> wanted.equals(label.apply(labels)));
+    }
+
+    private static Set<Notification.Kind> kindsOf(@Nullable String types) {
+        EnumSet<Notification.Kind> kinds = EnumSet.noneOf(Notification.Kind.class);
+        for (String type : types == null ? new String[0] : types.split(",", -1)) {
+            if (!type.isBlank()) {
+                kinds.add(Notification.Kind.ofWireName(type.strip())
+                        .orElseThrow(() -> ProblemException.badParameter("types", "some of " + all(), type.strip())));
+            }
+        }
+        return kinds.isEmpty() ? EnumSet.allOf(Notification.Kind.class) : kinds;
+    }
+
+    private static String all() {
+        return Arrays.stream(Notification.Kind.values())
+                .map(Notification.Kind::wireName)
+                .collect(Collectors.joining(", "));
+    }
+}
