@@ -1,36 +1,80 @@
 package dev.millrace.agent;
 
 import dev.millrace.agent.approval.ApprovalPolicy;
-import java.util.Set;
+import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An agent: who works on a task.
+ * An agent: who works on a task. Made by {@code agent.files}; {@code docs/agents.md} says what each part means.
  *
  * @param name what {@code taskType} says
- * @param description for people who choose an agent
- * @param prompt the system prompt
- * @param tools names of the tools it may use; {@code *} = all
- * @param model the model it asks; {@code null} = the default one
+ * @param version of what is written below: equal definitions have equal versions
+ * @param description for people and models that choose an agent
+ * @param prompt the system prompt, with its fields
+ * @param tools what it may use (F-154)
+ * @param model how it is to be answered
+ * @param limits of a task of this agent
  * @param approval which calls a person has to agree to
+ * @param steps how it works on a task
  */
 public record AgentDefinition(
         String name,
+        String version,
         String description,
-        String prompt,
-        Set<String> tools,
-        @Nullable String model,
-        ApprovalPolicy approval) {
+        PromptTemplate prompt,
+        ToolSelection tools,
+        ModelChoice model,
+        AgentLimits limits,
+        ApprovalPolicy approval,
+        Steps steps) {
 
-    /** In {@link #tools}: every tool. */
-    public static final String ALL_TOOLS = "*";
+    private static final char AT = '@';
 
-    public AgentDefinition {
-        tools = Set.copyOf(tools);
+    /**
+     * How an agent is to be answered.
+     *
+     * @param name which model; {@code null} = the default one
+     * @param temperature 0 to 2; {@code null} = the provider's own
+     */
+    public record ModelChoice(
+            @Nullable String name, @Nullable Double temperature) {}
+
+    /**
+     * How an agent works on a task.
+     *
+     * @param sequential whether the tool calls of one step run one after the other, in the order in which the model asked
+     * @param subAgents names of the agents that it may start tasks of; empty = none
+     */
+    public record Steps(boolean sequential, List<String> subAgents) {
+        public Steps {
+            subAgents = List.copyOf(subAgents);
+        }
+    }
+
+    /** What names this version of the agent for ever. */
+    public String reference() {
+        return referenceOf(name, version);
+    }
+
+    /** The {@link #reference} of a version. */
+    public static String referenceOf(String name, String version) {
+        return name + AT + version;
+    }
+
+    /** The name in a name or in a {@link #reference}. */
+    public static String nameIn(String reference) {
+        int at = reference.indexOf(AT);
+        return at < 0 ? reference : reference.substring(0, at);
     }
 
     /** Whether the agent may use this tool (F-154). */
     public boolean allows(String toolName) {
-        return tools.contains(ALL_TOOLS) || tools.contains(toolName);
+        return tools.has(toolName);
+    }
+
+    /** The system prompt of a task. */
+    public String promptWith(Map<String, String> fields) {
+        return prompt.fill(fields);
     }
 }

@@ -1,96 +1,137 @@
 package dev.millrace.agent;
 
-import dev.millrace.agent.approval.ApprovalPolicy;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** The agents that are built in (F-111, F-150 to F-156). Immutable. */
+/**
+ * Every agent in every version that is known: those that are built in, and those that files define, which go before a built-in
+ * one of the same name. Safe for any thread; never blocks.
+ */
 public final class Agents {
 
     /** The agent of a task that names none, or one that nobody knows (F-156). */
     public static final String DEFAULT = "general";
 
-    private static final Set<String> READ_ONLY = Set.of(
-            "current_time",
-            "get_env",
-            "read_file",
-            "list_files",
-            "get_file_info",
-            "grep_files",
-            "http_get",
-            "web_search",
-            "json_parse",
-            "base64_decode",
-            "memory_list",
-            "memory_read",
-            "task_list",
-            "task_replay",
-            "notify");
+    private static final Logger LOGGER = LoggerFactory.getLogger(Agents.class);
 
-    private static final String COMMON = """
-            You work inside Millrace, a runtime that records every step you take.
-            Use the tools you are given to find out what you do not know; never make up the content of a file, a page or a \
-            result. Call several tools at once when they do not depend on each other.
-            When a tool fails, read the error and try another way, or say plainly what is missing.
-            When only the user can decide something, ask with ask_user instead of guessing.
-            Answer in the language of the request, and keep the answer under 2000 characters unless more was asked for.
-            """;
+    private final Map<String, AgentDefinition> builtIn;
+    /** By reference. */
+    private final Map<String, AgentDefinition> versions = new ConcurrentHashMap<>();
+    /** References of what files say now, by name. */
+    private final Map<String, String> fromFiles = new ConcurrentHashMap<>();
 
-    private final Map<String, AgentDefinition> byName;
+    private final Set<String> missed = ConcurrentHashMap.newKeySet();
 
-    private Agents(List<AgentDefinition> agents) {
-        byName = agents.stream().collect(Collectors.toUnmodifiableMap(AgentDefinition::name, Function.identity()));
+    /**
+     * An agent that takes tasks now.
+     *
+     * @param fromFile whether a file defines it; else it is built in
+     */
+    public record Current(AgentDefinition definition, boolean fromFile) {}
+
+    /** With these and no others yet; one must be the default agent. */
+    public Agents(List<AgentDefinition> builtIn) {
+        this.builtIn =
+                builtIn.stream().collect(Collectors.toUnmodifiableMap(AgentDefinition::name, Function.identity()));
+        if (!this.builtIn.containsKey(DEFAULT)) {
+            throw new IllegalArgumentException("expected an agent called " + DEFAULT + " among the built-in ones");
+        }
+        builtIn.forEach(agent -> versions.put(agent.reference(), agent));
     }
 
-    /** The built-in agents. */
-    public static Agents builtIn() {
-        return new Agents(List.of(
-                new AgentDefinition(
-                        DEFAULT,
-                        "Does general work with every tool there is.",
-                        "You are a capable general agent. You carry out the user's task from start to end.\n" + COMMON,
-                        Set.of(AgentDefinition.ALL_TOOLS),
-                        null,
-                        ApprovalPolicy.NONE),
-                new AgentDefinition(
-                        "explore",
-                        "Researches and reports; can read but change nothing.",
-                        "You are a researcher. You look things up and report what you found and where; you change"
-                                + " nothing.\n" + COMMON,
-                        READ_ONLY,
-                        null,
-                        ApprovalPolicy.NONE),
-                new AgentDefinition(
-                        "plan",
-                        "Works out a plan; can read, and write down what is worth remembering.",
-                        "You are a planner. You study the situation and answer with a plan: numbered steps, each with"
-                                + " what is done, why, and how one sees that it is done.\n" + COMMON,
-                        union(READ_ONLY, Set.of("memory_write", "memory_append")),
-                        null,
-                        ApprovalPolicy.NONE)));
+    /**
+     * The agent that works on a task: for a reference exactly that version, for a name what is in force now.
+     *
+     * @return the default agent if nobody knows the name (F-156); what is in force now if the version is lost
+     */
+    public AgentDefinition of(String nameOrReference) {
+        AgentDefinition exact = versions.get(nameOrReference);
+        if (exact != null) {
+            return exact;
+        }
+        String name = AgentDefinition.nameIn(nameOrReference);
+        if (!name.equals(nameOrReference) && missed.add(nameOrReference)) {
+            LOGGER.atWarn()
+                    .addKeyValue("agent", nameOrReference)
+                    .log("A version of an agent that a task began with is no longer there; the one in force goes on");
+        }
+        return current(name).map(Current::definition).orElseGet(() -> defaultAgent());
     }
 
-    /** The agent with this name; the default one if there is none (F-156). */
-    public AgentDefinition of(String name) {
-        AgentDefinition found = byName.get(name);
-        return found != null ? found : byName.getOrDefault(DEFAULT, first());
+    /** The agent with this name that takes tasks now. */
+    public Optional<Current> current(String name) {
+        String reference = fromFiles.get(name);
+        AgentDefinition fromFile = reference == null ? null : versions.get(reference);
+        if (fromFile != null) {
+            return Optional.of(new Current(fromFile, true));
+        }
+        return Optional.ofNullable(builtIn.get(name)).map(agent -> new Current(agent, false));
     }
 
-    /** All agents, by name. */
-    public List<AgentDefinition> all() {
-        return byName.values().stream()
-                .sorted((a, b) -> a.name().compareTo(b.name()))
-                .toList();
+    /** All agents that take tasks now, by name. */
+    public List<Current> all() {
+        Map<String, Current> all = new TreeMap<>();
+        builtIn.keySet().forEach(name -> current(name).ifPresent(agent -> all.put(name, agent)));
+        fromFiles.keySet().forEach(name -> current(name).ifPresent(agent -> all.put(name, agent)));
+        return List.copyOf(all.values());
     }
 
-    private AgentDefinition first() {
-        return byName.values().iterator().next();
+    /** Names of the agents that files define now. */
+    public Set<String> namesFromFiles() {
+        return Set.copyOf(fromFiles.keySet());
     }
 
-    private static Set<String> union(Set<String> some, Set<String> more) {
-        return java.util.stream.Stream.concat(some.stream(), more.stream()).collect(Collectors.toUnmodifiableSet());
+    /** There is this version; nobody uses it yet. */
+    public void add(AgentDefinition agent) {
+        versions.put(agent.reference(), agent);
+    }
+
+    /** This version is gone for good. */
+    public void forget(String reference) {
+        AgentDefinition own = builtIn.get(AgentDefinition.nameIn(reference));
+        if (own == null || !own.reference().equals(reference)) {
+            versions.remove(reference);
+        }
+    }
+
+    /** New tasks of this agent get this version from now on; as soon as it is there. */
+    public void use(String name, String version) {
+        String reference = AgentDefinition.referenceOf(name, version);
+        String before = fromFiles.put(name, reference);
+        if (!Objects.equals(before, reference)) {
+            LOGGER.atInfo()
+                    .addKeyValue("agent", name)
+                    .addKeyValue("version", version)
+                    .addKeyValue("was", before == null ? "not there" : before)
+                    .log("An agent has a new definition; tasks that run stay on theirs");
+        }
+    }
+
+    /** No file defines this agent any more: a built-in one of the name is in force again. */
+    public void drop(String name) {
+        @Nullable String before = fromFiles.remove(name);
+        if (before != null) {
+            LOGGER.atInfo()
+                    .addKeyValue("agent", name)
+                    .addKeyValue("was", before)
+                    .addKeyValue("builtIn", builtIn.containsKey(name))
+                    .log("An agent's file is gone; tasks that run stay on their definition");
+        }
+    }
+
+    private AgentDefinition defaultAgent() {
+        return current(DEFAULT)
+                .map(Current::definition)
+                .orElseThrow(() -> new IllegalStateException("there is always a " + DEFAULT));
     }
 }

@@ -34,6 +34,11 @@ public final class ToolRouting {
                 .toList();
     }
 
+    /** Whether the tool calls of one step of this agent run one after the other. */
+    public boolean sequential(String taskType) {
+        return agents.of(taskType).steps().sequential();
+    }
+
     /**
      * Where a call of this agent goes, and who has to agree first.
      *
@@ -50,7 +55,8 @@ public final class ToolRouting {
         if (!agent.allows(toolName)) {
             return new ToolCall.Refuse(
                     "tool_not_allowed",
-                    "Tool \"" + toolName + "\" is not available for task type \"" + taskType + "\"");
+                    "Tool \"" + toolName + "\" is not available for task type \"" + AgentDefinition.nameIn(taskType)
+                            + "\"");
         }
         return new ToolCall.Run(
                 tool.toolset(),

@@ -28,6 +28,14 @@ public interface AgentConfig {
     /** How lanes are read. */
     Lanes lanes();
 
+    /** The folder of agents as files, {@code <name>/AGENT.md} each. It need not be there. */
+    @WithDefault("agents")
+    Path agentsDir();
+
+    /** How often that folder is looked at. A change counts when two looks have seen it. More than zero. */
+    @WithDefault("1s")
+    Duration agentsReload();
+
     /** Limits of one task. */
     Task task();
 

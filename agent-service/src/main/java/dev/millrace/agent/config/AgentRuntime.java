@@ -5,7 +5,8 @@ import dev.millrace.agent.ToolRouting;
 import dev.millrace.agent.approval.Approvals;
 import dev.millrace.agent.core.TaskFsm;
 import dev.millrace.agent.core.TaskLimits;
-import dev.millrace.agent.kafka.DefinitionsReader;
+import dev.millrace.agent.files.AgentFolder;
+import dev.millrace.agent.kafka.Definitions;
 import dev.millrace.agent.kafka.LaneProducer;
 import dev.millrace.agent.thinker.Thinker;
 import dev.millrace.agent.topology.ShellMetrics;
@@ -21,6 +22,7 @@ import dev.millrace.schemas.kafka.TopicSetup;
 import dev.millrace.schemas.kafka.TopicSetupException;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
@@ -43,11 +45,10 @@ public final class AgentRuntime implements AutoCloseable {
 
     private final Map<String, Object> kafka;
     private final Settings settings;
-    private final Agents agents;
     private final ModelDispatcher dispatcher;
     private final ShellMetrics metrics;
     private final Topics topics;
-    private final DefinitionsReader definitions;
+    private final Definitions definitions;
     private final LaneProducer lanes;
     private final ToolRouting routing;
     private final AtomicReference<@Nullable TaskStreams> machine = new AtomicReference<>();
@@ -61,6 +62,7 @@ public final class AgentRuntime implements AutoCloseable {
             TopicSettings topicSettings,
             TaskLimits limits,
             Duration approvalExpiry,
+            Definitions.AgentFiles agentFiles,
             TaskShellSettings shell,
             TaskStreams.Settings streams) {}
 
@@ -72,13 +74,12 @@ public final class AgentRuntime implements AutoCloseable {
             ShellMetrics metrics) {
         this.kafka = kafka;
         this.settings = settings;
-        this.agents = agents;
         this.dispatcher = dispatcher;
         this.metrics = metrics;
         this.topics = settings.shell().topics();
-        this.definitions = new DefinitionsReader(kafka, topics.definitions());
+        this.definitions = new Definitions(kafka, topics.definitions(), agents, settings.agentFiles());
         this.lanes = new LaneProducer(kafka, topics);
-        this.routing = new ToolRouting(agents, definitions, new Approvals(settings.approvalExpiry()));
+        this.routing = new ToolRouting(agents, definitions.tools(), new Approvals(settings.approvalExpiry()));
     }
 
     /** Begins to start and returns at once. Once. */
@@ -107,14 +108,20 @@ public final class AgentRuntime implements AutoCloseable {
         return routing;
     }
 
+    /** The files of agents that are no good. */
+    public List<AgentFolder.Problem> problems() {
+        return definitions.problems();
+    }
+
     private void run() {
         try {
             awaitTopics();
             definitions.start();
             while (!closed && !definitions.awaitCaughtUp(CATCH_UP_LIMIT)) {
-                waitingFor = "the tool definitions";
-                LOGGER.warn("Still waiting for the tool definitions to be read");
+                waitingFor = "the definitions of tools and agents";
+                LOGGER.warn("Still waiting for the definitions of tools and agents to be read");
             }
+            definitions.publishOwn();
             while (!closed && !startMachine()) {
                 Thread.sleep(PAUSE);
             }
@@ -146,7 +153,13 @@ public final class AgentRuntime implements AutoCloseable {
             return running.streams();
         });
         Thinker thinker = new Thinker(new Thinker.Wiring(
-                dispatcher, agents, routing, transcripts, lanes, Clock.systemUTC(), topics.lane(Segment.COGNITIVE)));
+                dispatcher,
+                definitions.agents(),
+                routing,
+                transcripts,
+                lanes,
+                Clock.systemUTC(),
+                topics.lane(Segment.COGNITIVE)));
         TaskStreams streams = new TaskStreams(
                 kafka,
                 settings.streams(),

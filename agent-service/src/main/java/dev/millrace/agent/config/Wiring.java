@@ -2,6 +2,8 @@ package dev.millrace.agent.config;
 
 import dev.millrace.agent.Agents;
 import dev.millrace.agent.core.TaskLimits;
+import dev.millrace.agent.files.BuiltInAgents;
+import dev.millrace.agent.kafka.Definitions;
 import dev.millrace.agent.rest.AgentCatalogue;
 import dev.millrace.agent.topology.TaskShellSettings;
 import dev.millrace.agent.topology.TaskStreams;
@@ -37,13 +39,14 @@ public class Wiring {
     @Produces
     @Singleton
     Agents agents() {
-        return Agents.builtIn();
+        return BuiltInAgents.agents();
     }
 
     @Produces
     @Singleton
     AgentCatalogue agentCatalogue(Agents agents, AgentRuntime runtime) {
         return () -> agents.all().stream()
+                .map(Agents.Current::definition)
                 .map(agent -> new AgentCatalogue.AgentSummary(
                         agent.name(),
                         agent.description(),
@@ -96,6 +99,7 @@ public class Wiring {
                 new TaskLimits(
                         task.maxIterations(), task.maxToolCallsPerStep(), task.maxTranscriptChars(), task.maxTokens()),
                 agent.approval().defaultExpiry(),
+                new Definitions.AgentFiles(agent.agentsDir(), agent.agentsReload()),
                 new TaskShellSettings(
                         new Topics(topics.prefix()),
                         topics.partitions(),

@@ -1,15 +1,12 @@
 package dev.millrace.agent.kafka;
 
-import dev.millrace.agent.ToolCatalogue;
+import dev.millrace.agent.DefinitionTaker;
 import dev.millrace.schemas.MalformedEventException;
-import dev.millrace.schemas.ToolDefinition;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
@@ -19,35 +16,39 @@ import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.WakeupException;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps the tool catalogue as the compacted {@code definitions} topic has it: reads the topic from its beginning, then
- * follows it, on a thread of its own. A broker that goes away is waited for.
+ * Reads the compacted {@code definitions} topic from its beginning and follows it, on a thread of its own, and gives each
+ * definition to whoever takes its kind. A broker that goes away is waited for.
  */
-public final class DefinitionsReader implements ToolCatalogue, AutoCloseable {
+public final class DefinitionsReader implements AutoCloseable {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(DefinitionsReader.class);
     private static final Duration POLL = Duration.ofMillis(500);
     private static final Duration PAUSE_AFTER_FAILURE = Duration.ofSeconds(1);
-    private static final String TOOL_PREFIX = ToolDefinition.key("");
 
-    private final Map<String, ToolDefinition> tools = new ConcurrentHashMap<>();
+    private final Map<String, DefinitionTaker> takers;
     private final CountDownLatch caughtUp = new CountDownLatch(1);
     private final CountDownLatch stopped = new CountDownLatch(1);
     private final KafkaConsumer<byte[], byte[]> consumer;
     private final String topic;
     private volatile boolean closed;
 
-    /** A reader that has not started; {@code kafka} holds the connection's settings, such as {@code bootstrap.servers}. */
-    public DefinitionsReader(Map<String, Object> kafka, String topic) {
+    /**
+     * A reader that has not started.
+     *
+     * @param kafka the connection's settings, such as {@code bootstrap.servers}
+     * @param takers by kind, which is what a key has before its first slash; other kinds are passed over
+     */
+    public DefinitionsReader(Map<String, Object> kafka, String topic, Map<String, DefinitionTaker> takers) {
         Map<String, Object> config = new HashMap<>(kafka);
         config.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, false);
         config.put(ConsumerConfig.CLIENT_ID_CONFIG, "millrace-agent-definitions");
         this.consumer = new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer());
         this.topic = topic;
+        this.takers = Map.copyOf(takers);
     }
 
     /** Starts the thread. Once. */
@@ -58,18 +59,6 @@ public final class DefinitionsReader implements ToolCatalogue, AutoCloseable {
     /** Waits until what was on the topic at the start has been read; false if that takes longer. */
     public boolean awaitCaughtUp(Duration timeout) throws InterruptedException {
         return caughtUp.await(timeout.toMillis(), TimeUnit.MILLISECONDS);
-    }
-
-    @Override
-    public @Nullable ToolDefinition find(String toolName) {
-        return tools.get(toolName);
-    }
-
-    @Override
-    public List<ToolDefinition> all() {
-        return tools.values().stream()
-                .sorted(Comparator.comparing(ToolDefinition::name))
-                .toList();
     }
 
     @Override
@@ -129,25 +118,22 @@ public final class DefinitionsReader implements ToolCatalogue, AutoCloseable {
 
     private void take(ConsumerRecord<byte[], byte[]> definition) {
         String key = definition.key() == null ? "" : new String(definition.key(), StandardCharsets.UTF_8);
-        if (!key.startsWith(TOOL_PREFIX)) {
-            return;
-        }
-        String name = key.substring(TOOL_PREFIX.length());
-        if (definition.value() == null) {
-            tools.remove(name);
+        int slash = key.indexOf('/');
+        DefinitionTaker taker = slash < 0 ? null : takers.get(key.substring(0, slash));
+        if (taker == null) {
             return;
         }
         try {
-            ToolDefinition tool = ToolDefinition.fromJson(definition.value());
-            tools.put(tool.name(), tool);
+            taker.take(key.substring(slash + 1), definition.value());
         } catch (MalformedEventException e) {
             LOGGER.atWarn()
                     .addKeyValue("topic", definition.topic())
                     .addKeyValue("partition", definition.partition())
                     .addKeyValue("offset", definition.offset())
-                    .addKeyValue("toolName", name)
+                    .addKeyValue("key", key)
                     .addKeyValue("errorCode", e.code())
-                    .log("A tool definition could not be read and is left out");
+                    .addKeyValue("problem", e.getMessage())
+                    .log("A definition could not be read and is left out");
         }
     }
 

@@ -14,6 +14,7 @@ import dev.millrace.schemas.Json;
 import dev.millrace.schemas.ToolDefinition;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -53,12 +54,19 @@ final class Prompts {
     ModelRequest request(OutstandingCall call, List<TranscriptEntry> transcript) {
         AgentDefinition agent = agents.of(call.taskType());
         List<ChatMessage> messages = new ArrayList<>(transcript.size() + 1);
-        messages.add(new ChatMessage.SystemMessage(agent.prompt()));
+        messages.add(new ChatMessage.SystemMessage(agent.promptWith(
+                agent.prompt().values(call.namespace(), Map.of(), Instant.ofEpochMilli(call.requestedAtMs())))));
         transcript.forEach(entry -> messages.add(message(entry)));
         List<ToolSpec> tools = new ArrayList<>();
         routing.visibleTo(call.taskType()).forEach(tool -> tools.add(spec(tool)));
         tools.add(ASK_USER_SPEC);
-        return new ModelRequest(call.callId(), agent.model(), messages, tools);
+        return new ModelRequest(
+                call.callId(),
+                agent.model().name(),
+                messages,
+                tools,
+                agent.model().temperature(),
+                null);
     }
 
     private static ToolSpec spec(ToolDefinition tool) {

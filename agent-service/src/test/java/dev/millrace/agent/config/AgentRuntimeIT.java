@@ -2,9 +2,10 @@ package dev.millrace.agent.config;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.millrace.agent.Agents;
 import dev.millrace.agent.core.DiscardReason;
 import dev.millrace.agent.core.TaskLimits;
+import dev.millrace.agent.files.BuiltInAgents;
+import dev.millrace.agent.kafka.Definitions;
 import dev.millrace.agent.topology.ShellMetrics;
 import dev.millrace.agent.topology.TaskShellSettings;
 import dev.millrace.agent.topology.TaskStreams;
@@ -149,6 +150,7 @@ class AgentRuntimeIT {
                         new TopicSettings(TestBroker.DEFAULT_PARTITIONS, TopicSettings.BROKER_DEFAULT, false),
                         TaskLimits.DEFAULT,
                         Duration.ofHours(1),
+                        new Definitions.AgentFiles(state.resolve("agents"), Duration.ofMillis(100)),
                         new TaskShellSettings(
                                 topics,
                                 TestBroker.DEFAULT_PARTITIONS,
@@ -157,7 +159,7 @@ class AgentRuntimeIT {
                                 false,
                                 true),
                         new TaskStreams.Settings(topics.prefix() + "agent", state, 1, Duration.ofMillis(20), true)),
-                Agents.builtIn(),
+                BuiltInAgents.agents(),
                 new ModelDispatcher(model, DispatcherLimits.DEFAULTS),
                 new NoMetrics());
         runtime.start();

@@ -2,7 +2,6 @@ package dev.millrace.agent.topology;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.millrace.agent.Agents;
 import dev.millrace.agent.ToolCatalogue;
 import dev.millrace.agent.ToolRouting;
 import dev.millrace.agent.approval.Approvals;
@@ -10,6 +9,7 @@ import dev.millrace.agent.core.DiscardReason;
 import dev.millrace.agent.core.TaskFsm;
 import dev.millrace.agent.core.TaskLimits;
 import dev.millrace.agent.core.TranscriptEntry;
+import dev.millrace.agent.files.BuiltInAgents;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.EventType;
@@ -107,7 +107,7 @@ class TaskTopologyTest {
                 new TaskShellSettings(TOPICS, partitions, Duration.ofHours(24), Duration.ofDays(30), true, true),
                 new TaskFsm(TaskLimits.DEFAULT),
                 new ToolRouting(
-                        Agents.builtIn(),
+                        BuiltInAgents.agents(),
                         new FixedTools(List.of(READ_FILE, WRITE_FILE, NOTIFY)),
                         new Approvals(Duration.ofHours(1))),
                 model,

@@ -1,0 +1,112 @@
+package dev.millrace.agent;
+
+import dev.millrace.schemas.Json;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A prompt with fields: {@code {{date}}}, {@code {{namespace}}} and {@code {{input.…}}}, a path into the payload of the
+ * event that started the task. The values are settled when the task starts and never change, so that a provider's prefix
+ * cache holds from its first model call to its last.
+ *
+ * @param text not blank
+ */
+public record PromptTemplate(String text) {
+
+    /** The longest value of a field, in characters; what is beyond is cut off. */
+    static final int MAX_VALUE_CHARS = 2_000;
+
+    private static final String DATE = "date";
+    private static final String NAMESPACE = "namespace";
+    private static final String INPUT = "input.";
+    private static final Pattern FIELD = Pattern.compile("\\{\\{([^{}]*)}}");
+    private static final Pattern PATH = Pattern.compile("input(\\.[A-Za-z0-9_-]+)+");
+
+    public PromptTemplate {
+        if (text.isBlank()) {
+            throw new IllegalArgumentException("expected a prompt below the front matter, found none");
+        }
+        names(text).forEach(PromptTemplate::check);
+    }
+
+    /**
+     * The values of this prompt's fields for one task.
+     *
+     * @param payload of the event that starts the task
+     * @param start when it starts; the date is that of UTC
+     */
+    public Map<String, String> values(
+            String namespace, Map<String, ? extends @Nullable Object> payload, Instant start) {
+        Map<String, String> values = new LinkedHashMap<>();
+        for (String name : names(text)) {
+            values.put(
+                    name,
+                    switch (name) {
+                        case DATE -> LocalDate.ofInstant(start, ZoneOffset.UTC).toString();
+                        case NAMESPACE -> namespace;
+                        default -> cut(words(at(payload, name.substring(INPUT.length()))));
+                    });
+        }
+        return values;
+    }
+
+    /** The prompt with these values; a field without one is left out. */
+    String fill(Map<String, String> values) {
+        Matcher matcher = FIELD.matcher(text);
+        StringBuilder filled = new StringBuilder();
+        while (matcher.find()) {
+            matcher.appendReplacement(
+                    filled,
+                    Matcher.quoteReplacement(
+                            values.getOrDefault(matcher.group(1).strip(), "")));
+        }
+        return matcher.appendTail(filled).toString();
+    }
+
+    private static Set<String> names(String text) {
+        Set<String> names = new LinkedHashSet<>();
+        Matcher matcher = FIELD.matcher(text);
+        while (matcher.find()) {
+            names.add(matcher.group(1).strip());
+        }
+        return names;
+    }
+
+    private static void check(String name) {
+        if (!name.equals(DATE) && !name.equals(NAMESPACE) && !PATH.matcher(name).matches()) {
+            throw new IllegalArgumentException(
+                    "expected {{date}}, {{namespace}} or {{input.field}}, found {{" + name + "}}");
+        }
+    }
+
+    private static @Nullable Object at(Object payload, String path) {
+        Object value = payload;
+        for (String name : path.split("\\.", -1)) {
+            value = value instanceof Map<?, ?> object ? object.get(name) : null;
+        }
+        return value;
+    }
+
+    private static String words(@Nullable Object value) {
+        return switch (value) {
+            case null -> "";
+            case String text -> text;
+            case Map<?, ?> object -> Json.writeText(object);
+            case Collection<?> list -> Json.writeText(list);
+            default -> value.toString();
+        };
+    }
+
+    private static String cut(String text) {
+        return text.length() <= MAX_VALUE_CHARS ? text : text.substring(0, MAX_VALUE_CHARS) + "…";
+    }
+}

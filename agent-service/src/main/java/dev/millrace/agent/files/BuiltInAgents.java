@@ -1,0 +1,43 @@
+package dev.millrace.agent.files;
+
+import dev.millrace.agent.AgentDefinition;
+import dev.millrace.agent.Agents;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+
+/** The agents that come with Millrace (F-111, F-150 to F-155): files like any other, in the jar. */
+public final class BuiltInAgents {
+
+    private static final List<String> NAMES = List.of("explore", Agents.DEFAULT, "plan");
+
+    private BuiltInAgents() {}
+
+    /** Their definitions, as on the topic. */
+    public static List<AgentFile> files() {
+        return NAMES.stream().map(BuiltInAgents::read).toList();
+    }
+
+    /** The registry as it is before any file is read. */
+    public static Agents agents() {
+        List<AgentDefinition> definitions =
+                files().stream().map(AgentFile::definition).toList();
+        return new Agents(definitions);
+    }
+
+    private static AgentFile read(String name) {
+        String resource = "/agents/" + name + "/AGENT.md";
+        try (InputStream in = BuiltInAgents.class.getResourceAsStream(resource)) {
+            if (in == null) {
+                throw new IllegalStateException("the jar lacks " + resource);
+            }
+            return AgentFile.ofText(name, new String(in.readAllBytes(), StandardCharsets.UTF_8));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InvalidAgentException e) {
+            throw new IllegalStateException(resource + ": " + e.getMessage(), e);
+        }
+    }
+}

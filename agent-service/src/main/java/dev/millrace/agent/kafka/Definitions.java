@@ -1,0 +1,89 @@
+package dev.millrace.agent.kafka;
+
+import dev.millrace.agent.Agents;
+import dev.millrace.agent.ServedTools;
+import dev.millrace.agent.ToolCatalogue;
+import dev.millrace.agent.files.AgentFile;
+import dev.millrace.agent.files.AgentFolder;
+import dev.millrace.agent.files.AgentRecords;
+import dev.millrace.agent.files.BuiltInAgents;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Tools and agents as they are now: read from the definitions topic, to which this instance adds the agents that are built
+ * in and those of its folder. Built-in ones are put there too, so that a task goes on with the definition that it began
+ * with after Millrace itself has changed.
+ */
+public final class Definitions implements AutoCloseable {
+
+    private static final String TOOL = "tool";
+
+    private final Agents agents;
+    private final ServedTools tools = new ServedTools();
+    private final AgentRecords records;
+    private final DefinitionsReader reader;
+    private final DefinitionsWriter writer;
+    private final AgentFolder folder;
+
+    /**
+     * Where agents lie as files.
+     *
+     * @param folder need not be there
+     * @param reload between two looks at it
+     */
+    public record AgentFiles(Path folder, Duration reload) {}
+
+    /** Reads nothing yet; {@code kafka} says how to reach the brokers. */
+    public Definitions(Map<String, Object> kafka, String topic, Agents agents, AgentFiles files) {
+        this.agents = agents;
+        this.records = new AgentRecords(agents);
+        this.reader = new DefinitionsReader(kafka, topic, Map.of(TOOL, tools, AgentRecords.KIND, records));
+        this.writer = new DefinitionsWriter(kafka, topic);
+        this.folder = new AgentFolder(files.folder(), agents, writer, files.reload());
+    }
+
+    /** Begins to read and returns at once. Once. */
+    public void start() {
+        reader.start();
+    }
+
+    /** Waits until what was on the topic at the start has been read; false if that takes longer. */
+    public boolean awaitCaughtUp(Duration timeout) throws InterruptedException {
+        return reader.awaitCaughtUp(timeout);
+    }
+
+    /** After it has caught up: publishes what this instance has to add, and follows its folder from here on. Once. */
+    public void publishOwn() throws InterruptedException {
+        for (AgentFile builtIn : BuiltInAgents.files()) {
+            if (!records.has(builtIn.definition().reference())) {
+                writer.publish(AgentRecords.key(builtIn.definition()), builtIn.toJson());
+            }
+        }
+        folder.start();
+    }
+
+    /** The agents. */
+    public Agents agents() {
+        return agents;
+    }
+
+    /** The tools. */
+    public ToolCatalogue tools() {
+        return tools;
+    }
+
+    /** The files of the folder that are no good. */
+    public List<AgentFolder.Problem> problems() {
+        return folder.problems();
+    }
+
+    @Override
+    public void close() {
+        folder.close();
+        reader.close();
+        writer.close();
+    }
+}

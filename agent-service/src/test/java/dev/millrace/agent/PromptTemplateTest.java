@@ -1,0 +1,47 @@
+package dev.millrace.agent;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+class PromptTemplateTest {
+
+    private static final Instant NEW_YEAR = Instant.parse("2026-12-31T23:59:59Z");
+
+    @Test
+    @DisplayName("issue 4 item 7: date, namespace and fields of the input stand in the prompt")
+    void shouldFillFields() {
+        PromptTemplate prompt = new PromptTemplate(
+                "{{date}} {{ namespace }} {{input.customer.name}} {{input.tags}} {{input.count}} {{input.missing}}.");
+
+        Map<String, String> values = prompt.values(
+                "acme", Map.of("customer", Map.of("name", "Ada $1"), "tags", List.of("a", 1), "count", 3), NEW_YEAR);
+
+        assertThat(prompt.fill(values)).isEqualTo("2026-12-31 acme Ada $1 [\"a\",1] 3 .");
+    }
+
+    @Test
+    @DisplayName("issue 4 item 7: only what the prompt names is kept, and no more of it than the limit")
+    void shouldKeepLittle() {
+        PromptTemplate prompt = new PromptTemplate("{{input.text}} {{input.text}}");
+        String limit = "x".repeat(PromptTemplate.MAX_VALUE_CHARS);
+
+        assertThat(prompt.values("acme", Map.of("text", limit, "other", "y"), NEW_YEAR))
+                .isEqualTo(Map.of("input.text", limit));
+        assertThat(prompt.values("acme", Map.of("text", limit + "x"), NEW_YEAR))
+                .isEqualTo(Map.of("input.text", limit + "…"));
+    }
+
+    @Test
+    @DisplayName("issue 4 item 7: what looks like a field in a value stays as it is")
+    void shouldNotFillTwice() {
+        PromptTemplate prompt = new PromptTemplate("{{input.text}}");
+
+        assertThat(prompt.fill(prompt.values("acme", Map.of("text", "{{namespace}}"), NEW_YEAR)))
+                .isEqualTo("{{namespace}}");
+    }
+}

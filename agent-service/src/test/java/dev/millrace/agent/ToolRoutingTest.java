@@ -1,0 +1,91 @@
+package dev.millrace.agent;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.millrace.agent.approval.Approvals;
+import dev.millrace.agent.core.ToolCall;
+import dev.millrace.agent.files.AgentFile;
+import dev.millrace.agent.files.BuiltInAgents;
+import dev.millrace.agent.files.InvalidAgentException;
+import dev.millrace.schemas.MalformedEventException;
+import dev.millrace.schemas.ToolDefinition;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+class ToolRoutingTest {
+
+    private final Agents agents = BuiltInAgents.agents();
+    private final ServedTools tools = new ServedTools();
+    private final ToolRouting routing = new ToolRouting(agents, tools, new Approvals(Duration.ofHours(1)));
+
+    @BeforeEach
+    void serve() throws MalformedEventException {
+        for (String name : List.of("read_file", "write_file", "notify", "github__list", "github__delete")) {
+            tools.take(
+                    name,
+                    new ToolDefinition(name, "d", Map.of(), "tool", 5, ToolDefinition.SideEffects.DESTRUCTIVE)
+                            .toJson());
+        }
+    }
+
+    @Test
+    @DisplayName("F-154: the first layer: an agent sees its own tools, in a stable order")
+    void shouldShowOwnTools() {
+        assertThat(routing.visibleTo("explore"))
+                .extracting(ToolDefinition::name)
+                .containsExactly("notify", "read_file");
+        assertThat(routing.visibleTo("general")).hasSize(5);
+    }
+
+    @Test
+    @DisplayName("F-154: the second layer: a call outside the list is refused in the specification's words")
+    void shouldRefuseOtherTools() {
+        assertThat(routing.route("explore", "default", "write_file", Map.of()))
+                .isEqualTo(new ToolCall.Refuse(
+                        "tool_not_allowed", "Tool \"write_file\" is not available for task type \"explore\""));
+        assertThat(routing.route("explore", "default", "read_file", Map.of()))
+                .isEqualTo(new ToolCall.Run("tool", 5, null));
+    }
+
+    @Test
+    @DisplayName("F-090: an unknown tool is told, with one that sounds alike")
+    void shouldTellUnknownTools() {
+        assertThat(routing.route("general", "default", "ReadFile", Map.of()))
+                .isEqualTo(new ToolCall.Refuse(
+                        "tool_not_found", "Tool \"ReadFile\" not found. Did you mean \"read_file\"?"));
+    }
+
+    @Test
+    @DisplayName("issue 4 item 7: a file's tools, exclusions, approvals and order hold for exactly its version")
+    void shouldFollowTheVersion() throws InvalidAgentException {
+        AgentDefinition old = AgentFile.ofText("clerk", """
+                ---
+                description: d
+                tools: ["github__*", "!github__delete"]
+                approval: { github__list: { when: 'args.owner != "us"', expiry: 1m } }
+                sequential: true
+                ---
+                p
+                """).definition();
+        AgentDefinition now = AgentFile.ofText("clerk", "---\ndescription: d\ntools: []\n---\np")
+                .definition();
+        agents.add(old);
+        agents.add(now);
+        agents.use("clerk", now.version());
+
+        assertThat(routing.route(old.reference(), "default", "github__list", Map.of("owner", "us")))
+                .isEqualTo(new ToolCall.Run("tool", 5, null));
+        assertThat(routing.route(old.reference(), "default", "github__list", Map.of("owner", "them")))
+                .isEqualTo(new ToolCall.Run("tool", 5, new ToolCall.Approval(60_000, false)));
+        assertThat(routing.route(old.reference(), "default", "github__delete", Map.of()))
+                .isEqualTo(new ToolCall.Refuse(
+                        "tool_not_allowed", "Tool \"github__delete\" is not available for task type \"clerk\""));
+        assertThat(routing.sequential(old.reference())).isTrue();
+        assertThat(routing.sequential("clerk")).isFalse();
+        assertThat(routing.visibleTo("clerk")).isEmpty();
+    }
+}
