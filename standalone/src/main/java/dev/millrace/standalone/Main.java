@@ -1,11 +1,20 @@
 package dev.millrace.standalone;
 
+import dev.millrace.standalone.cli.ApprovalsCommand;
+import dev.millrace.standalone.cli.ApproveCommand;
 import dev.millrace.standalone.cli.AskCommand;
+import dev.millrace.standalone.cli.CancelCommand;
 import dev.millrace.standalone.cli.CommandException;
+import dev.millrace.standalone.cli.DrainCommand;
 import dev.millrace.standalone.cli.EventsCommand;
 import dev.millrace.standalone.cli.ExitCodes;
+import dev.millrace.standalone.cli.NotificationsCommand;
+import dev.millrace.standalone.cli.RejectCommand;
+import dev.millrace.standalone.cli.ResumeCommand;
+import dev.millrace.standalone.cli.SuspendCommand;
 import dev.millrace.standalone.cli.TasksCommand;
 import dev.millrace.standalone.cli.Terminal;
+import dev.millrace.standalone.cli.UndrainCommand;
 import io.quarkus.runtime.annotations.QuarkusMain;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
@@ -34,6 +43,15 @@ public final class Main {
                 .addSubcommand(new AskCommand(terminal))
                 .addSubcommand(new TasksCommand(terminal))
                 .addSubcommand(new EventsCommand(terminal))
+                .addSubcommand(new ApprovalsCommand(terminal))
+                .addSubcommand(new ApproveCommand(terminal))
+                .addSubcommand(new RejectCommand(terminal))
+                .addSubcommand(new SuspendCommand(terminal))
+                .addSubcommand(new ResumeCommand(terminal))
+                .addSubcommand(new CancelCommand(terminal))
+                .addSubcommand(new NotificationsCommand(terminal))
+                .addSubcommand(new DrainCommand(terminal))
+                .addSubcommand(new UndrainCommand(terminal))
                 .addSubcommand(new BrokerCommand(terminal))
                 .addSubcommand(new HelpCommand())
                 .setOut(new PrintWriter(terminal.out(), true, StandardCharsets.UTF_8))

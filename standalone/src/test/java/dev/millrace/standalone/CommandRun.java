@@ -1,9 +1,12 @@
 package dev.millrace.standalone;
 
 import dev.millrace.standalone.cli.Terminal;
+import java.io.BufferedReader;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
+import java.io.StringReader;
 import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What one command did, run in this process.
@@ -16,12 +19,22 @@ public record CommandRun(int exitCode, String out, String err) {
 
     /** Runs {@code millrace} with these arguments. Not for {@code up}, which takes over the process. */
     public static CommandRun of(String... args) {
+        return run(null, args);
+    }
+
+    /** The same at a terminal, where a person types these lines. */
+    static CommandRun typing(String lines, String... args) {
+        return run(new BufferedReader(new StringReader(lines)), args);
+    }
+
+    private static CommandRun run(@Nullable BufferedReader person, String... args) {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         ByteArrayOutputStream err = new ByteArrayOutputStream();
         int exitCode = Main.run(
                 new Terminal(
                         new PrintStream(out, true, StandardCharsets.UTF_8),
-                        new PrintStream(err, true, StandardCharsets.UTF_8)),
+                        new PrintStream(err, true, StandardCharsets.UTF_8),
+                        person),
                 args);
         return new CommandRun(exitCode, out.toString(StandardCharsets.UTF_8), err.toString(StandardCharsets.UTF_8));
     }

@@ -8,6 +8,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class CommandsTest {
@@ -93,6 +94,89 @@ class CommandsTest {
         // then
         assertThat(ask.exitCode()).isEqualTo(5);
         assertThat(ask.out()).isEqualTo("Which wheel?\n");
+        assertThat(ask.err()).contains("./millrace resume t-1 --input");
+    }
+
+    @Test
+    void shouldTakeTheAnswerToAQuestionFromThePersonAtTheTerminal() {
+        // given
+        gateway.answer("/v1/tasks", 202, ACCEPTED).answer("/v1/tasks/t-1/resume", 202, ACCEPTED).stream(
+                "/v1/tasks/t-1/stream",
+                event(1, "TASK_SUSPENDED", "{\"question\":\"Which wheel?\"}")
+                        + event(2, "TASK_COMPLETED", "{\"result\":{\"response\":\"4.2 m\"}}"));
+
+        // when
+        CommandRun ask = CommandRun.typing("Elsa\n", "ask", "How big is the wheel?", "--url", gateway.url());
+
+        // then
+        assertThat(ask.exitCode()).isZero();
+        assertThat(ask.out()).isEqualTo("Which wheel?\n4.2 m\n");
+        assertThat(gateway.requests()).contains("POST /v1/tasks/t-1/resume {\"newInput\":\"Elsa\"}");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '`',
+            value = {
+                "y                         | `{\"decision\":\"approve\",`",
+                "x,yes                     | `{\"decision\":\"approve\",`",
+                "n,wrong file              | `{\"decision\":\"reject\",\"reason\":\"wrong file\",`",
+                "e,nonsense,e,{\"path\":\"b\"} | `{\"decision\":\"approve\",\"params\":{\"path\":\"b\"},`"
+            })
+    void shouldLetThePersonAtTheTerminalDecideOnAToolCall(String typed, String sent) {
+        // given
+        gateway.answer("/v1/tasks", 202, ACCEPTED).answer("/v1/approvals", 202, ACCEPTED).stream(
+                "/v1/tasks/t-1/stream", approvalRequested() + event(2, "TASK_COMPLETED", "{\"result\":{}}"));
+
+        // when
+        CommandRun ask = CommandRun.typing(typed.replace(',', '\n') + "\n", "ask", "x", "--url", gateway.url());
+
+        // then
+        assertThat(ask.exitCode()).isZero();
+        assertThat(ask.err()).contains("approval needed: write_file {\"path\":\"a\"}");
+        assertThat(gateway.requests())
+                .anySatisfy(request -> assertThat(request).startsWith("POST /v1/approvals/t-1%2F1%2F0-ab " + sent));
+    }
+
+    @Test
+    void shouldSayHowToDecideWhereNobodyCanBeAsked() {
+        // given
+        gateway.answer("/v1/tasks", 202, ACCEPTED).stream(
+                "/v1/tasks/t-1/stream",
+                approvalRequested()
+                        + event(
+                                2,
+                                "APPROVAL_DECIDED",
+                                "{\"decision\":\"reject\",\"decidedBy\":\"ada\",\"reason\":\"no\"}")
+                        + event(3, "TASK_COMPLETED", "{\"result\":{\"response\":\"I may not.\"}}"));
+
+        // when
+        CommandRun ask = CommandRun.of("ask", "x", "--url", gateway.url());
+
+        // then
+        assertThat(ask.exitCode()).isZero();
+        assertThat(ask.out()).isEqualTo("I may not.\n");
+        assertThat(ask.err())
+                .contains("./millrace approve t-1/1/0-ab", "./millrace reject t-1/1/0-ab", "rejected by ada: no");
+    }
+
+    @Test
+    void shouldGoOnWhenADecisionComesTooLate() {
+        // given
+        gateway
+                .answer("/v1/tasks", 202, ACCEPTED)
+                .answer("/v1/approvals", 409, "{\"detail\":\"The call was decided before: reject, by ada.\"}")
+                .stream(
+                        "/v1/tasks/t-1/stream",
+                        approvalRequested() + event(2, "TASK_COMPLETED", "{\"result\":{\"response\":\"done\"}}"));
+
+        // when
+        CommandRun ask = CommandRun.typing("y\n", "ask", "x", "--url", gateway.url());
+
+        // then
+        assertThat(ask.exitCode()).isZero();
+        assertThat(ask.err()).contains("decided before: reject, by ada");
     }
 
     @Test
@@ -124,7 +208,20 @@ class CommandsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"ask x", "tasks", "events t-1"})
+    @ValueSource(
+            strings = {
+                "ask x",
+                "tasks",
+                "events t-1",
+                "approvals",
+                "approve c",
+                "reject c",
+                "suspend t-1",
+                "resume t-1",
+                "cancel t-1",
+                "drain",
+                "undrain"
+            })
     void shouldTellThatNobodyIsThere(String command) {
         // given
         String url = gateway.url();
@@ -139,7 +236,19 @@ class CommandsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"ask", "ask x --timeout soon", "tasks --limit many", "events", "nonsense", "up --port x"})
+    @ValueSource(
+            strings = {
+                "ask",
+                "ask x --timeout soon",
+                "tasks --limit many",
+                "events",
+                "nonsense",
+                "up --port x",
+                "approve",
+                "approve c --params [1]",
+                "approve c --params {",
+                "cancel"
+            })
     void shouldExplainAWrongCommandLine(String command) {
         // when
         CommandRun run = CommandRun.of(command.split(" "));
@@ -151,7 +260,24 @@ class CommandsTest {
 
     @ParameterizedTest
     @ValueSource(
-            strings = {"--help", "up --help", "ask --help", "tasks --help", "events --help", "help ask", "--version"})
+            strings = {
+                "--help",
+                "up --help",
+                "ask --help",
+                "tasks --help",
+                "events --help",
+                "approvals --help",
+                "approve --help",
+                "reject --help",
+                "suspend --help",
+                "resume --help",
+                "cancel --help",
+                "notifications --help",
+                "drain --help",
+                "undrain --help",
+                "help ask",
+                "--version"
+            })
     void shouldHelp(String command) {
         // when
         CommandRun run = CommandRun.of(command.split(" "));
@@ -166,7 +292,8 @@ class CommandsTest {
         // given
         gateway.answer("/v1/tasks", 200, """
                 {"tasks":[
-                  {"taskId":"t-2","state":"reasoning","taskType":"general","createdAt":0,"iterations":1,"inputText":"two\\nlines"},
+                  {"taskId":"t-2","state":"acting","taskType":"general","createdAt":0,"iterations":1,"inputText":"two\\nlines",
+                   "waitingFor":{"kind":"tools","callIds":["a","b"],"since":0}},
                   {"taskId":"t-10","state":"completed","taskType":"explore","createdAt":0,"iterations":12,"inputText":"one"}
                 ],"next":null}""");
 
@@ -177,12 +304,106 @@ class CommandsTest {
         assertThat(tasks.exitCode()).isZero();
         assertThat(tasks.out().lines())
                 .satisfiesExactly(
-                        heading -> assertThat(heading).startsWith("TASK  STATE      AGENT    AGE"),
+                        heading ->
+                                assertThat(heading).matches("TASK  STATE      AGENT    AGE +ROUNDS +WAITS FOR +INPUT"),
                         first -> assertThat(first)
-                                .startsWith("t-2   reasoning  general ")
+                                .startsWith("t-2   acting     general ")
+                                .contains("  2 × tools, ")
                                 .endsWith("  two lines"),
                         second -> assertThat(second).startsWith("t-10  completed  explore "));
         assertThat(gateway.requests()).containsExactly("GET /v1/tasks?limit=20&state=a%20b");
+    }
+
+    @Test
+    void shouldListTheToolCallsThatWaitForADecision() {
+        // given
+        gateway.answer("/v1/approvals", 200, """
+                {"approvals":[
+                  {"callId":"t-1/1/0-ab","toolName":"write_file","requestedAt":0,"expiresAt":"2999-01-01T00:00:00Z",
+                   "params":{"path":"a"}},
+                  {"callId":"t-1/1/1-cd","toolName":"http_get","requestedAt":0,"expiresAt":null,"params":{}}
+                ],"next":"more"}""");
+
+        // when
+        CommandRun approvals = CommandRun.of("approvals", "--task", "t-1", "--url", gateway.url());
+
+        // then
+        assertThat(approvals.exitCode()).isZero();
+        assertThat(approvals.out().lines())
+                .satisfiesExactly(
+                        heading -> assertThat(heading).matches("CALL +TOOL +SINCE +EXPIRES +ARGUMENTS"),
+                        first -> assertThat(first).matches("t-1/1/0-ab  write_file  .* in \\d+ d +\\{\"path\":\"a\"}"),
+                        second -> assertThat(second).matches("t-1/1/1-cd  http_get    .* never +\\{}"));
+        assertThat(approvals.err()).contains("There are more");
+        assertThat(gateway.requests()).containsExactly("GET /v1/approvals?limit=20&taskId=t-1");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '`',
+            value = {
+                "approve t-1/1/0-ab                      | /v1/approvals/t-1%2F1%2F0-ab {\"decision\":\"approve\",\"decidedBy\":",
+                "approve t-1/1/0-ab --params {\"a\":1}     | /v1/approvals/t-1%2F1%2F0-ab {\"decision\":\"approve\",\"params\":{\"a\":1},",
+                "reject t-1/1/0-ab --reason no           | /v1/approvals/t-1%2F1%2F0-ab {\"decision\":\"reject\",\"reason\":\"no\",",
+                "suspend t-1 --reason lunch              | /v1/tasks/t-1/suspend {\"reason\":\"lunch\"}",
+                "suspend t-1                             | /v1/tasks/t-1/suspend {}",
+                "resume t-1 --input more                 | /v1/tasks/t-1/resume {\"newInput\":\"more\"}",
+                "cancel t-1 --session s --reason enough  | /v1/tasks/t-1/cancel?wait=10s {\"reason\":\"enough\",\"sessionId\":\"s\"}",
+                "drain                                   | /v1/system/drain {}",
+                "undrain                                 | /v1/system/resume {}"
+            })
+    void shouldSendWhatThePersonWants(String command, String request) {
+        // given
+        gateway.answer("/v1/", 202, ACCEPTED);
+
+        // when
+        CommandRun run = CommandRun.of((command + " --url " + gateway.url()).split(" "));
+
+        // then
+        assertThat(run.exitCode()).as(run.err()).isZero();
+        assertThat(run.out()).isNotBlank();
+        assertThat(gateway.requests())
+                .singleElement()
+                .satisfies(sent -> assertThat(sent).startsWith("POST " + request));
+    }
+
+    @Test
+    void shouldSayHowACancelledTaskEnded() {
+        // given
+        gateway.answer("/v1/tasks/t-1/cancel", 200, "{\"taskId\":\"t-1\",\"state\":\"cancelled\"}")
+                .answer("/v1/tasks/t-2/cancel", 202, "{\"taskId\":\"t-2\",\"note\":\"No task t-2 is known yet.\"}");
+
+        // then
+        assertThat(CommandRun.of("cancel", "t-1", "--url", gateway.url()).out()).isEqualTo("Task t-1 is cancelled.\n");
+        assertThat(CommandRun.of("cancel", "t-2", "--url", gateway.url()).out())
+                .isEqualTo("No task t-2 is known yet.\n");
+    }
+
+    @Test
+    void shouldShowWhatTasksHaveToSay() {
+        // given
+        gateway.stream(
+                "/v1/notifications",
+                notification(1, "question", "\"question\":\"Which wheel?\"")
+                        + notification(
+                                2,
+                                "approval_needed",
+                                "\"approval\":{\"callId\":\"t-1/1/0-ab\",\"toolName\":\"write_file\",\"params\":{\"path\":\"a\"}}"),
+                notification(3, "completed", "\"result\":{\"response\":\"4.2 m\"}"));
+
+        // when
+        CommandRun shown = CommandRun.of("notifications", "--task", "t-1", "--count", "3", "--url", gateway.url());
+
+        // then
+        assertThat(shown.exitCode()).isZero();
+        assertThat(shown.out().lines())
+                .containsExactly(
+                        "t-1  question  Which wheel?",
+                        "t-1  approval_needed  write_file {\"path\":\"a\"}  ./millrace approve t-1/1/0-ab",
+                        "t-1  completed  4.2 m");
+        assertThat(gateway.requests())
+                .containsExactly("GET /v1/notifications?taskId=t-1", "GET /v1/notifications?taskId=t-1 after 0:2");
     }
 
     @Test
@@ -211,6 +432,18 @@ class CommandsTest {
         assertThat(events.exitCode()).isEqualTo(1);
         assertThat(events.err())
                 .isEqualTo("millrace: There is no task no-such. `millrace tasks` lists those that there are.\n");
+    }
+
+    private static String approvalRequested() {
+        return event(
+                1,
+                "APPROVAL_REQUESTED",
+                "{\"callId\":\"t-1/1/0-ab\",\"toolName\":\"write_file\",\"params\":{\"path\":\"a\"}}");
+    }
+
+    private static String notification(int offset, String type, String says) {
+        return "id: 0:" + offset + "\nevent: " + type + "\ndata: {\"type\":\"" + type + "\",\"taskId\":\"t-1\"," + says
+                + "}\n\n";
     }
 
     private static String event(int offset, String type, String payload) {

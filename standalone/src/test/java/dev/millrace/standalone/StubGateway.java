@@ -33,7 +33,7 @@ final class StubGateway implements AutoCloseable {
         return "http://127.0.0.1:" + server.getAddress().getPort();
     }
 
-    /** Method, path with query and, where there is one, the Last-Event-ID of every request so far. */
+    /** Method, path with query and, where there is one, the Last-Event-ID or the body of every request so far. */
     List<String> requests() {
         return List.copyOf(requests);
     }
@@ -79,11 +79,13 @@ final class StubGateway implements AutoCloseable {
         threads.shutdownNow();
     }
 
-    private void note(HttpExchange exchange) {
+    private void note(HttpExchange exchange) throws IOException {
+        String body = new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
         String cursor = exchange.getRequestHeaders().getFirst("Last-Event-ID");
         requests.add(exchange.getRequestMethod()
                 + ' '
                 + exchange.getRequestURI()
-                + (cursor == null ? "" : " after " + cursor));
+                + (cursor == null ? "" : " after " + cursor)
+                + (body.isEmpty() ? "" : " " + body));
     }
 }

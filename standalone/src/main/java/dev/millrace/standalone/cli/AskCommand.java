@@ -15,7 +15,8 @@ import picocli.CommandLine.Parameters;
         name = "ask",
         description = {
             "Gives a task to a running Millrace, shows on standard error what happens, and prints the answer on"
-                    + " standard output."
+                    + " standard output. At a terminal it lets you answer questions and decide on tool calls that need"
+                    + " an approval; elsewhere it says which command does."
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
@@ -63,37 +64,39 @@ public final class AskCommand implements Callable<Integer> {
         if (text.isBlank()) {
             throw new CommandException(ExitCodes.USAGE, "TEXT: expected a task for the agent, found nothing");
         }
-        long end = System.nanoTime() + timeout.toNanos();
         try (GatewayClient client = gateway.client()) {
             String taskId = client.submit(text, session, agent);
             terminal.err().println("task " + taskId);
-            try (TaskFeed feed = TaskFeed.open(client, taskId)) {
-                return follow(feed, taskId, end);
+            try (EventFeed feed = EventFeed.ofTask(client, taskId)) {
+                return follow(feed, taskId, new Conversation(client, terminal, taskId));
             }
         }
     }
 
-    private int follow(TaskFeed feed, String taskId, long end) throws InterruptedException {
+    private int follow(EventFeed feed, String taskId, Conversation conversation) throws InterruptedException {
         Progress progress = new Progress();
+        long end = System.nanoTime() + timeout.toNanos();
         while (true) {
             Optional<JsonNode> next = feed.next(Duration.ofNanos(Math.max(0, end - System.nanoTime())));
             if (next.isEmpty()) {
                 terminal.err()
                         .println("Task " + taskId + " did not end within " + Progress.duration(timeout.toMillis())
-                                + ". It goes on; `millrace events " + taskId + "` shows what it does.");
+                                + ". It goes on; `./millrace events " + taskId + "` shows what it does.");
                 return ExitCodes.TIMED_OUT;
             }
             JsonNode event = next.get();
             progress.line(event).ifPresent(terminal.err()::println);
-            Optional<Integer> exitCode = outcome(event, taskId);
+            long asked = System.nanoTime();
+            Optional<Integer> exitCode = outcome(event, conversation);
             if (exitCode.isPresent()) {
                 return exitCode.get();
             }
+            end += System.nanoTime() - asked; // the time that a person takes is not the task's
         }
     }
 
     /** What to tell the shell if this event ends the wait. */
-    private Optional<Integer> outcome(JsonNode event, String taskId) {
+    private Optional<Integer> outcome(JsonNode event, Conversation conversation) {
         JsonNode payload = event.path("payload");
         return switch (event.path("type").asText()) {
             case "TASK_COMPLETED" -> {
@@ -112,13 +115,12 @@ public final class AskCommand implements Callable<Integer> {
                                 + payload.path("reason").asText("no reason given"));
                 yield Optional.of(ExitCodes.FAILED);
             }
-            case "TASK_SUSPENDED" -> {
-                String question = payload.path("question").asText("");
-                terminal.out()
-                        .println(question.isEmpty() ? payload.path("reason").asText("") : question);
-                terminal.err().println("Task " + taskId + " waits for an answer.");
-                yield Optional.of(ExitCodes.SUSPENDED);
+            case "APPROVAL_REQUESTED" -> {
+                conversation.decide(payload);
+                yield Optional.empty();
             }
+            case "TASK_SUSPENDED" ->
+                conversation.suspended(payload) ? Optional.empty() : Optional.of(ExitCodes.SUSPENDED);
             default -> Optional.empty();
         };
     }

@@ -13,8 +13,6 @@ import picocli.CommandLine.Parameters;
 @Command(name = "events", description = "Shows everything that happened to a task, as a tree: what caused what.")
 public final class EventsCommand implements Callable<Integer> {
 
-    private static final int NOT_FOUND = 404;
-
     @Parameters(paramLabel = "TASK", arity = "1", description = "The task's id; `millrace tasks` lists them.")
     private String taskId = "";
 
@@ -34,11 +32,7 @@ public final class EventsCommand implements Callable<Integer> {
             EventTree.lines(events(client)).forEach(terminal.out()::println);
             return ExitCodes.DONE;
         } catch (RefusedException e) {
-            if (e.status() != NOT_FOUND) {
-                throw e;
-            }
-            throw new CommandException(
-                    ExitCodes.FAILED, "There is no task " + taskId + ". `millrace tasks` lists those that there are.");
+            throw e.orNoSuchTask(taskId);
         }
     }
 

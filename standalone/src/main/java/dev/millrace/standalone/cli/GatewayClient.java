@@ -45,16 +45,21 @@ final class GatewayClient implements AutoCloseable {
         if (agent != null) {
             body.put("taskType", agent);
         }
-        JsonNode accepted = call(request("/v1/tasks")
-                .header("Content-Type", "application/json")
-                .POST(HttpRequest.BodyPublishers.ofByteArray(Json.write(body)))
-                .build());
+        JsonNode accepted = post("/v1/tasks", body);
         String taskId = accepted.path("taskId").asText("");
         if (taskId.isEmpty()) {
             throw new CommandException(
                     ExitCodes.FAILED, url + " accepted the task but gave no taskId. Is that a Millrace gateway?");
         }
         return taskId;
+    }
+
+    /** Sends a JSON object and returns the answer. */
+    JsonNode post(String path, Map<String, ?> body) {
+        return call(request(path)
+                .header("Content-Type", "application/json")
+                .POST(HttpRequest.BodyPublishers.ofByteArray(Json.write(body)))
+                .build());
     }
 
     /** Any resource, as JSON. */
@@ -139,6 +144,7 @@ final class GatewayClient implements AutoCloseable {
     static final class RefusedException extends CommandException {
 
         private static final long serialVersionUID = 1L;
+        private static final int NOT_FOUND = 404;
 
         private final int status;
 
@@ -147,8 +153,13 @@ final class GatewayClient implements AutoCloseable {
             this.status = status;
         }
 
-        int status() {
-            return status;
+        /** The same in plainer words, if it says that this task is not there. */
+        CommandException orNoSuchTask(String taskId) {
+            return status == NOT_FOUND
+                    ? new CommandException(
+                            ExitCodes.FAILED,
+                            "There is no task " + taskId + ". `millrace tasks` lists those that there are.")
+                    : this;
         }
     }
 }

@@ -39,6 +39,10 @@ final class Progress {
                         + cut(payload.path("error").asText()));
             case "TASK_NOTIFY" ->
                 Optional.of("note: " + cut(payload.path("message").asText()));
+            case "APPROVAL_REQUESTED" ->
+                Optional.of("approval needed: " + payload.path("toolName").asText() + ' '
+                        + cut(Json.writeText(payload.path("params"))));
+            case "APPROVAL_DECIDED" -> Optional.of(decided(payload));
             case "TASK_SUSPENDED" -> Optional.of("suspended");
             case "TASK_RESUMED" -> Optional.of("resumed");
             default -> Optional.empty();
@@ -60,6 +64,21 @@ final class Progress {
         String reasoning = payload.path("reasoning").asText("");
         if (!reasoning.isBlank()) {
             line.append(": ").append(cut(reasoning));
+        }
+        return line.toString();
+    }
+
+    private static String decided(JsonNode payload) {
+        StringBuilder line = new StringBuilder("  ");
+        line.append(payload.path("decision").asText().equals("approve") ? "approved" : "rejected");
+        if (payload.hasNonNull("params")) {
+            line.append(", with ").append(cut(Json.writeText(payload.path("params"))));
+        }
+        if (payload.hasNonNull("decidedBy")) {
+            line.append(" by ").append(payload.path("decidedBy").asText());
+        }
+        if (payload.hasNonNull("reason")) {
+            line.append(": ").append(cut(payload.path("reason").asText()));
         }
         return line.toString();
     }

@@ -1,9 +1,7 @@
 package dev.millrace.standalone.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -28,6 +26,12 @@ public final class TasksCommand implements Callable<Integer> {
     private @Nullable String session;
 
     @Option(
+            names = "--waiting-for",
+            paramLabel = "WHAT",
+            description = "Only those that wait for admission, model, tools, answer, approval, resume or children.")
+    private @Nullable String waitingFor;
+
+    @Option(
             names = "--limit",
             paramLabel = "N",
             defaultValue = "20",
@@ -43,15 +47,13 @@ public final class TasksCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        StringBuilder path = new StringBuilder("/v1/tasks?limit=").append(limit);
-        if (state != null) {
-            path.append("&state=").append(GatewayClient.encoded(state));
-        }
-        if (session != null) {
-            path.append("&sessionId=").append(GatewayClient.encoded(session));
-        }
+        Query query = new Query("/v1/tasks")
+                .with("limit", limit)
+                .with("state", state)
+                .with("sessionId", session)
+                .with("waitingFor", waitingFor);
         try (GatewayClient client = gateway.client()) {
-            JsonNode page = client.get(path.toString());
+            JsonNode page = client.get(query.toString());
             JsonNode tasks = page.path("tasks");
             if (tasks.isEmpty()) {
                 terminal.err().println("No tasks.");
@@ -65,46 +67,30 @@ public final class TasksCommand implements Callable<Integer> {
         }
     }
 
-    /** One line per task under a heading, columns as wide as what is in them. */
+    /** One line per task under a heading. */
     static List<String> table(JsonNode tasks, Instant now) {
-        List<List<String>> rows = new ArrayList<>();
-        rows.add(List.of("TASK", "STATE", "AGENT", "AGE", "ROUNDS", "INPUT"));
+        Table table = new Table("TASK", "STATE", "AGENT", "AGE", "ROUNDS", "WAITS FOR", "INPUT");
         for (JsonNode task : tasks) {
-            rows.add(List.of(
+            table.add(
                     task.path("taskId").asText(),
                     task.path("state").asText(),
                     task.path("taskType").asText(),
-                    age(Duration.between(
-                            Instant.ofEpochMilli(task.path("createdAt").asLong()), now)),
+                    Table.age(task.path("createdAt").asLong(), now),
                     task.path("iterations").asText(),
-                    Progress.cut(task.path("inputText").asText())));
+                    waits(task.path("waitingFor"), now),
+                    Progress.cut(task.path("inputText").asText()));
         }
-        int[] widths = new int[rows.getFirst().size() - 1];
-        rows.forEach(row -> {
-            for (int column = 0; column < widths.length; column++) {
-                widths[column] = Math.max(widths[column], row.get(column).length());
-            }
-        });
-        return rows.stream().map(row -> line(row, widths)).toList();
+        return table.lines();
     }
 
-    private static String line(List<String> row, int[] widths) {
-        StringBuilder line = new StringBuilder();
-        for (int column = 0; column < widths.length; column++) {
-            String cell = row.get(column);
-            line.append(cell).append(" ".repeat(widths[column] - cell.length() + 2));
+    /** What a task waits for and for how long already; empty if it has ended. */
+    private static String waits(JsonNode waitingFor, Instant now) {
+        String kind = waitingFor.path("kind").asText("");
+        if (kind.isEmpty()) {
+            return "";
         }
-        return line.append(row.getLast()).toString();
-    }
-
-    private static String age(Duration age) {
-        long seconds = Math.max(0, age.toSeconds());
-        if (seconds < 120) {
-            return seconds + " s";
-        }
-        if (seconds < 7_200) {
-            return seconds / 60 + " min";
-        }
-        return seconds < 172_800 ? seconds / 3_600 + " h" : seconds / 86_400 + " d";
+        int calls = waitingFor.path("callIds").size();
+        return (calls > 1 ? calls + " × " : "") + kind + ", "
+                + Table.age(waitingFor.path("since").asLong(), now);
     }
 }

@@ -1,22 +1,61 @@
 package dev.millrace.standalone.cli;
 
+import java.io.BufferedReader;
 import java.io.FileDescriptor;
+import java.io.FileInputStream;
 import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Where a command writes: results to {@code out}, so that they can be piped, all else to {@code err}. UTF-8 whatever the
  * locale says, because answers are, and a container's locale seldom says so.
  *
  * @param out for results
- * @param err for progress and errors
+ * @param err for progress, questions and errors
+ * @param person reads what the person at the terminal types; {@code null} = there is nobody to ask
  */
-public record Terminal(PrintStream out, PrintStream err) {
+public record Terminal(
+        PrintStream out, PrintStream err, @Nullable BufferedReader person) {
+
+    /** Set by the launcher script, which can tell, where Java cannot, whether standard input is a terminal. */
+    private static final String INTERACTIVE = "millrace.interactive";
+
+    /** Where these go. */
+    public Terminal(PrintStream out, PrintStream err, @Nullable BufferedReader person) {
+        this.out = out;
+        this.err = err;
+        this.person = person;
+    }
 
     /** The one that the process was started in. */
     public static Terminal ofProcess() {
-        return new Terminal(stream(FileDescriptor.out), stream(FileDescriptor.err));
+        return new Terminal(
+                stream(FileDescriptor.out),
+                stream(FileDescriptor.err),
+                Boolean.getBoolean(INTERACTIVE)
+                        ? new BufferedReader(
+                                new InputStreamReader(new FileInputStream(FileDescriptor.in), StandardCharsets.UTF_8))
+                        : null);
+    }
+
+    /** Asks the person; empty if there is none, or nothing but blanks was typed. */
+    Optional<String> ask(String prompt) {
+        BufferedReader reader = person;
+        if (reader == null) {
+            return Optional.empty();
+        }
+        err.print(prompt);
+        err.flush();
+        try {
+            return Optional.ofNullable(reader.readLine()).map(String::strip).filter(line -> !line.isEmpty());
+        } catch (IOException e) {
+            return Optional.empty(); // the terminal is gone
+        }
     }
 
     private static PrintStream stream(FileDescriptor descriptor) {

@@ -18,10 +18,10 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The events of one task as they happen, from its first on, without gap or double: when the connection breaks, it is
+ * A stream of server-sent events, such as those of one task, without gap or double: when the connection breaks, it is
  * opened again after the last event that came. Read by one thread; a thread of its own listens.
  */
-final class TaskFeed implements AutoCloseable {
+final class EventFeed implements AutoCloseable {
 
     /** A gateway that was there and is gone may be restarting; after this it counts as gone. */
     private static final Duration PATIENCE = Duration.ofSeconds(20);
@@ -41,14 +41,20 @@ final class TaskFeed implements AutoCloseable {
     /** Used by the listener only, in the time of {@link System#nanoTime}. */
     private long patienceEnd = System.nanoTime() + PATIENCE.toNanos();
 
-    private TaskFeed(GatewayClient client, String taskId) {
+    private EventFeed(GatewayClient client, String path) {
         this.client = client;
-        this.path = "/v1/tasks/" + GatewayClient.encoded(taskId) + "/stream";
-        this.listener = Thread.ofVirtual().name("task-feed").unstarted(this::listen);
+        this.path = path;
+        this.listener = Thread.ofVirtual().name("event-feed").unstarted(this::listen);
     }
 
-    static TaskFeed open(GatewayClient client, String taskId) {
-        TaskFeed feed = new TaskFeed(client, taskId);
+    /** The events of one task, from its first on. */
+    static EventFeed ofTask(GatewayClient client, String taskId) {
+        return open(client, "/v1/tasks/" + GatewayClient.encoded(taskId) + "/stream");
+    }
+
+    /** The events of any stream. */
+    static EventFeed open(GatewayClient client, String path) {
+        EventFeed feed = new EventFeed(client, path);
         feed.listener.start();
         return feed;
     }
@@ -116,8 +122,7 @@ final class TaskFeed implements AutoCloseable {
         try {
             items.add(new Item(Json.MAPPER.readTree(data), null));
         } catch (JsonProcessingException e) {
-            throw new CommandException(
-                    ExitCodes.FAILED, "Expected JSON in the events of the task. Is that a Millrace gateway?");
+            throw new CommandException(ExitCodes.FAILED, "Expected JSON in the events. Is that a Millrace gateway?");
         }
     }
 
@@ -126,7 +131,7 @@ final class TaskFeed implements AutoCloseable {
         boolean mayPass = status == 404 || status >= 500;
         if (!mayPass || System.nanoTime() - patienceEnd > 0) {
             throw new CommandException(
-                    ExitCodes.FAILED, "The events of the task cannot be had: " + GatewayClient.problem(status, body));
+                    ExitCodes.FAILED, "The events cannot be had: " + GatewayClient.problem(status, body));
         }
     }
 }

@@ -1,0 +1,94 @@
+package dev.millrace.standalone.cli;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.millrace.schemas.Json;
+import java.time.DateTimeException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code millrace approvals}: the tool calls that wait for a decision, as a table. */
+@Command(
+        name = "approvals",
+        description = "Lists the tool calls that wait for a decision, the one that has waited longest first.")
+public final class ApprovalsCommand implements Callable<Integer> {
+
+    @Mixin
+    private GatewayOptions gateway = new GatewayOptions();
+
+    @Option(names = "--task", paramLabel = "ID", description = "Only those of one task.")
+    private @Nullable String task;
+
+    @Option(names = "--session", paramLabel = "ID", description = "Only those of one conversation.")
+    private @Nullable String session;
+
+    @Option(names = "--tool", paramLabel = "NAME", description = "Only those of one tool.")
+    private @Nullable String tool;
+
+    @Option(
+            names = "--limit",
+            paramLabel = "N",
+            defaultValue = "20",
+            description = "How many at most (default: ${DEFAULT-VALUE}).")
+    private int limit = 20;
+
+    private final Terminal terminal;
+
+    /** For picocli. */
+    public ApprovalsCommand(Terminal terminal) {
+        this.terminal = terminal;
+    }
+
+    @Override
+    public Integer call() {
+        Query query = new Query("/v1/approvals")
+                .with("limit", limit)
+                .with("taskId", task)
+                .with("sessionId", session)
+                .with("toolName", tool);
+        try (GatewayClient client = gateway.client()) {
+            JsonNode page = client.get(query.toString());
+            JsonNode approvals = page.path("approvals");
+            if (approvals.isEmpty()) {
+                terminal.err().println("Nothing waits for a decision.");
+                return ExitCodes.DONE;
+            }
+            table(approvals, Instant.now()).forEach(terminal.out()::println);
+            if (page.hasNonNull("next")) {
+                terminal.err().println("There are more; --limit shows them.");
+            }
+            return ExitCodes.DONE;
+        }
+    }
+
+    private static List<String> table(JsonNode approvals, Instant now) {
+        Table table = new Table("CALL", "TOOL", "SINCE", "EXPIRES", "ARGUMENTS");
+        for (JsonNode approval : approvals) {
+            table.add(
+                    approval.path("callId").asText(),
+                    approval.path("toolName").asText(),
+                    Table.age(approval.path("requestedAt").asLong(), now),
+                    expires(approval.path("expiresAt").asText(""), now),
+                    Progress.cut(Json.writeText(approval.path("params"))));
+        }
+        return table.lines();
+    }
+
+    private static String expires(String at, Instant now) {
+        try {
+            return at.isEmpty()
+                    ? "never"
+                    : "in "
+                            + Table.span(Duration.between(
+                                    now, OffsetDateTime.parse(at).toInstant()));
+        } catch (DateTimeException e) {
+            return at;
+        }
+    }
+}
