@@ -1,9 +1,10 @@
 package dev.millrace.agent;
 
+import dev.millrace.agent.core.TaskLimits;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a task of an agent may use, where it differs from what the installation allows any task. {@code null} = no difference.
+ * What a task of an agent may use, where it is less than what the installation allows any task. {@code null} = no less.
  *
  * @param iterations model calls, 1 or more
  * @param tokens input and output tokens together, 1 or more
@@ -18,6 +19,19 @@ public record AgentLimits(
         @Nullable Integer toolCallsPerStep,
         @Nullable Long lifeTimeMs) {
 
-    /** No differences. */
+    /** No less. */
     public static final AgentLimits NONE = new AgentLimits(null, null, null, null, null);
+
+    /** The same for the machine, which takes the smaller of these and the installation's. */
+    public TaskLimits asTaskLimits() {
+        TaskLimits none = TaskLimits.UNLIMITED;
+        return new TaskLimits(
+                iterations == null ? none.maxIterations() : iterations,
+                toolCallsPerStep == null ? none.maxToolCallsPerStep() : toolCallsPerStep,
+                none.maxTranscriptChars(),
+                tokens == null ? none.maxTokens() : tokens,
+                costMicros == null ? none.maxCostMicros() : costMicros,
+                lifeTimeMs == null ? none.maxLifeTimeMs() : lifeTimeMs,
+                none.maxCausalDepth());
+    }
 }

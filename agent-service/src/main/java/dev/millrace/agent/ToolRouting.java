@@ -1,6 +1,7 @@
 package dev.millrace.agent;
 
 import dev.millrace.agent.approval.Approvals;
+import dev.millrace.agent.core.TaskLimits;
 import dev.millrace.agent.core.ToolCall;
 import dev.millrace.schemas.ToolDefinition;
 import java.util.Comparator;
@@ -37,6 +38,11 @@ public final class ToolRouting {
     /** Whether the tool calls of one step of this agent run one after the other. */
     public boolean sequential(String taskType) {
         return agents.of(taskType).steps().sequential();
+    }
+
+    /** What a task of this agent may use at most, beside what the configuration allows any task. */
+    public TaskLimits limits(String taskType) {
+        return agents.of(taskType).limits().asTaskLimits();
     }
 
     /**

@@ -43,6 +43,7 @@ public enum ErrorCode {
     RESULT_TOO_LARGE("The tool's result does not fit into a record.", Place.TOOL_CALL),
     INVALID_ARGUMENTS("The arguments do not fit the tool's schema.", Place.TOOL_CALL),
     TOOL_TIMEOUT("The tool took longer than it may.", Place.TOOL_CALL),
+    APPROVAL_REJECTED("A person did not agree, or nobody did in time.", Place.TOOL_CALL),
     EXECUTION_ERROR("The tool failed in a way that its author did not foresee.", Place.TOOL_CALL),
 
     // what the built-in tools say no with
@@ -86,6 +87,12 @@ public enum ErrorCode {
     TOOL_CALL_LIMIT("The model asked for more tool calls at once than a step may have.", Place.TASK),
     TRANSCRIPT_LIMIT("The conversation is as long as it may get.", Place.TASK),
     TOKEN_LIMIT("The task has used as many tokens as it may.", Place.TASK),
+    COST_LIMIT("The task has cost as much as it may.", Place.TASK),
+    SESSION_TOKEN_LIMIT("The tasks of the session have used as many tokens as they may together.", Place.TASK),
+    SESSION_COST_LIMIT("The tasks of the session have cost as much as they may together.", Place.TASK),
+    CAUSAL_DEPTH_LIMIT("Too many tasks led to this one, each starting the next.", Place.TASK),
+    TASK_TIMEOUT("The task's life time is over.", Place.TASK),
+    EXPIRED("The task had not been admitted when its expiry time came.", Place.TASK),
     DECLARED_FAILED("Someone declared the task as failed and gave no code.", Place.TASK),
 
     // anywhere

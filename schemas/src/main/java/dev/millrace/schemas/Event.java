@@ -28,6 +28,8 @@ import org.jspecify.annotations.Nullable;
  * @param correlationId id of the root event of the chain; an event's own id on a root
  * @param parentEventId id of the event that caused this one; {@code null} only on a root
  * @param priority overrides the type's code, 0 or more, lower goes first; {@code null} = the type's code
+ * @param causalDepth how many tasks led to this event, each starting the next; 0 = it was caused by no task, or by one that
+ *     nothing but people started. An event that a task causes has the task's own depth, one more if it starts another task
  * @param expiry after this moment the event is recorded as expired and not processed; {@code null} = never
  * @param traceparent W3C trace context; {@code null} = not traced
  * @param tracestate W3C trace state; {@code null} = none
@@ -44,6 +46,7 @@ public record Event(
         String correlationId,
         @Nullable String parentEventId,
         @Nullable Integer priority,
+        int causalDepth,
         @Nullable Instant expiry,
         @Nullable String traceparent,
         @Nullable String tracestate,
@@ -78,6 +81,9 @@ public record Event(
         Ids.requirePrintable("source", source);
         if (priority != null && priority < 0) {
             throw new IllegalArgumentException("priority: expected 0 or more, found " + priority);
+        }
+        if (causalDepth < 0) {
+            throw new IllegalArgumentException("causalDepth: expected 0 or more, found " + causalDepth);
         }
         timestamp = wholeMilliseconds("timestamp", timestamp);
         expiry = expiry == null ? null : wholeMilliseconds("expiry", expiry);
@@ -124,8 +130,8 @@ public record Event(
     }
 
     /**
-     * Starts an event that this one causes (F-014, F-015): it inherits task, source, session, namespace, correlation and
-     * trace; not payload, priority or expiry. Its id follows from this event's id, the type and the ordinal.
+     * Starts an event that this one causes (F-014, F-015): it inherits task, source, session, namespace, correlation,
+     * causal depth and trace; not payload, priority or expiry. Its id follows from this event's id, the type and the ordinal.
      */
     public Builder derive(EventType derivedType, int ordinal, Instant derivedTimestamp) {
         return derive(Ids.derived(id, derivedType, ordinal), derivedType, derivedTimestamp);
@@ -140,6 +146,7 @@ public record Event(
         builder.source = source;
         builder.sessionId = sessionId;
         builder.namespace = namespace;
+        builder.causalDepth = causalDepth;
         builder.traceparent = traceparent;
         builder.tracestate = tracestate;
         return builder;
@@ -162,6 +169,7 @@ public record Event(
         builder.correlationId = correlationId;
         builder.parentEventId = parentEventId;
         builder.priority = priority;
+        builder.causalDepth = causalDepth;
         builder.expiry = expiry;
         builder.traceparent = traceparent;
         builder.tracestate = tracestate;
@@ -195,6 +203,7 @@ public record Event(
         private String correlationId;
         private @Nullable String parentEventId;
         private @Nullable Integer priority;
+        private int causalDepth;
         private @Nullable Instant expiry;
         private @Nullable String traceparent;
         private @Nullable String tracestate;
@@ -242,6 +251,11 @@ public record Event(
             return this;
         }
 
+        public Builder causalDepth(int value) {
+            causalDepth = value;
+            return this;
+        }
+
         public Builder expiry(@Nullable Instant value) {
             expiry = value;
             return this;
@@ -279,6 +293,7 @@ public record Event(
                     correlationId,
                     parentEventId,
                     priority,
+                    causalDepth,
                     expiry,
                     traceparent,
                     tracestate,

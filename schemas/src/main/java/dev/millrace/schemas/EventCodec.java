@@ -55,6 +55,8 @@ public final class EventCodec {
     public static final String CORRELATION_ID = "correlationid";
     /** CloudEvents extension: overrides the type's code. */
     public static final String PRIORITY = "priority";
+    /** CloudEvents extension: how many tasks led to this event, each starting the next. */
+    public static final String CAUSAL_DEPTH = "causaldepth";
     /** CloudEvents extension: the conversation. */
     public static final String SESSION_ID = "sessionid";
     /** CloudEvents extension: the tenant. */
@@ -78,6 +80,7 @@ public final class EventCodec {
             "ce_" + CAUSATION_ID,
             "ce_" + CORRELATION_ID,
             "ce_" + PRIORITY,
+            "ce_" + CAUSAL_DEPTH,
             "ce_" + SESSION_ID,
             "ce_" + NAMESPACE,
             "ce_" + EXPIRY_TIME,
@@ -133,6 +136,9 @@ public final class EventCodec {
         }
         if (event.priority() != null) {
             builder.withExtension(PRIORITY, event.priority().toString());
+        }
+        if (event.causalDepth() > 0) {
+            builder.withExtension(CAUSAL_DEPTH, Integer.toString(event.causalDepth()));
         }
         if (event.expiry() != null) {
             builder.withExtension(EXPIRY_TIME, event.expiry().toString());
@@ -230,7 +236,8 @@ public final class EventCodec {
                     .taskId(cloudEvent.getSubject())
                     .sessionId(extension(cloudEvent, SESSION_ID))
                     .parentEventId(extension(cloudEvent, CAUSATION_ID))
-                    .priority(priority(extension(cloudEvent, PRIORITY)))
+                    .priority(whole(PRIORITY, extension(cloudEvent, PRIORITY)))
+                    .causalDepth(orZero(whole(CAUSAL_DEPTH, extension(cloudEvent, CAUSAL_DEPTH))))
                     .expiry(expiry(extension(cloudEvent, EXPIRY_TIME)))
                     .traceparent(traced ? parent : null)
                     .tracestate(traced && state != null && state.length() <= MAX_TRACE_STATE ? state : null)
@@ -346,14 +353,18 @@ public final class EventCodec {
         return value == null ? null : value.toString();
     }
 
-    private static @Nullable Integer priority(@Nullable String value) {
+    private static int orZero(@Nullable Integer value) {
+        return value == null ? 0 : value;
+    }
+
+    private static @Nullable Integer whole(String name, @Nullable String value) {
         if (value == null) {
             return null;
         }
         try {
             return Integer.valueOf(value);
         } catch (NumberFormatException e) {
-            throw new IllegalArgumentException("priority: expected a whole number, found \"" + cut(value) + "\"", e);
+            throw new IllegalArgumentException(name + ": expected a whole number, found \"" + cut(value) + "\"", e);
         }
     }
 

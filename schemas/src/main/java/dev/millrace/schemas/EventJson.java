@@ -13,7 +13,7 @@ public final class EventJson {
 
     private EventJson() {}
 
-    /** Every field; those that are {@code null} on the event are left out, timestamps are Unix milliseconds. */
+    /** Every field; those that are {@code null} on the event are left out, and a causal depth of 0, timestamps are Unix milliseconds. */
     public static Map<String, @Nullable Object> toJson(Event event) {
         Map<String, @Nullable Object> json = new LinkedHashMap<>();
         json.put("id", event.id());
@@ -27,6 +27,9 @@ public final class EventJson {
         putIfPresent(json, "parentEventId", event.parentEventId());
         putIfPresent(json, "priority", event.priority());
         json.put("effectivePriority", event.effectivePriority());
+        if (event.causalDepth() > 0) {
+            json.put("causalDepth", event.causalDepth());
+        }
         if (event.expiry() != null) {
             json.put("expiry", event.expiry().toEpochMilli());
         }
@@ -56,6 +59,8 @@ public final class EventJson {
                     .priority(optional(json, "priority", Integer.class))
                     .traceparent(optional(json, "traceparent", String.class))
                     .tracestate(optional(json, "tracestate", String.class));
+            Integer causalDepth = optional(json, "causalDepth", Integer.class);
+            builder.causalDepth(causalDepth == null ? 0 : causalDepth);
             Number expiry = optional(json, "expiry", Number.class);
             if (expiry != null) {
                 builder.expiry(Instant.ofEpochMilli(wholeNumber("expiry", expiry)));

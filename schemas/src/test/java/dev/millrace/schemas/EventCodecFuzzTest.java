@@ -33,6 +33,7 @@ class EventCodecFuzzTest {
             "ce_sessionid",
             "ce_causationid",
             "ce_correlationid",
+            "ce_causaldepth",
             "ce_expirytime",
             "ce_datacontenttype",
             "ce_dataschema",

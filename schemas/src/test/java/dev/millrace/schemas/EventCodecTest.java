@@ -50,6 +50,7 @@ class EventCodecTest {
                         Map.entry("ce_causationid", "e1"),
                         Map.entry("ce_correlationid", "e0"),
                         Map.entry("ce_priority", "7"),
+                        Map.entry("ce_causaldepth", "2"),
                         Map.entry("ce_expirytime", "2023-11-14T22:14:20Z"),
                         Map.entry("content-type", "application/json"),
                         Map.entry("traceparent", EventSamples.TRACEPARENT),
@@ -342,6 +343,8 @@ class EventCodecTest {
             ce_priority    | -1                      | bad_field | priority: expected 0 or more, found -1
             ce_priority    | 1.5                     | bad_field | priority: expected a whole number, found "1.5"
             ce_priority    | 99999999999             | bad_field | priority: expected a whole number, found "99999999999"
+            ce_causaldepth | deep                    | bad_field | causaldepth: expected a whole number, found "deep"
+            ce_causaldepth | -1                      | bad_field | causalDepth: expected 0 or more, found -1
             ce_expirytime  | tomorrow                | bad_field | expirytime: expected RFC 3339, found "tomorrow"
             ce_expirytime  | 2026-01-01              | bad_field | expirytime: expected RFC 3339, found "2026-01-01"
             ce_expirytime  | +999999999-12-31T23:59:59Z | bad_field | expiry: expected a time from 1970

@@ -28,6 +28,7 @@ final class EventSamples {
                 .correlationId("e0")
                 .parentEventId("e1")
                 .priority(7)
+                .causalDepth(2)
                 .expiry(NOW.plusSeconds(60))
                 .traceparent(TRACEPARENT)
                 .tracestate("vendor=1")

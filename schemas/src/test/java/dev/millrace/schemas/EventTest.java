@@ -71,6 +71,7 @@ class EventTest {
                 .namespace("acme")
                 .correlationId("e0")
                 .priority(5)
+                .causalDepth(3)
                 .expiry(NOW)
                 .traceparent("tp")
                 .tracestate("ts")
@@ -91,6 +92,7 @@ class EventTest {
                                 .namespace("acme")
                                 .correlationId("e0")
                                 .parentEventId("e1")
+                                .causalDepth(3)
                                 .traceparent("tp")
                                 .tracestate("ts")
                                 .build());

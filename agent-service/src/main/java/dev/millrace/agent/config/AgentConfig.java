@@ -4,6 +4,7 @@ import io.smallrye.config.ConfigMapping;
 import io.smallrye.config.WithDefault;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.OptionalLong;
 
 /** What an operator may set for the agent service. Every value has a default that works in {@code standalone}. */
 @ConfigMapping(prefix = "millrace.agent")
@@ -38,6 +39,9 @@ public interface AgentConfig {
 
     /** Limits of one task. */
     Task task();
+
+    /** Limits of one session. */
+    Session session();
 
     /** Learning after a task. */
     Reflection reflection();
@@ -75,6 +79,31 @@ public interface AgentConfig {
         @WithDefault("2000000")
         long maxTokens();
 
+        /** Millionths of a US dollar before a task fails with {@code cost_limit}. At least 1. Absent = no limit. */
+        OptionalLong maxCostMicros();
+
+        /** Time from the start of a task, or its last resume from completed, before it fails with {@code task_timeout}. */
+        @WithDefault("7d")
+        Duration maxLifeTime();
+
+        /** Tasks that may lead to a task, each starting the next, before it fails with {@code causal_depth_limit}. At least 1. */
+        @WithDefault("8")
+        int maxCausalDepth();
+
+        /**
+         * How long a task waits for a model's reply before it fails with {@code timeout}, the wait for a permit included.
+         * Longer than {@code millrace.llm.call-timeout}, whose own answer should come first.
+         */
+        @WithDefault("15m")
+        Duration modelCallTimeout();
+
+        /**
+         * How long a task waits for a tool's result beyond the tool's own time-out before the model is told {@code
+         * tool_timeout}: queues, retries and the takeover of what a dead worker held lie in it.
+         */
+        @WithDefault("10m")
+        Duration toolCallGrace();
+
         /** How long an ended task can still be resumed; after that its row and transcript are removed. The journal stays. */
         @WithDefault("30d")
         Duration endedRetention();
@@ -86,6 +115,16 @@ public interface AgentConfig {
         /** How long a person has to decide on a tool call, where neither the agent nor the tool says. More than zero. */
         @WithDefault("24h")
         Duration defaultExpiry();
+    }
+
+    /** Limits of one session: all its tasks together. */
+    interface Session {
+
+        /** Input and output tokens before a task fails with {@code session_token_limit}. At least 1. Absent = no limit. */
+        OptionalLong maxTokens();
+
+        /** Millionths of a US dollar before a task fails with {@code session_cost_limit}. At least 1. Absent = no limit. */
+        OptionalLong maxCostMicros();
     }
 
     /** Learning after a task. */

@@ -3,8 +3,8 @@ package dev.millrace.agent.config;
 import dev.millrace.agent.Agents;
 import dev.millrace.agent.ToolRouting;
 import dev.millrace.agent.approval.Approvals;
+import dev.millrace.agent.core.MachineLimits;
 import dev.millrace.agent.core.TaskFsm;
-import dev.millrace.agent.core.TaskLimits;
 import dev.millrace.agent.files.AgentFolder;
 import dev.millrace.agent.kafka.Definitions;
 import dev.millrace.agent.kafka.LaneProducer;
@@ -60,7 +60,7 @@ public final class AgentRuntime implements AutoCloseable {
     /** What it is told from outside. */
     public record Settings(
             TopicSettings topicSettings,
-            TaskLimits limits,
+            MachineLimits limits,
             Duration approvalExpiry,
             Definitions.AgentFiles agentFiles,
             TaskShellSettings shell,

@@ -1,6 +1,7 @@
 package dev.millrace.agent.config;
 
 import dev.millrace.agent.Agents;
+import dev.millrace.agent.core.MachineLimits;
 import dev.millrace.agent.core.TaskLimits;
 import dev.millrace.agent.files.BuiltInAgents;
 import dev.millrace.agent.kafka.Definitions;
@@ -96,8 +97,7 @@ public class Wiring {
         AgentConfig.Task task = agent.task();
         return new RuntimeSettings(new AgentRuntime.Settings(
                 new TopicSettings(topics.partitions(), topics.replication(), topics.create()),
-                new TaskLimits(
-                        task.maxIterations(), task.maxToolCallsPerStep(), task.maxTranscriptChars(), task.maxTokens()),
+                limits(agent),
                 agent.approval().defaultExpiry(),
                 new Definitions.AgentFiles(agent.agentsDir(), agent.agentsReload()),
                 new TaskShellSettings(
@@ -113,6 +113,23 @@ public class Wiring {
                         agent.streamThreads(),
                         agent.commitInterval(),
                         agent.lanes().priority())));
+    }
+
+    private static MachineLimits limits(AgentConfig agent) {
+        AgentConfig.Task task = agent.task();
+        return new MachineLimits(
+                new TaskLimits(
+                        task.maxIterations(),
+                        task.maxToolCallsPerStep(),
+                        task.maxTranscriptChars(),
+                        task.maxTokens(),
+                        task.maxCostMicros().orElse(TaskLimits.NONE),
+                        task.maxLifeTime().toMillis(),
+                        task.maxCausalDepth()),
+                agent.session().maxTokens().orElse(TaskLimits.NONE),
+                agent.session().maxCostMicros().orElse(TaskLimits.NONE),
+                task.modelCallTimeout().toMillis(),
+                task.toolCallGrace().toMillis());
     }
 
     void start(

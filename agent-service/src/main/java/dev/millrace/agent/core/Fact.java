@@ -18,6 +18,27 @@ public sealed interface Fact {
     /** A tool call was refused before it ran (TOOL_CALL_FAILED, F-154). */
     record ToolRefused(String callId, String toolName, String code, String message) implements Fact {}
 
+    /** A model call took too long (MODEL_CALL_FAILED, X-43). */
+    record ModelTimedOut(String callId, long timeoutMs) implements Fact {}
+
+    /** A tool call took too long (TOOL_CALL_FAILED, X-43). */
+    record ToolTimedOut(String callId, String toolName, long timeoutMs) implements Fact {}
+
+    /**
+     * A person has to agree before a tool call runs (APPROVAL_REQUESTED).
+     *
+     * @param arguments a JSON object as text
+     * @param expiresAtMs when it is decided without the person, in Unix milliseconds
+     */
+    record ApprovalRequested(String callId, String toolCallId, String toolName, String arguments, long expiresAtMs)
+            implements Fact {}
+
+    /** Nobody has decided on a tool call in time (APPROVAL_DECIDED). */
+    record ApprovalExpired(String callId, boolean approved) implements Fact {}
+
+    /** A tool call needs no decision any more: the task goes on with what somebody said (APPROVAL_DECIDED). */
+    record ApprovalWithdrawn(String callId) implements Fact {}
+
     /** The task waits (TASK_SUSPENDED), because the model asked. */
     record Asked(String question) implements Fact {}
 

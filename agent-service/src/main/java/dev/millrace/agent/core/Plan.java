@@ -3,14 +3,16 @@ package dev.millrace.agent.core;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The steps that follow from one reply of the model (F-144, F-146): one per tool call, or a single response.
  *
  * @param steps in the order in which the model asked; never empty
+ * @param sequential whether a tool call is asked for only when the one before it is done; else all at once
  */
-public record Plan(List<Step> steps) {
+public record Plan(List<Step> steps, boolean sequential) {
 
     public Plan {
         steps = List.copyOf(steps);
@@ -33,12 +35,22 @@ public record Plan(List<Step> steps) {
      *
      * @param callId our id, the tool's idempotency key
      * @param toolCallId the provider's id
+     * @param standing how far the call is
      */
-    public record CallStep(int index, String callId, String toolCallId, String toolName, boolean completed)
+    public record CallStep(int index, String callId, String toolCallId, String toolName, Standing standing)
             implements Step {
+        @Override
+        public boolean completed() {
+            return standing instanceof Done;
+        }
+
         @Override
         public String description() {
             return "Call tool: " + toolName;
+        }
+
+        CallStep standing(Standing next) {
+            return new CallStep(index, callId, toolCallId, toolName, next);
         }
     }
 
@@ -54,30 +66,97 @@ public record Plan(List<Step> steps) {
         }
     }
 
-    /** The plan for a reply: no model call, no transition (F-081). */
-    static Plan of(TaskContext context, Meta cause, @Nullable String text, List<ToolCall> calls) {
-        if (calls.isEmpty()) {
-            return new Plan(List.of(new RespondStep(0, text, false)));
-        }
+    /** How far a tool call is. */
+    public sealed interface Standing {}
+
+    /**
+     * It is to run and has not been asked for: its turn has not come, or it was approved and the task waits for its own.
+     *
+     * @param arguments a JSON object as text, exactly as the tool will get them
+     * @param edited whether a person has changed what the model asked for
+     */
+    public record Held(String arguments, ToolCall.Route route, boolean edited) implements Standing {}
+
+    /**
+     * A person has to agree.
+     *
+     * @param arguments a JSON object as text; it runs with these unless the person changes them
+     * @param run how it runs then
+     * @param expiresAtMs when it is decided without the person, in Unix milliseconds
+     */
+    public record Deciding(String arguments, ToolCall.Run run, long expiresAtMs) implements Standing {}
+
+    /**
+     * A result is awaited.
+     *
+     * @param timeoutMs how long the tool itself may take, in milliseconds; 0 = nobody was asked, the result is on its way
+     * @param deadlineMs when the task waits no longer, in Unix milliseconds
+     * @param editedArguments what a person has changed the arguments to; {@code null} = nothing
+     */
+    public record Requested(
+            long timeoutMs, long deadlineMs, @Nullable String editedArguments) implements Standing {
+        /** The machine itself gives the result. */
+        static final Requested OF_NOBODY = new Requested(0, Deadlines.NEVER, null);
+    }
+
+    /** The result is in the transcript. */
+    public record Done() implements Standing {}
+
+    /** The plan for a reply without tool calls: no model call, no transition (F-081). */
+    static Plan response(@Nullable String text) {
+        return new Plan(List.of(new RespondStep(0, text, false)), false);
+    }
+
+    /** The plan for a reply with tool calls; none of them has been asked for. */
+    static Plan of(TaskContext context, Meta cause, List<ToolCall> calls, boolean sequential) {
         List<Step> steps = new ArrayList<>(calls.size());
         for (int i = 0; i < calls.size(); i++) {
             ToolCall call = calls.get(i);
-            steps.add(new CallStep(i, context.callId(i + 1, cause), call.toolCallId(), call.toolName(), false));
+            steps.add(new CallStep(
+                    i,
+                    context.callId(i + 1, cause),
+                    call.toolCallId(),
+                    call.toolName(),
+                    new Held(call.arguments(), call.route(), false)));
         }
-        return new Plan(steps);
+        return new Plan(steps, sequential);
     }
 
-    /** The step that waits for this call's result. */
+    /** The call with this id, if it awaits a result. */
     Optional<CallStep> awaiting(String callId) {
-        return openCalls().stream().filter(step -> step.callId().equals(callId)).findFirst();
+        return call(callId).filter(step -> step.standing() instanceof Requested);
+    }
+
+    /** The call with this id. */
+    Optional<CallStep> call(String callId) {
+        return calls().stream().filter(step -> step.callId().equals(callId)).findFirst();
+    }
+
+    /** All tool calls, in order. */
+    public List<CallStep> calls() {
+        return steps.stream()
+                .filter(CallStep.class::isInstance)
+                .map(CallStep.class::cast)
+                .toList();
     }
 
     /** Tool calls without a result, in order. */
-    List<CallStep> openCalls() {
-        return steps.stream()
-                .filter(step -> !step.completed())
-                .filter(CallStep.class::isInstance)
-                .map(CallStep.class::cast)
+    public List<CallStep> openCalls() {
+        return calls().stream().filter(step -> !step.completed()).toList();
+    }
+
+    /** Tool calls that a person has to decide on, in order. */
+    public List<CallStep> undecided() {
+        return calls().stream()
+                .filter(step -> step.standing() instanceof Deciding)
+                .toList();
+    }
+
+    /** Tool calls whose turn it is. */
+    List<CallStep> startable() {
+        return openCalls().stream()
+                .limit(sequential ? 1 : Integer.MAX_VALUE)
+                .filter(step -> step.standing() instanceof Held)
                 .toList();
     }
 
@@ -95,22 +174,19 @@ public record Plan(List<Step> steps) {
         return steps.stream().allMatch(Step::completed);
     }
 
-    /** Whether any step is a tool call, which means that the model must see results (F-088, F-130). */
-    public boolean hasToolCall() {
-        return steps.stream().anyMatch(CallStep.class::isInstance);
+    /** The same plan with one call standing otherwise; an unknown id changes nothing (F-145). */
+    Plan with(String callId, UnaryOperator<CallStep> change) {
+        return new Plan(
+                steps.stream()
+                        .map(step ->
+                                step instanceof CallStep call && call.callId().equals(callId)
+                                        ? change.apply(call)
+                                        : step)
+                        .toList(),
+                sequential);
     }
 
-    /** The same plan with one step done; an unknown index changes nothing (F-145). */
-    Plan markDone(int index) {
-        return new Plan(steps.stream()
-                .map(step -> step.index() != index ? step : done(step))
-                .toList());
-    }
-
-    private static Step done(Step step) {
-        return switch (step) {
-            case CallStep s -> new CallStep(s.index(), s.callId(), s.toolCallId(), s.toolName(), true);
-            case RespondStep s -> new RespondStep(s.index(), s.response(), true);
-        };
+    Plan with(CallStep step, Standing standing) {
+        return with(step.callId(), call -> call.standing(standing));
     }
 }

@@ -10,102 +10,133 @@ import java.util.List;
  * @param taskId the task
  * @param taskType the agent that works on it (F-111)
  * @param priority the effective priority of the event that started it
- * @param iteration model calls since the start or the last resume from completed (F-074)
- * @param actionsCount steps done so far (F-085, F-086)
- * @param inputSeq position in the transcript of the input that the task works on now
- * @param transcriptLength number of transcript entries; the position of the next one
- * @param transcriptChars characters in the transcript
- * @param usage tokens of all model calls so far
+ * @param causalDepth how many tasks led to this one, each starting the next; 0 = none did
+ * @param progress how far it is
+ * @param budget what it may use and has used
  */
 public record TaskContext(
-        String taskId,
-        String taskType,
-        int priority,
-        int iteration,
-        int actionsCount,
-        int inputSeq,
-        int transcriptLength,
-        long transcriptChars,
-        Usage usage) {
+        String taskId, String taskType, int priority, int causalDepth, Progress progress, Budget budget) {
 
-    static TaskContext start(TaskEvent.InputReceived input) {
+    /**
+     * How far a task is.
+     *
+     * @param iteration model calls since the start or the last resume from completed (F-074)
+     * @param actionsCount steps done so far (F-085, F-086)
+     * @param inputSeq position in the transcript of the input that the task works on now
+     * @param transcriptLength number of transcript entries; the position of the next one
+     * @param transcriptChars characters in the transcript
+     */
+    public record Progress(int iteration, int actionsCount, int inputSeq, int transcriptLength, long transcriptChars) {
+
+        Progress appended(List<TranscriptEntry> entries) {
+            return new Progress(
+                    iteration,
+                    actionsCount,
+                    inputSeq,
+                    transcriptLength + entries.size(),
+                    transcriptChars
+                            + entries.stream().mapToLong(TranscriptEntry::chars).sum());
+        }
+    }
+
+    /**
+     * What a task may use, and has used.
+     *
+     * @param limits chosen when it started
+     * @param expiresAtMs when its life time ends, in Unix milliseconds; {@link Deadlines#NEVER} = never
+     * @param usage of all its model calls so far
+     * @param sessionBefore what the other tasks of its session had used when it was last admitted
+     */
+    public record Budget(TaskLimits limits, long expiresAtMs, Usage usage, Usage sessionBefore) {
+
+        /** What its whole session has used so far, as far as the task knows. */
+        public Usage sessionUsage() {
+            return sessionBefore.plus(usage);
+        }
+    }
+
+    static TaskContext start(TaskEvent.InputReceived input, TaskLimits limits) {
         return new TaskContext(
                 input.meta().taskId(),
                 input.taskType(),
                 input.priority(),
-                0,
-                0,
-                0,
-                1,
-                input.text().length(),
-                Usage.NONE);
+                input.terms().causalDepth(),
+                new Progress(0, 0, 0, 1, input.text().length()),
+                new Budget(
+                        limits, Deadlines.after(input.meta().nowMs(), limits.maxLifeTimeMs()), Usage.NONE, Usage.NONE));
+    }
+
+    /** Model calls since the start or the last resume from completed (F-074). */
+    public int iteration() {
+        return progress.iteration();
+    }
+
+    /** Steps done so far (F-085, F-086). */
+    public int actionsCount() {
+        return progress.actionsCount();
+    }
+
+    /** Position in the transcript of the input that the task works on now. */
+    public int inputSeq() {
+        return progress.inputSeq();
+    }
+
+    /** Number of transcript entries; the position of the next one. */
+    public int transcriptLength() {
+        return progress.transcriptLength();
+    }
+
+    /** Characters in the transcript. */
+    public long transcriptChars() {
+        return progress.transcriptChars();
+    }
+
+    /** Tokens and cost of all its model calls so far. */
+    public Usage usage() {
+        return budget.usage();
+    }
+
+    TaskLimits limits() {
+        return budget.limits();
+    }
+
+    private TaskContext with(Progress next) {
+        return new TaskContext(taskId, taskType, priority, causalDepth, next, budget);
+    }
+
+    private TaskContext with(Budget next) {
+        return new TaskContext(taskId, taskType, priority, causalDepth, progress, next);
     }
 
     TaskContext nextIteration() {
-        return new TaskContext(
-                taskId,
-                taskType,
-                priority,
-                iteration + 1,
-                actionsCount,
-                inputSeq,
-                transcriptLength,
-                transcriptChars,
-                usage);
+        return with(new Progress(iteration() + 1, actionsCount(), inputSeq(), transcriptLength(), transcriptChars()));
     }
 
     TaskContext actionDone() {
-        return new TaskContext(
-                taskId,
-                taskType,
-                priority,
-                iteration,
-                actionsCount + 1,
-                inputSeq,
-                transcriptLength,
-                transcriptChars,
-                usage);
+        return with(new Progress(iteration(), actionsCount() + 1, inputSeq(), transcriptLength(), transcriptChars()));
     }
 
     TaskContext used(Usage more) {
-        return new TaskContext(
-                taskId,
-                taskType,
-                priority,
-                iteration,
-                actionsCount,
-                inputSeq,
-                transcriptLength,
-                transcriptChars,
-                usage.plus(more));
+        return with(new Budget(budget.limits(), budget.expiresAtMs(), usage().plus(more), budget.sessionBefore()));
+    }
+
+    /** Admitted when its session had used so much, this task's own use included. */
+    TaskContext admitted(Usage sessionUse) {
+        return with(new Budget(budget.limits(), budget.expiresAtMs(), usage(), sessionUse.minus(usage())));
     }
 
     TaskContext appended(List<TranscriptEntry> entries) {
-        return new TaskContext(
-                taskId,
-                taskType,
-                priority,
-                iteration,
-                actionsCount,
-                inputSeq,
-                transcriptLength + entries.size(),
-                transcriptChars
-                        + entries.stream().mapToLong(TranscriptEntry::chars).sum(),
-                usage);
+        return with(progress.appended(entries));
     }
 
-    /** Ready for new input after completion (F-148): iterations start anew, transcript and actions stay. */
-    TaskContext withNewInput() {
-        return new TaskContext(
-                taskId,
-                taskType,
-                priority,
-                0,
-                actionsCount,
-                transcriptLength,
-                transcriptLength,
-                transcriptChars,
-                usage);
+    /** Ready for new input after completion (F-148): iterations and life time start anew, transcript and actions stay. */
+    TaskContext withNewInput(long nowMs) {
+        return with(new Progress(0, actionsCount(), transcriptLength(), transcriptLength(), transcriptChars()))
+                .with(new Budget(
+                        budget.limits(),
+                        Deadlines.after(nowMs, budget.limits().maxLifeTimeMs()),
+                        usage(),
+                        budget.sessionBefore()));
     }
 
     /**
@@ -118,11 +149,11 @@ public record TaskContext(
         // that were given the same id, one after the other; String.hashCode is fixed by the Java specification.
         return taskId
                 + '/'
-                + iteration
+                + iteration()
                 + '/'
                 + ordinal
                 + '-'
-                + transcriptLength
+                + transcriptLength()
                 + '-'
                 + HexFormat.of().toHexDigits(cause.eventId().hashCode());
     }

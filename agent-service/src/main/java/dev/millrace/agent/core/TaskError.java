@@ -1,5 +1,7 @@
 package dev.millrace.agent.core;
 
+import java.time.Duration;
+
 /**
  * Why a task failed.
  *
@@ -24,5 +26,48 @@ public record TaskError(String code, String message) {
 
     static TaskError tokenLimit(long max, long found) {
         return new TaskError("token_limit", "The task may use at most " + max + " tokens, it has used " + found);
+    }
+
+    static TaskError costLimit(long max, long found) {
+        return new TaskError(
+                "cost_limit", "The task may cost at most " + dollars(max) + ", it has cost " + dollars(found));
+    }
+
+    static TaskError sessionTokenLimit(long max, long found) {
+        return new TaskError(
+                "session_token_limit",
+                "The tasks of the session may use at most " + max + " tokens together, they have used " + found);
+    }
+
+    static TaskError sessionCostLimit(long max, long found) {
+        return new TaskError(
+                "session_cost_limit",
+                "The tasks of the session may cost at most " + dollars(max) + " together, they have cost "
+                        + dollars(found));
+    }
+
+    static TaskError causalDepthLimit(int max, int found) {
+        return new TaskError(
+                "causal_depth_limit",
+                "At most " + max + " tasks may lead to a task, each starting the next; to this one " + found + " led");
+    }
+
+    static TaskError taskTimeout(long maxMs, long foundMs) {
+        return new TaskError(
+                "task_timeout",
+                "The task may take at most " + seconds(maxMs) + ", it has not ended after " + seconds(foundMs));
+    }
+
+    static TaskError expired() {
+        return new TaskError("expired", "The task was to start before its expiry time, and its turn did not come");
+    }
+
+    private static String dollars(long micros) {
+        return micros + " millionths of a US dollar";
+    }
+
+    private static String seconds(long ms) {
+        Duration time = Duration.ofMillis(ms);
+        return time.toMillisPart() == 0 ? time.toSeconds() + " s" : ms + " ms";
     }
 }

@@ -15,8 +15,22 @@ public sealed interface TaskEvent {
      * @param text never empty
      * @param taskType the agent that is to work, such as {@code general}
      * @param priority the effective priority, which the task's own work inherits
+     * @param terms on which a new task starts; of no meaning to one that exists
      */
-    record InputReceived(Meta meta, String text, String taskType, int priority) implements TaskEvent {}
+    record InputReceived(Meta meta, String text, String taskType, int priority, Terms terms) implements TaskEvent {}
+
+    /**
+     * On what terms a task starts.
+     *
+     * @param causalDepth how many tasks led to this one, each starting the next; 0 = none did
+     * @param expiresAtMs when it is no longer wanted if it has not been admitted by then, in Unix milliseconds; {@link
+     *     Deadlines#NEVER} = it always is
+     * @param limits what it may use at most, beside what the machine allows any task
+     */
+    record Terms(int causalDepth, long expiresAtMs, TaskLimits limits) {
+        /** None that are worth a word. */
+        public static final Terms NONE = new Terms(0, Deadlines.NEVER, TaskLimits.UNLIMITED);
+    }
 
     /**
      * There is room for the task (X-13): what {@link Effect.RequestAdmission} asked for. Not on any lane and not in the
@@ -41,8 +55,10 @@ public sealed interface TaskEvent {
      * @param callId the call that this answers
      * @param text {@code null} = nothing but tool calls
      * @param calls empty = a direct answer
+     * @param sequential whether the calls are to run one after the other; else all at once
      */
-    record ModelReplied(Meta meta, String callId, @Nullable String text, List<ToolCall> calls, Usage usage)
+    record ModelReplied(
+            Meta meta, String callId, @Nullable String text, List<ToolCall> calls, boolean sequential, Usage usage)
             implements TaskEvent {
         public ModelReplied {
             calls = List.copyOf(calls);
@@ -91,13 +107,30 @@ public sealed interface TaskEvent {
             boolean isError,
             @Nullable String notification) implements TaskEvent {}
 
+    /**
+     * A person has decided on a tool call, or its time is over (APPROVAL_DECIDED).
+     *
+     * @param arguments what to run it with in place of what the model asked for, a JSON object as text; {@code null} = that
+     * @param reason {@code null} = none was given
+     * @param decidedBy who, for people; {@code null} = nobody says
+     */
+    record ApprovalDecided(
+            Meta meta,
+            String callId,
+            boolean approved,
+            @Nullable String arguments,
+            @Nullable String reason,
+            @Nullable String decidedBy)
+            implements TaskEvent {}
+
     /** Someone wants the task to wait (TASK_SUSPENDED, F-123). */
     record TaskSuspended(Meta meta, String reason) implements TaskEvent {}
 
     /**
      * Someone wants the task to go on (TASK_RESUMED).
      *
-     * @param newInput what to go on with; {@code null} = from where it stopped
+     * @param newInput what to go on with; {@code null} = from where it stopped, which is no answer to a question and no
+     *     decision on a tool call
      */
     record TaskResumed(Meta meta, @Nullable String newInput) implements TaskEvent {}
 

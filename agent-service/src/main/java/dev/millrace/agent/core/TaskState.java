@@ -1,6 +1,7 @@
 package dev.millrace.agent.core;
 
 import java.util.List;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Where a task stands: what it is waiting for (DESIGN §4). A state exists only if it changes what is legal. */
@@ -20,6 +21,9 @@ public sealed interface TaskState {
 
     /** Whether it waits for its turn: {@link TaskEvent.Admitted} is what it needs next. */
     boolean wantsAdmission();
+
+    /** Whether it has asked a question that nobody has answered: the next message of its session is the answer. */
+    boolean awaitsAnswer();
 
     /** There is no such task yet. */
     record Absent() implements TaskState {
@@ -42,6 +46,11 @@ public sealed interface TaskState {
         public boolean wantsAdmission() {
             return false;
         }
+
+        @Override
+        public boolean awaitsAnswer() {
+            return false;
+        }
     }
 
     /** A task that exists. */
@@ -61,15 +70,25 @@ public sealed interface TaskState {
 
         @Override
         default boolean wantsAdmission() {
-            return this instanceof Idle;
+            return this instanceof Idle || (this instanceof Suspended suspended && suspended.next() != null);
+        }
+
+        @Override
+        default boolean awaitsAnswer() {
+            return this instanceof Suspended suspended && suspended.question() != null && suspended.next() == null;
         }
     }
 
     /** A task that works, or could: it may be suspended (F-126). */
     sealed interface Active extends Existing {}
 
-    /** Waits for admission. */
-    record Idle(TaskContext context) implements Existing {
+    /**
+     * Waits for admission.
+     *
+     * @param announced whether TASK_CREATED has been written: so it has of a completed task that is to go on
+     * @param expiresAtMs when it is no longer wanted, in Unix milliseconds; {@link Deadlines#NEVER} = it always is
+     */
+    record Idle(TaskContext context, boolean announced, long expiresAtMs) implements Existing {
         @Override
         public String label() {
             return "idle";
@@ -80,8 +99,9 @@ public sealed interface TaskState {
      * Waits for one model reply.
      *
      * @param awaiting the call's id; a reply to any other call is stale
+     * @param deadlineMs when it waits no longer, in Unix milliseconds
      */
-    record Reasoning(TaskContext context, String awaiting) implements Active {
+    record Reasoning(TaskContext context, String awaiting, long deadlineMs) implements Active {
         @Override
         public String label() {
             return "reasoning";
@@ -97,18 +117,58 @@ public sealed interface TaskState {
     }
 
     /**
-     * Waits for a person or an event.
+     * Waits for a person or an event, or, when that has come, for admission.
      *
      * @param from where it goes on; what arrives meanwhile is recorded in there (X-09)
      * @param reason why it waits; may be empty (F-137)
+     * @param byHand whether somebody wants it to wait, until somebody says otherwise
      * @param kept a model reply that came while suspended; {@code null} = none
-     * @param question what the model asked; {@code null} = it waits for no answer
+     * @param question what the model asked; {@code null} = nothing
+     * @param next how it goes on once it is admitted; {@code null} = it has no reason to yet
      */
     record Suspended(
             Active from,
             String reason,
+            boolean byHand,
             @Nullable KeptReply kept,
-            @Nullable Question question) implements Existing {
+            @Nullable Question question,
+            @Nullable Continuation next)
+            implements Existing {
+
+        static final String FOR_APPROVAL = "waiting for approval";
+
+        /** Suspended by somebody. */
+        static Suspended byHand(Active from, String reason) {
+            return new Suspended(from, reason, true, null, null, null);
+        }
+
+        /** Suspended until open tool calls of the plan are decided on. */
+        static Suspended forApproval(Acting from) {
+            return new Suspended(from, FOR_APPROVAL, false, null, null, null);
+        }
+
+        Suspended from(Active changed) {
+            return new Suspended(changed, reason, byHand, kept, question, next);
+        }
+
+        Suspended goingOn(Continuation how) {
+            return new Suspended(from, reason, false, kept, question, how);
+        }
+
+        Suspended heldByHand(boolean held, String why) {
+            return new Suspended(from, why, held, kept, question, next);
+        }
+
+        /** Whether the model call that it was suspended in is still out. */
+        boolean awaitsReply() {
+            return from instanceof Reasoning && kept == null && question == null;
+        }
+
+        /** The tool calls that it waits for people to decide on. */
+        public List<Plan.CallStep> undecided() {
+            return from instanceof Acting acting ? acting.plan().undecided() : List.of();
+        }
+
         @Override
         public TaskContext context() {
             return from.context();
@@ -151,12 +211,45 @@ public sealed interface TaskState {
      * A model reply that is paid for and waits until the task goes on.
      *
      * @param text {@code null} = nothing but tool calls
+     * @param sequential whether the calls are to run one after the other
      */
-    record KeptReply(@Nullable String text, List<ToolCall> calls) {
+    record KeptReply(@Nullable String text, List<ToolCall> calls, boolean sequential) {
         public KeptReply {
             calls = List.copyOf(calls);
         }
     }
+
+    /**
+     * How a suspended task goes on.
+     *
+     * @param said what people said to it, in order; the first is the answer, where the model asked. Empty = from where it
+     *     stopped
+     */
+    record Continuation(List<Said> said) {
+        /** From where it stopped. */
+        static final Continuation ON = new Continuation(List.of());
+
+        public Continuation {
+            said = List.copyOf(said);
+        }
+
+        /** The same and this. */
+        Continuation and(Said more) {
+            return new Continuation(
+                    Stream.concat(said.stream(), Stream.of(more)).toList());
+        }
+
+        List<String> texts() {
+            return said.stream().map(Said::text).toList();
+        }
+    }
+
+    /**
+     * Something that was said to a task.
+     *
+     * @param eventId the event that brought it, so that its double is known
+     */
+    record Said(String eventId, String text) {}
 
     /**
      * A question to a person.

@@ -2,6 +2,7 @@ package dev.millrace.agent.topology;
 
 import dev.millrace.agent.Agents;
 import dev.millrace.agent.ToolRouting;
+import dev.millrace.agent.core.Deadlines;
 import dev.millrace.agent.core.Meta;
 import dev.millrace.agent.core.TaskError;
 import dev.millrace.agent.core.TaskEvent;
@@ -83,7 +84,6 @@ final class EventMapping {
         return switch (type) {
             case SYSTEM_STARTED, SYSTEM_SHUTTING_DOWN, HEARTBEAT, REFLECTION_COMPLETE, RAG_INGEST, ENTITY_EXTRACT ->
                 new RecordOnly();
-            case APPROVAL_DECIDED -> new Refused("not_accepted", "no tool call waits for an approval");
             default -> ofTask(type, event, taskId, taskType, nowMs);
         };
     }
@@ -94,6 +94,7 @@ final class EventMapping {
         try {
             return switch (type) {
                 case MESSAGE_RECEIVED, WEBHOOK_TRIGGERED, SCHEDULE_FIRED -> input(event, meta);
+                case APPROVAL_DECIDED -> new ForTask(approvalDecided(event, meta));
                 case TASK_CREATED -> new ForTask(new TaskEvent.TaskCreated(meta));
                 case TASK_SUSPENDED -> new ForTask(new TaskEvent.TaskSuspended(meta, or(event.text("reason"), "")));
                 case TASK_RESUMED -> new ForTask(new TaskEvent.TaskResumed(meta, blankIsNone(event.text("newInput"))));
@@ -111,6 +112,7 @@ final class EventMapping {
                             required(event, "callId"),
                             event.text("response"),
                             toolCalls(event, taskType),
+                            routing.sequential(taskType),
                             usage(event)));
                 case NEED_MORE_INFO ->
                     new ForTask(new TaskEvent.QuestionAsked(
@@ -139,7 +141,7 @@ final class EventMapping {
         }
     }
 
-    private static Mapped input(Event event, Meta meta) {
+    private Mapped input(Event event, Meta meta) {
         String text = event.text("text");
         if (text == null) {
             text = event.text("content");
@@ -154,8 +156,24 @@ final class EventMapping {
                     event.type().wireName()
                             + ": expected a text, or a template to make one from the payload, found neither");
         }
-        return new ForTask(new TaskEvent.InputReceived(
-                meta, text, or(event.text("taskType"), Agents.DEFAULT), event.effectivePriority()));
+        String taskType = or(event.text("taskType"), Agents.DEFAULT);
+        TaskEvent.Terms terms = new TaskEvent.Terms(
+                event.causalDepth(),
+                event.expiry() == null ? Deadlines.NEVER : event.expiry().toEpochMilli(),
+                routing.limits(taskType));
+        return new ForTask(new TaskEvent.InputReceived(meta, text, taskType, event.effectivePriority(), terms));
+    }
+
+    private static TaskEvent approvalDecided(Event event, Meta meta) {
+        boolean approved = required(event, "decision").equals("approve");
+        Object params = event.payload().get("params");
+        return new TaskEvent.ApprovalDecided(
+                meta,
+                required(event, "callId"),
+                approved,
+                approved && params instanceof Map<?, ?> ? Json.writeText(params) : null,
+                blankIsNone(event.text("reason")),
+                blankIsNone(event.text("decidedBy")));
     }
 
     /** Puts values of the payload into a text: {@code {{a.b}}} is field b of object a; what is missing is left out. */
@@ -234,11 +252,14 @@ final class EventMapping {
 
     private static Usage usage(Event event) {
         return event.payload().get("usage") instanceof Map<?, ?> usage
-                ? new Usage(tokens(usage.get("inputTokens")), tokens(usage.get("outputTokens")))
+                ? new Usage(
+                        number(usage.get("inputTokens")),
+                        number(usage.get("outputTokens")),
+                        number(usage.get("costMicros")))
                 : Usage.NONE;
     }
 
-    private static long tokens(@Nullable Object value) {
+    private static long number(@Nullable Object value) {
         return value instanceof Number number ? number.longValue() : 0;
     }
 

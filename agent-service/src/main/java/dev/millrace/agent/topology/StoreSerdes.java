@@ -28,6 +28,7 @@ final class StoreSerdes {
     private static final ObjectMapper MAPPER = JsonMapper.builder()
             .addMixIn(TaskState.class, StateKinds.class)
             .addMixIn(Plan.Step.class, StepKinds.class)
+            .addMixIn(Plan.Standing.class, StandingKinds.class)
             .addMixIn(TranscriptEntry.class, EntryKinds.class)
             .addMixIn(ToolCall.Route.class, RouteKinds.class)
             .defaultPropertyInclusion(
@@ -82,6 +83,15 @@ final class StoreSerdes {
         @JsonSubTypes.Type(value = Plan.RespondStep.class, name = "respond")
     })
     private interface StepKinds {}
+
+    @JsonTypeInfo(use = JsonTypeInfo.Id.NAME, property = "is")
+    @JsonSubTypes({
+        @JsonSubTypes.Type(value = Plan.Held.class, name = "held"),
+        @JsonSubTypes.Type(value = Plan.Deciding.class, name = "deciding"),
+        @JsonSubTypes.Type(value = Plan.Requested.class, name = "requested"),
+        @JsonSubTypes.Type(value = Plan.Done.class, name = "done")
+    })
+    private interface StandingKinds {}
 
     @JsonTypeInfo(use = JsonTypeInfo.Id.NAME, property = "role")
     @JsonSubTypes({

@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param taskId unique within the namespace
  * @param sessionId the conversation; {@code null} = the task is one of its own
  * @param correlationId id of the root event of the chain that started it
+ * @param callbackUrl where the owner wants to be told what becomes of it; {@code null} = nowhere
  * @param lastEventId id of the last event of the task in the journal: the parent of what follows because time passed;
  *     {@code null} = none yet
  * @param updatedAtMs when the row was last written, by the clock of the instance that did, in Unix milliseconds
@@ -21,26 +22,38 @@ record StoredTask(
         String taskId,
         @Nullable String sessionId,
         String correlationId,
+        @Nullable String callbackUrl,
         @Nullable String lastEventId,
         long updatedAtMs,
         TaskState state) {
 
     static StoredTask absent(Event first, String taskId) {
         return new StoredTask(
-                first.namespace(), taskId, first.sessionId(), first.correlationId(), null, 0, TaskState.ABSENT);
+                first.namespace(),
+                taskId,
+                first.sessionId(),
+                first.correlationId(),
+                first.text("callbackUrl"),
+                null,
+                0,
+                TaskState.ABSENT);
     }
 
     StoredTask with(TaskState next, long nowMs) {
-        return new StoredTask(namespace, taskId, sessionId, correlationId, lastEventId, nowMs, next);
+        return new StoredTask(namespace, taskId, sessionId, correlationId, callbackUrl, lastEventId, nowMs, next);
     }
 
     StoredTask journalled(String eventId) {
-        return new StoredTask(namespace, taskId, sessionId, correlationId, eventId, updatedAtMs, state);
+        return new StoredTask(namespace, taskId, sessionId, correlationId, callbackUrl, eventId, updatedAtMs, state);
     }
 
-    /** The event with the task's own identity, so that what follows from it stays on the task's partition. */
+    /** The event with the task's own identity, so that what follows from it stays on the task's partition and has its depth. */
     Event adopt(Event event) {
-        return event.toBuilder().taskId(taskId).sessionId(sessionId).build();
+        Event.Builder adopted = event.toBuilder().taskId(taskId).sessionId(sessionId);
+        if (state instanceof TaskState.Existing existing) {
+            adopted.causalDepth(existing.context().causalDepth());
+        }
+        return adopted.build();
     }
 
     /** The key of the row, and the first part of its transcript's keys. */

@@ -14,6 +14,7 @@ import dev.millrace.agent.core.Transition;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.Notification;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -148,10 +149,11 @@ final class TaskMove {
         if (journalled) {
             record(event);
         }
-        if (!before.label().equals(transition.next().label()) && before instanceof TaskState.Existing) {
-            record(records.moved(before, transition.next()));
+        TaskState.Existing next = (TaskState.Existing) transition.next();
+        if (before instanceof TaskState.Existing && StateReport.differs(before, next)) {
+            record(records.moved(before, next));
         }
-        TaskContext context = ((TaskState.Existing) transition.next()).context();
+        TaskContext context = next.context();
         for (Effect effect : transition.effects()) {
             carryOut(effect, event, records, context, followUps, nowMs);
         }
@@ -221,6 +223,16 @@ final class TaskMove {
     private void record(Event event) {
         journal.add(event);
         task = task.journalled(event.id());
+        String callbackUrl = task.callbackUrl();
+        if (callbackUrl != null) {
+            Notification.of(event)
+                    .ifPresent(news -> notifyOwner(new TaskRecords(event).notification(news, callbackUrl)));
+        }
+    }
+
+    private void notifyOwner(Event notification) {
+        record(notification);
+        requests.add(new Request("webhook", task.taskId(), notification));
     }
 
     private String userText(int seq) {

@@ -11,6 +11,7 @@ import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
+import dev.millrace.schemas.Notification;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.EnumMap;
@@ -51,19 +52,18 @@ final class TaskRecords {
     }
 
     /** TASK_STATE_CHANGED for a move (X-07, F-138). */
-    Event moved(TaskState from, TaskState to) {
-        return make(
-                KnownEventType.TASK_STATE_CHANGED,
-                SOURCE_AGENT,
-                Map.of(
-                        "fromState",
-                        from.label(),
-                        "toState",
-                        to.label(),
-                        "triggerEventType",
-                        cause.type().wireName(),
-                        "triggerEventId",
-                        cause.id()));
+    Event moved(TaskState from, TaskState.Existing to) {
+        Map<String, @Nullable Object> payload = new LinkedHashMap<>();
+        payload.put("fromState", from.label());
+        payload.put("toState", to.label());
+        payload.put("triggerEventType", cause.type().wireName());
+        payload.put("triggerEventId", cause.id());
+        Map<String, @Nullable Object> waitingFor = StateReport.waitingFor(to);
+        if (!waitingFor.isEmpty()) {
+            payload.put("waitingFor", waitingFor);
+        }
+        payload.put("budget", StateReport.budget(to.context()));
+        return make(KnownEventType.TASK_STATE_CHANGED, SOURCE_AGENT, payload);
     }
 
     /** MODEL_CALL_REQUESTED, for the journal. */
@@ -115,21 +115,30 @@ final class TaskRecords {
                         KnownEventType.STEP_COMPLETED,
                         SOURCE_ACT,
                         Map.of("stepIndex", f.stepIndex(), "actionsCount", f.actionsCount()));
-            case Fact.ToolRefused f ->
+            case Fact.ToolRefused f -> toolFailed(f.callId(), f.toolName(), f.message(), f.code(), 0);
+            case Fact.ModelTimedOut f ->
                 make(
-                        KnownEventType.TOOL_CALL_FAILED,
+                        KnownEventType.MODEL_CALL_FAILED,
                         SOURCE_AGENT,
                         Map.of(
                                 "callId",
                                 f.callId(),
-                                "toolName",
-                                f.toolName(),
                                 "error",
-                                f.message(),
+                                "No reply of the model within " + f.timeoutMs() + "ms",
                                 "code",
-                                f.code(),
-                                "durationMs",
-                                0));
+                                "timeout",
+                                "retryable",
+                                false));
+            case Fact.ToolTimedOut f ->
+                toolFailed(
+                        f.callId(),
+                        f.toolName(),
+                        "Tool execution timed out after " + f.timeoutMs() + "ms: no worker answered",
+                        "tool_timeout",
+                        f.timeoutMs());
+            case Fact.ApprovalRequested f -> approvalRequested(f, context);
+            case Fact.ApprovalExpired f -> decided(f.callId(), f.approved(), "expiry", "nobody decided in time");
+            case Fact.ApprovalWithdrawn f -> decided(f.callId(), false, "message", "the task goes on with a message");
             case Fact.Asked f ->
                 make(
                         KnownEventType.TASK_SUSPENDED,
@@ -158,6 +167,47 @@ final class TaskRecords {
         };
     }
 
+    private Event toolFailed(String callId, String toolName, String error, String code, long durationMs) {
+        return make(
+                KnownEventType.TOOL_CALL_FAILED,
+                SOURCE_AGENT,
+                Map.of("callId", callId, "toolName", toolName, "error", error, "code", code, "durationMs", durationMs));
+    }
+
+    private Event approvalRequested(Fact.ApprovalRequested fact, TaskContext context) {
+        Map<String, @Nullable Object> payload = new LinkedHashMap<>();
+        payload.put("callId", fact.callId());
+        payload.put("toolCallId", fact.toolCallId());
+        payload.put("toolName", fact.toolName());
+        payload.put("params", object(fact.arguments()));
+        payload.put("taskType", context.taskType());
+        StateReport.putTime(payload, "expiresAt", fact.expiresAtMs());
+        return make(KnownEventType.APPROVAL_REQUESTED, SOURCE_AGENT, payload);
+    }
+
+    private Event decided(String callId, boolean approved, String decidedBy, String reason) {
+        return make(
+                KnownEventType.APPROVAL_DECIDED,
+                SOURCE_AGENT,
+                Map.of(
+                        "callId",
+                        callId,
+                        "decision",
+                        approved ? "approve" : "reject",
+                        "reason",
+                        reason,
+                        "decidedBy",
+                        decidedBy));
+    }
+
+    /** NOTIFICATION_REQUESTED for the event that this object was made for, which is news to the task's owner. */
+    Event notification(Notification notification, String callbackUrl) {
+        Map<String, @Nullable Object> payload = new LinkedHashMap<>();
+        payload.put("callbackUrl", callbackUrl);
+        payload.putAll(notification.toJson());
+        return make(KnownEventType.NOTIFICATION_REQUESTED, SOURCE_AGENT, payload);
+    }
+
     /** REFLECTION_REQUESTED, caused by the event that this object was made for, which is TASK_COMPLETED. */
     Event reflectionOn(Map<?, ?> result, int actionsCount) {
         Map<String, @Nullable Object> payload = new LinkedHashMap<>();
@@ -178,7 +228,13 @@ final class TaskRecords {
     }
 
     private static Map<String, @Nullable Object> usage(Usage usage) {
-        return Map.of("inputTokens", usage.inputTokens(), "outputTokens", usage.outputTokens());
+        Map<String, @Nullable Object> json = new LinkedHashMap<>();
+        json.put("inputTokens", usage.inputTokens());
+        json.put("outputTokens", usage.outputTokens());
+        if (usage.costMicros() > 0) {
+            json.put("costMicros", usage.costMicros());
+        }
+        return json;
     }
 
     private static Map<String, @Nullable Object> object(String json) {

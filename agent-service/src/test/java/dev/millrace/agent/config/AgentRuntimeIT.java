@@ -3,7 +3,7 @@ package dev.millrace.agent.config;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.agent.core.DiscardReason;
-import dev.millrace.agent.core.TaskLimits;
+import dev.millrace.agent.core.MachineLimits;
 import dev.millrace.agent.files.BuiltInAgents;
 import dev.millrace.agent.kafka.Definitions;
 import dev.millrace.agent.topology.ShellMetrics;
@@ -148,7 +148,7 @@ class AgentRuntimeIT {
                 Map.of("bootstrap.servers", bootstrapServers),
                 new AgentRuntime.Settings(
                         new TopicSettings(TestBroker.DEFAULT_PARTITIONS, TopicSettings.BROKER_DEFAULT, false),
-                        TaskLimits.DEFAULT,
+                        MachineLimits.DEFAULT,
                         Duration.ofHours(1),
                         new Definitions.AgentFiles(state.resolve("agents"), Duration.ofMillis(100)),
                         new TaskShellSettings(

@@ -23,38 +23,54 @@ final class DeclaredMoves {
 
     private static final String TABLE = """
             Absent    | InputReceived   | Idle      |
-            Absent    | InputReceived   | Failed    | the input alone is longer than the transcript may be
-            Idle      | Admitted        | Idle      |
+            Absent    | InputReceived   | Failed    | the input alone is longer than the transcript may be, or too many tasks led to this one
+            Idle      | Admitted        | Idle      | it is new: TASK_CREATED follows
+            Idle      | Admitted        | Reasoning | it had completed and was resumed
+            Idle      | Admitted        | Failed    | it had completed and was resumed, and a limit is reached
+            Idle      | TimePassed      | Failed    | its expiry time or its life time is over
             Idle      | TaskCreated     | Reasoning |
+            Idle      | TaskCreated     | Failed    | its session has used what it may
             Idle      | CancelRequested | Cancelled |
             Idle      | FailureDeclared | Failed    |
             Reasoning | ModelReplied    | Acting    | it is the awaited reply
+            Reasoning | ModelReplied    | Suspended | it is the awaited reply, and a person has to agree to one of its tool calls
             Reasoning | ModelReplied    | Failed    | it is the awaited reply and asks for too many tool calls
             Reasoning | QuestionAsked   | Suspended | it is the awaited reply
             Reasoning | ModelCallFailed | Failed    | it is the awaited call
+            Reasoning | TimePassed      | Reasoning | the reply is late: MODEL_CALL_FAILED follows
+            Reasoning | TimePassed      | Failed    | its life time is over
             Reasoning | TaskSuspended   | Suspended |
             Reasoning | CancelRequested | Cancelled |
             Reasoning | FailureDeclared | Failed    |
             Acting    | ToolReturned    | Acting    | the call is open and others are, too
             Acting    | ToolReturned    | Reasoning | the call was the last open one
+            Acting    | ToolReturned    | Suspended | calls run in order, and a person has to agree to the next
             Acting    | ToolReturned    | Failed    | the call was the last open one and a limit is reached
             Acting    | StepCompleted   | Completed | the step is the open response
+            Acting    | TimePassed      | Acting    | a result is late: TOOL_CALL_FAILED follows
+            Acting    | TimePassed      | Failed    | its life time is over
             Acting    | TaskSuspended   | Suspended |
             Acting    | CancelRequested | Cancelled |
             Acting    | FailureDeclared | Failed    |
-            Suspended | InputReceived   | Reasoning | always, except for the very input that started the task
-            Suspended | InputReceived   | Failed    | a limit is reached
-            Suspended | TaskResumed     | Reasoning | new input, or an answer is awaited, or a model reply is, or all results are in
-            Suspended | TaskResumed     | Acting    | no new input, and a model reply was kept or results are missing
-            Suspended | TaskResumed     | Failed    | a limit is reached
+            Suspended | InputReceived   | Suspended | always, except for the very input that started the task: it asks to be admitted
+            Suspended | InputReceived   | Failed    | the transcript would be longer than it may be
+            Suspended | TaskResumed     | Suspended | new input, or it was suspended by somebody: it asks to be admitted, unless it waits for something else as well
+            Suspended | TaskResumed     | Failed    | the transcript would be longer than it may be
+            Suspended | ApprovalDecided | Suspended | the call waits for a decision; after the last one it asks to be admitted
+            Suspended | TaskSuspended   | Suspended | nobody has suspended it: now it waits for that, too
+            Suspended | Admitted        | Reasoning | it goes on with something new, or a model reply is awaited, or all results are in
+            Suspended | Admitted        | Acting    | it goes on where it stopped, and a model reply was kept or results are missing
+            Suspended | Admitted        | Suspended | it goes on where it stopped, and a person has to agree to a tool call
+            Suspended | Admitted        | Failed    | a limit is reached
+            Suspended | TimePassed      | Suspended | a reply, a result or a decision is late: it follows
+            Suspended | TimePassed      | Failed    | its life time is over
             Suspended | ModelReplied    | Suspended | it is the awaited reply: it is kept
             Suspended | QuestionAsked   | Suspended | it is the awaited reply: an answer is awaited now
             Suspended | ModelCallFailed | Failed    | it is the awaited call
             Suspended | ToolReturned    | Suspended | the call is open: the result is recorded
             Suspended | CancelRequested | Cancelled |
             Suspended | FailureDeclared | Failed    |
-            Completed | TaskResumed     | Reasoning | there is new input
-            Completed | TaskResumed     | Failed    | there is new input and a limit is reached
+            Completed | TaskResumed     | Idle      | there is new input: it asks to be admitted
             """;
 
     static final List<Move> ALL = TABLE.lines()

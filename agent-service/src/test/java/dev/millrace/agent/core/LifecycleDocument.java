@@ -1,5 +1,7 @@
 package dev.millrace.agent.core;
 
+import static dev.millrace.schemas.KnownEventType.APPROVAL_DECIDED;
+import static dev.millrace.schemas.KnownEventType.APPROVAL_REQUESTED;
 import static dev.millrace.schemas.KnownEventType.MESSAGE_RECEIVED;
 import static dev.millrace.schemas.KnownEventType.MODEL_CALL_FAILED;
 import static dev.millrace.schemas.KnownEventType.NEED_MORE_INFO;
@@ -49,6 +51,7 @@ final class LifecycleDocument {
             Map.entry(TaskEvent.ModelCallFailed.class, List.of(MODEL_CALL_FAILED)),
             Map.entry(TaskEvent.StepCompleted.class, List.of(STEP_COMPLETED)),
             Map.entry(TaskEvent.ToolReturned.class, List.of(TOOL_CALL_COMPLETED, TOOL_CALL_FAILED)),
+            Map.entry(TaskEvent.ApprovalDecided.class, List.of(APPROVAL_DECIDED)),
             Map.entry(TaskEvent.TaskSuspended.class, List.of(TASK_SUSPENDED)),
             Map.entry(TaskEvent.TaskResumed.class, List.of(TASK_RESUMED)),
             Map.entry(TaskEvent.CancelRequested.class, List.of(TASK_CANCEL_REQUESTED)),
@@ -90,6 +93,11 @@ final class LifecycleDocument {
 
                 Not drawn: events that leave the state as it is. While a task is acting, each result but the last does; while it is
                 suspended, replies and results are kept until it goes on, so nothing that was paid for is asked for twice.
+
+                *Admitted* and *TimePassed* are no events on any topic. A task that has a reason to go on (a start, an answer, a
+                decision, a resume) first asks for a place and is admitted when its turn has come: a suspended task holds none.
+                Whatever a task waits for has a deadline; when the first one is reached, the machine is told that time has passed,
+                and makes up the answer that did not come.
 
                 ## An example
 
@@ -273,6 +281,11 @@ final class LifecycleDocument {
             case "Created" -> TASK_CREATED;
             case "StepDone" -> STEP_COMPLETED;
             case "ToolRefused" -> TOOL_CALL_FAILED;
+            case "ModelTimedOut" -> MODEL_CALL_FAILED;
+            case "ToolTimedOut" -> TOOL_CALL_FAILED;
+            case "ApprovalRequested" -> APPROVAL_REQUESTED;
+            case "ApprovalExpired" -> APPROVAL_DECIDED;
+            case "ApprovalWithdrawn" -> APPROVAL_DECIDED;
             case "Asked" -> TASK_SUSPENDED;
             case "Notified" -> TASK_NOTIFY;
             case "Completed" -> TASK_COMPLETED;

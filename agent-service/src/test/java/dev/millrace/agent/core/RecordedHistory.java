@@ -52,7 +52,7 @@ record RecordedHistory(Head head, List<Line> lines) {
 
     /** The same events again, with what this version of the machine makes of them. */
     RecordedHistory replay() {
-        TaskFsm fsm = new TaskFsm(head.limits());
+        TaskFsm fsm = new TaskFsm(MachineLimits.of(head.limits()));
         TaskState state = TaskState.ABSENT;
         List<Line> replayed = new ArrayList<>();
         for (Line line : lines) {
@@ -139,6 +139,11 @@ record RecordedHistory(Head head, List<Line> lines) {
             case Fact.Created f -> "created";
             case Fact.StepDone f -> "step " + f.stepIndex() + " done";
             case Fact.ToolRefused f -> "refused " + f.toolName() + " " + f.code();
+            case Fact.ModelTimedOut f -> "model timed out " + f.callId();
+            case Fact.ToolTimedOut f -> "tool timed out " + f.callId();
+            case Fact.ApprovalRequested f -> "approval requested " + f.callId() + " " + f.arguments();
+            case Fact.ApprovalExpired f -> "approval expired " + f.callId();
+            case Fact.ApprovalWithdrawn f -> "approval withdrawn " + f.callId();
             case Fact.Asked f -> "asked '" + f.question() + "'";
             case Fact.Notified f -> "notified '" + f.message() + "'";
             case Fact.Completed f -> "completed '" + f.response() + "'";
@@ -165,7 +170,7 @@ record RecordedHistory(Head head, List<Line> lines) {
     @JsonTypeInfo(use = JsonTypeInfo.Id.NAME, property = "is")
     private interface NamedKind {}
 
-    /** Of an event's identity only the id: all are for one task, and time decides nothing. */
+    /** Of an event's identity only the id and the clock: all are for one task, and the event's own time decides nothing. */
     private static final class MetaWriter extends StdSerializer<Meta> {
         MetaWriter() {
             super(Meta.class);
@@ -173,7 +178,7 @@ record RecordedHistory(Head head, List<Line> lines) {
 
         @Override
         public void serialize(Meta meta, JsonGenerator out, SerializerProvider provider) throws IOException {
-            out.writeString(meta.eventId());
+            out.writeString(meta.eventId() + '@' + meta.nowMs());
         }
     }
 
@@ -184,7 +189,8 @@ record RecordedHistory(Head head, List<Line> lines) {
 
         @Override
         public Meta deserialize(JsonParser in, DeserializationContext context) throws IOException {
-            return new Meta(in.getText(), TaskBuilder.TASK_ID, Instant.EPOCH, TaskEvents.NOW_MS);
+            String[] parts = in.getText().split("@", -1);
+            return new Meta(parts[0], TaskBuilder.TASK_ID, Instant.EPOCH, Long.parseLong(parts[1]));
         }
     }
 }

@@ -2,11 +2,16 @@ package dev.millrace.agent.core;
 
 import static dev.millrace.agent.core.TaskBuilder.aTask;
 import static dev.millrace.agent.core.TaskBuilder.asking;
+import static dev.millrace.agent.core.TaskBuilder.deciding;
 import static dev.millrace.agent.core.TaskBuilder.done;
+import static dev.millrace.agent.core.TaskBuilder.goingOn;
+import static dev.millrace.agent.core.TaskBuilder.held;
 import static dev.millrace.agent.core.TaskBuilder.keeping;
 import static dev.millrace.agent.core.TaskBuilder.open;
 import static dev.millrace.agent.core.TaskBuilder.response;
+import static dev.millrace.agent.core.TaskBuilder.step;
 import static dev.millrace.agent.core.TaskBuilder.suspended;
+import static dev.millrace.agent.core.TaskBuilder.undecided;
 import static dev.millrace.agent.core.TaskEvents.refused;
 import static dev.millrace.agent.core.TaskEvents.run;
 
@@ -22,7 +27,14 @@ import java.util.List;
 final class Samples {
 
     /** Small, so that samples can be at a limit. */
-    static final TaskLimits LIMITS = new TaskLimits(3, 2, 500, 1_000);
+    static final TaskLimits LIMITS = TaskBuilder.limits(3, 2, 500, 1_000);
+
+    private static final MachineLimits MACHINE = new MachineLimits(
+            LIMITS,
+            10_000,
+            TaskLimits.NONE,
+            MachineLimits.DEFAULT.modelCallTimeoutMs(),
+            MachineLimits.DEFAULT.toolCallGraceMs());
 
     private static final Acting LAST_CALL_OPEN =
             aTask().iteration(1).transcript(3, 30).acting(open(0, "c1", "search"), done(1, "c2", "fetch"));
@@ -30,11 +42,17 @@ final class Samples {
             aTask().iteration(1).transcript(4, 30).acting(done(0, "c1", "search"), done(1, "c2", "fetch"));
     private static final Acting ALL_DONE_AT_LIMIT =
             aTask().iteration(3).transcript(4, 30).acting(done(0, "c1", "search"));
+    private static final Plan.Step IF_APPROVED =
+            step(1, "c2", "fetch", new Plan.Held("{}", TaskEvents.RUN_IF_APPROVED, false));
     private static final Question QUESTION = new Question("Which?", "p1", List.of(new Call("p2", "search", "{}")));
 
-    static final List<TaskState> STATES = List.of(
+    private static final List<TaskState> TASKS = List.of(
             TaskState.ABSENT,
             aTask().idle(),
+            aTask().idle(TaskEvents.NOW_MS + 1_000),
+            aTask().announced(),
+            aTask().used(600, 400).announced(),
+            aTask().sessionUsed(new Usage(10_000, 0, 0)).idle(),
             aTask().iteration(1).reasoning("m1"),
             aTask().iteration(1).acting(open(0, "c1", "search"), open(1, "c2", "fetch")),
             LAST_CALL_OPEN,
@@ -42,27 +60,52 @@ final class Samples {
             aTask().iteration(1).transcript(2, 7).acting(response("Hello")),
             suspended(aTask().iteration(1).reasoning("m1")),
             suspended(aTask().iteration(3).reasoning("m1")),
-            keeping(aTask().iteration(1).reasoning("m1"), new KeptReply("Hello", List.of())),
-            keeping(aTask().iteration(1).reasoning("m1"), new KeptReply(null, List.of(run("p1", "search", "{}")))),
+            keeping(aTask().iteration(1).reasoning("m1"), new KeptReply("Hello", List.of(), false)),
             keeping(
                     aTask().iteration(1).reasoning("m1"),
-                    new KeptReply(null, List.of(refused("p1", "shell", "tool_not_found", "no")))),
+                    new KeptReply(null, List.of(run("p1", "search", "{}")), false)),
+            keeping(
+                    aTask().iteration(1).reasoning("m1"),
+                    new KeptReply(null, List.of(refused("p1", "shell", "tool_not_found", "no")), false)),
             asking(aTask().iteration(1).transcript(2, 20).reasoning("m1"), QUESTION),
             asking(aTask().iteration(3).transcript(2, 20).reasoning("m1"), QUESTION),
             suspended(LAST_CALL_OPEN),
             suspended(ALL_DONE),
             suspended(ALL_DONE_AT_LIMIT),
+            aTask().iteration(1).actingInOrder(open(0, "c1", "search"), held(1, "c2", "fetch")),
+            aTask().iteration(1).actingInOrder(open(0, "c1", "search"), IF_APPROVED),
+            deciding(aTask().iteration(1).acting(undecided(0, "c1", "search"), open(1, "c2", "fetch"))),
+            deciding(aTask().iteration(1).acting(undecided(0, "c1", "search"), undecided(1, "c2", "fetch"))),
+            goingOn(suspended(aTask().iteration(1).reasoning("m1"))),
+            goingOn(suspended(aTask().iteration(1).reasoning("m1")), "Wait"),
+            goingOn(suspended(ALL_DONE)),
+            goingOn(suspended(ALL_DONE_AT_LIMIT)),
+            goingOn(suspended(LAST_CALL_OPEN)),
+            goingOn(suspended(aTask().iteration(1).acting(done(0, "c1", "search"), IF_APPROVED))),
+            goingOn(asking(aTask().iteration(1).transcript(2, 20).reasoning("m1"), QUESTION), "Both"),
             aTask().iteration(2).transcript(4, 40).completed(),
             aTask().iteration(2).transcript(4, 40).used(600, 400).completed(),
             aTask().iteration(3).failed(TaskEvents.ERROR),
             aTask().iteration(1).cancelled("enough"));
+
+    static final List<TaskState> STATES =
+            TASKS.stream().map(state -> TaskBuilder.limited(state, LIMITS)).toList();
 
     static final List<TaskEvent> EVENTS = List.of(
             TaskEvents.firstInput("Hi"),
             TaskEvents.input("One more thing"),
             TaskEvents.input("x".repeat(501)),
             TaskEvents.admitted(),
+            TaskEvents.admittedWith(new Usage(5_000, 0, 0)),
             TaskEvents.timePassed(),
+            TaskEvents.timePassed(TaskBuilder.TOOL_DEADLINE_MS),
+            TaskEvents.timePassed(TaskBuilder.MODEL_DEADLINE_MS),
+            TaskEvents.timePassed(TaskBuilder.EXPIRES_AT_MS),
+            TaskEvents.approved("c1"),
+            TaskEvents.rejected("c1", null, null),
+            TaskEvents.rejected("c9", null, null),
+            TaskEvents.called("m1", null, TaskEvents.ifApproved("p1", "pay", "{}")),
+            TaskEvents.firstInput("Hi", new TaskEvent.Terms(9, Deadlines.NEVER, TaskLimits.UNLIMITED)),
             TaskEvents.created(),
             TaskEvents.answered("m1", "Hello"),
             TaskEvents.answered("m0", "old"),
@@ -80,6 +123,7 @@ final class Samples {
             TaskEvents.suspend("lunch"),
             TaskEvents.resume(),
             TaskEvents.resumeWith("And now?"),
+            TaskEvents.resumeWith("x".repeat(501)),
             TaskEvents.cancel("enough"),
             TaskEvents.declareFailed());
 
@@ -90,7 +134,7 @@ final class Samples {
 
     /** Every state with every event. */
     static List<Outcome> outcomes() {
-        TaskFsm fsm = new TaskFsm(LIMITS);
+        TaskFsm fsm = new TaskFsm(MACHINE);
         List<Outcome> outcomes = new ArrayList<>();
         for (TaskState state : STATES) {
             for (TaskEvent event : EVENTS) {

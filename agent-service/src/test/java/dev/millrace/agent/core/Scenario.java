@@ -1,6 +1,7 @@
 package dev.millrace.agent.core;
 
 import dev.millrace.agent.core.Effect.CallTool;
+import dev.millrace.agent.core.TaskEvent.ApprovalDecided;
 import dev.millrace.agent.core.TaskEvent.CancelRequested;
 import dev.millrace.agent.core.TaskEvent.InputReceived;
 import dev.millrace.agent.core.TaskEvent.ModelCallFailed;
@@ -60,6 +61,7 @@ record Scenario(String name, String about, TaskLimits limits, Consumer<Script> s
                             .toolReturns("http_get", "\"B\"")
                             .toolReturns("read_file", "\"A\"")
                             .resumed(null)
+                            .admitted()
                             .modelAnswers("They differ.")),
             scenario(
                     "suspend-with-late-reply",
@@ -69,7 +71,8 @@ record Scenario(String name, String about, TaskLimits limits, Consumer<Script> s
                             .suspended("lunch")
                             .modelAnswers("Hello")
                             .again()
-                            .resumed(null)),
+                            .resumed(null)
+                            .admitted()),
             scenario(
                     "ask-and-answer",
                     "X-10, X-11: the model asks by a tool call, then in plain words; messages are the answers",
@@ -81,9 +84,12 @@ record Scenario(String name, String about, TaskLimits limits, Consumer<Script> s
                                     TaskEvents.run("p1", "ask_user", "{\"question\":\"For how many?\"}"),
                                     TaskEvents.run("p2", "web_search", "{}"))
                             .says("Four")
+                            .admitted()
                             .modelAsks("When?", null)
+                            .resumed(null)
                             .says("At eight")
                             .again()
+                            .admitted()
                             .modelAnswers("Done.")),
             scenario(
                     "message-while-acting",
@@ -93,6 +99,7 @@ record Scenario(String name, String about, TaskLimits limits, Consumer<Script> s
                             .modelCalls(null, TaskEvents.run("p1", "web_search", "{\"query\":\"cats\"}"))
                             .suspended("wrong")
                             .says("Dogs, I meant")
+                            .admitted()
                             .toolReturns("web_search", "[]")
                             .modelAnswers("Dogs it is.")),
             scenario(
@@ -105,7 +112,7 @@ record Scenario(String name, String about, TaskLimits limits, Consumer<Script> s
             scenario(
                     "iteration-limit",
                     "F-075, X-06: a model that never stops calling tools",
-                    new TaskLimits(2, 32, 4_000_000, 2_000_000),
+                    TaskBuilder.limits(2, 32, 4_000_000, 2_000_000),
                     task -> task.says("Loop")
                             .admitted()
                             .modelCalls(null, TaskEvents.run("p1", "sleep", "{}"))
@@ -120,6 +127,7 @@ record Scenario(String name, String about, TaskLimits limits, Consumer<Script> s
                             .modelAnswers("Hello")
                             .says("A message is no resume")
                             .resumed("And now?")
+                            .admitted()
                             .modelCalls(null, TaskEvents.run("p1", "current_time", "{}"))
                             .toolReturns("current_time", "\"noon\"")
                             .modelAnswers("Noon.")),
@@ -145,7 +153,75 @@ record Scenario(String name, String about, TaskLimits limits, Consumer<Script> s
             scenario(
                     "model-failure",
                     "F-070, F-136: the model call fails for good; nothing helps a failed task",
-                    task -> task.says("Hi").admitted().modelFails().resumed("again")));
+                    task -> task.says("Hi").admitted().modelFails().resumed("again")),
+            scenario(
+                    "approval",
+                    "DESIGN §4: one call needs none, one is approved with other arguments, one is rejected; suspended by hand"
+                            + " meanwhile, decided twice",
+                    task -> task.says("Pay")
+                            .admitted()
+                            .modelCalls(
+                                    null,
+                                    TaskEvents.run("p1", "read_file", "{}"),
+                                    TaskEvents.ifApproved("p2", "pay", "{\"amount\":100}"),
+                                    TaskEvents.ifApproved("p3", "mail", "{}"))
+                            .approved("pay", "{\"amount\":10}")
+                            .again()
+                            .suspended("lunch")
+                            .toolReturns("read_file", "\"A\"")
+                            .rejected("mail", "not now")
+                            .resumed(null)
+                            .admitted()
+                            .toolReturns("pay", "{\"paid\":10}")
+                            .modelAnswers("Paid 10.")),
+            scenario(
+                    "approval-message",
+                    "X-10: a message in place of a decision withdraws the question, and the call is not run",
+                    task -> task.says("Pay")
+                            .admitted()
+                            .modelCalls(null, TaskEvents.ifApproved("p1", "pay", "{}"))
+                            .resumed(null)
+                            .says("Wait, how much is it?")
+                            .says("And to whom?")
+                            .admitted()
+                            .modelAnswers("10, to Ada.")),
+            scenario(
+                    "approval-expiry",
+                    "X-43: nobody decides in time, so the call is rejected",
+                    task -> task.says("Pay")
+                            .admitted()
+                            .modelCalls(null, TaskEvents.ifApproved("p1", "pay", "{}"))
+                            .timePasses()
+                            .admitted()
+                            .modelAnswers("Nobody let me.")),
+            scenario(
+                    "in-order",
+                    "DESIGN §7: sequential calls run one after the other, an approval among them when its turn comes",
+                    task -> task.says("In order")
+                            .admitted()
+                            .modelCallsInOrder(
+                                    TaskEvents.run("p1", "first", "{}"),
+                                    TaskEvents.refused("p2", "shell", "tool_not_found", "no"),
+                                    TaskEvents.ifApproved("p3", "second", "{}"),
+                                    TaskEvents.run("p4", "third", "{}"))
+                            .toolReturns("first", "1")
+                            .approved("second", null)
+                            .admitted()
+                            .toolReturns("second", "2")
+                            .toolReturns("third", "3")
+                            .modelAnswers("Done.")),
+            scenario(
+                    "silent-tool",
+                    "X-43: a tool that never answers is an error to the model; its late result is stale",
+                    task -> task.says("Search")
+                            .admitted()
+                            .modelCalls(null, TaskEvents.run("p1", "web_search", "{}"))
+                            .timePasses()
+                            .modelAnswers("The search is down.")),
+            scenario(
+                    "silent-model",
+                    "X-43: a model that never answers fails the task",
+                    task -> task.says("Hi").admitted().timePasses().lateAnswer("Hello")));
 
     private static Scenario scenario(String name, String about, Consumer<Script> story) {
         return scenario(name, about, TaskLimits.DEFAULT, story);
@@ -164,7 +240,7 @@ record Scenario(String name, String about, TaskLimits limits, Consumer<Script> s
 
     /** Plays it and returns every move, those by follow-ups among them. */
     List<SimulatedShell.Move> play() {
-        Script script = new Script(new SimulatedShell(limits));
+        Script script = new Script(new SimulatedShell(MachineLimits.of(limits)));
         story.accept(script);
         return script.shell.moves();
     }
@@ -182,7 +258,7 @@ record Scenario(String name, String about, TaskLimits limits, Consumer<Script> s
 
         Script says(String text) {
             Meta meta = shell.moves().isEmpty() ? meta(TaskBuilder.TASK_ID) : meta();
-            return happens(new InputReceived(meta, text, "general", 100));
+            return happens(new InputReceived(meta, text, "general", 100, TaskEvent.Terms.NONE));
         }
 
         Script admitted() {
@@ -191,16 +267,34 @@ record Scenario(String name, String about, TaskLimits limits, Consumer<Script> s
         }
 
         Script modelAnswers(String text) {
-            return happens(new ModelReplied(meta(), modelCall(), text, List.of(), TaskEvents.USAGE));
+            return happens(new ModelReplied(meta(), modelCall(), text, List.of(), false, TaskEvents.USAGE));
         }
 
         /** The answer to the last call, which is settled already. */
         Script lateAnswer(String text) {
-            return happens(new ModelReplied(meta(), lastModelCall(), text, List.of(), TaskEvents.USAGE));
+            return happens(new ModelReplied(meta(), lastModelCall(), text, List.of(), false, TaskEvents.USAGE));
         }
 
         Script modelCalls(@Nullable String text, ToolCall... calls) {
-            return happens(new ModelReplied(meta(), modelCall(), text, List.of(calls), TaskEvents.USAGE));
+            return happens(new ModelReplied(meta(), modelCall(), text, List.of(calls), false, TaskEvents.USAGE));
+        }
+
+        Script modelCallsInOrder(ToolCall... calls) {
+            return happens(new ModelReplied(meta(), modelCall(), null, List.of(calls), true, TaskEvents.USAGE));
+        }
+
+        Script approved(String tool, @Nullable String arguments) {
+            return happens(new ApprovalDecided(meta(), approval(tool), true, arguments, null, "ada"));
+        }
+
+        Script rejected(String tool, String reason) {
+            return happens(new ApprovalDecided(meta(), approval(tool), false, null, reason, "ada"));
+        }
+
+        /** As much as it takes until something is late. */
+        Script timePasses() {
+            shell.passTimeUntilWakeUp();
+            return this;
         }
 
         Script modelAsks(String question, @Nullable String toolCallId, ToolCall... calls) {
@@ -263,6 +357,14 @@ record Scenario(String name, String about, TaskLimits limits, Consumer<Script> s
                     .reduce(lastModelCall, (earlier, later) -> later);
         }
 
+        private String approval(String tool) {
+            return shell.approvalsOut().stream()
+                    .filter(request -> request.toolName().equals(tool))
+                    .map(Fact.ApprovalRequested::callId)
+                    .findFirst()
+                    .orElseThrow();
+        }
+
         private String toolCall(String tool) {
             return shell.toolCallsOut().stream()
                     .filter(call -> call.toolName().equals(tool))
@@ -275,8 +377,8 @@ record Scenario(String name, String about, TaskLimits limits, Consumer<Script> s
             return meta("e" + ++events);
         }
 
-        private static Meta meta(String eventId) {
-            return new Meta(eventId, TaskBuilder.TASK_ID, Instant.EPOCH, TaskEvents.NOW_MS);
+        private Meta meta(String eventId) {
+            return new Meta(eventId, TaskBuilder.TASK_ID, Instant.EPOCH, shell.nowMs());
         }
     }
 }

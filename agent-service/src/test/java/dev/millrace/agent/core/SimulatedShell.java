@@ -9,6 +9,7 @@ import dev.millrace.agent.core.Effect.Publish;
 import dev.millrace.agent.core.Effect.RequestAdmission;
 import dev.millrace.agent.core.Effect.SettleModelCall;
 import dev.millrace.agent.core.TaskEvent.Admitted;
+import dev.millrace.agent.core.TaskEvent.ApprovalDecided;
 import dev.millrace.agent.core.TaskEvent.CancelRequested;
 import dev.millrace.agent.core.TaskEvent.FailureDeclared;
 import dev.millrace.agent.core.TaskEvent.InputReceived;
@@ -37,12 +38,14 @@ import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.OptionalLong;
 import java.util.Set;
 
 /**
@@ -62,6 +65,7 @@ final class SimulatedShell {
     }
 
     private final TaskFsm fsm;
+    private final MachineLimits machine;
     private final TaskLimits limits;
     private TaskState state = TaskState.ABSENT;
 
@@ -72,11 +76,16 @@ final class SimulatedShell {
     private final Set<String> everyCallId = new HashSet<>();
     private final Set<String> refusalsOut = new HashSet<>();
     private int modelCallsSinceTurn;
-    private int admissions;
+    private final Set<String> needApproval = new HashSet<>();
+    private final Map<String, Fact.ApprovalRequested> approvalsOut = new LinkedHashMap<>();
+    private final Map<String, String> approvedArguments = new HashMap<>();
+    private int events;
+    private long nowMs = TaskEvents.NOW_MS;
 
-    SimulatedShell(TaskLimits limits) {
-        this.fsm = new TaskFsm(limits);
-        this.limits = limits;
+    SimulatedShell(MachineLimits machine) {
+        this.fsm = new TaskFsm(machine);
+        this.machine = machine;
+        this.limits = machine.task();
     }
 
     TaskState state() {
@@ -108,10 +117,50 @@ final class SimulatedShell {
 
     /** Lets the task, which waits for it, begin. */
     void admit() {
+        admit(Usage.NONE);
+    }
+
+    /** The same, when its session has used so much. */
+    void admit(Usage sessionUse) {
         require(state.wantsAdmission(), "nothing to admit");
-        take(new Admitted(
-                new Meta("admitted-" + ++admissions, TaskBuilder.TASK_ID, Instant.EPOCH, TaskEvents.NOW_MS),
-                Usage.NONE));
+        take(new Admitted(meta("admitted-" + ++events), sessionUse));
+    }
+
+    /** Tool calls that wait for a decision. */
+    List<Fact.ApprovalRequested> approvalsOut() {
+        return List.copyOf(approvalsOut.values());
+    }
+
+    /** The clock. */
+    long nowMs() {
+        return nowMs;
+    }
+
+    /** Lets the clock run until the machine wants to be woken, if it does, and tells it. */
+    void passTimeUntilWakeUp() {
+        OptionalLong wakeAt = TaskFsm.wakeAt(state);
+        if (wakeAt.isPresent()) {
+            passTime(Math.max(0, wakeAt.getAsLong() - nowMs));
+        }
+    }
+
+    /** Lets the clock run and tells the machine. */
+    void passTime(long ms) {
+        nowMs += ms;
+        OptionalLong wakeAt = TaskFsm.wakeAt(state);
+        boolean due = wakeAt.isPresent() && wakeAt.getAsLong() <= nowMs;
+        int before = moves.size();
+        take(new TimePassed(meta("time-" + ++events)));
+        require(
+                moves.get(before).transition().accepted() == due,
+                due ? "it was woken in vain" : "it took the time although nothing was due");
+        require(
+                TaskFsm.wakeAt(state).orElse(Deadlines.NEVER) > nowMs,
+                "what is late stays late: it would be woken for ever");
+    }
+
+    private Meta meta(String eventId) {
+        return new Meta(eventId, TaskBuilder.TASK_ID, Instant.EPOCH, nowMs);
     }
 
     /** Takes an event and all that follows from it at once. A task that asks for admission gets it by {@link #admit}. */
@@ -140,7 +189,7 @@ final class SimulatedShell {
         Transition transition = fsm.transition(before, event);
         moves.add(new Move(before, event, transition));
         require(
-                transition.equals(new TaskFsm(limits).transition(before, later(event))),
+                transition.equals(new TaskFsm(machine).transition(before, later(event))),
                 "equal arguments, or another time, gave another result");
         checkDiscards(before, event, transition);
         state = transition.next();
@@ -166,12 +215,31 @@ final class SimulatedShell {
                 case Discard discard -> {}
             }
         }
-        if (event instanceof ToolReturned result && transition.accepted()) {
-            toolCallsOut.remove(result.callId());
-            refusalsOut.remove(result.callId());
+        if (transition.accepted()) {
+            settled(event);
         }
         checkState(before, event, transition);
         return followUps;
+    }
+
+    private void settled(TaskEvent event) {
+        if (event instanceof ToolReturned result) {
+            toolCallsOut.remove(result.callId());
+            refusalsOut.remove(result.callId());
+        }
+        if (event instanceof ModelReplied reply) {
+            reply.calls().stream()
+                    .filter(call -> call.route() instanceof ToolCall.Run run && run.approval() != null)
+                    .forEach(call -> needApproval.add(call.toolCallId()));
+        }
+        if (event instanceof ApprovalDecided decision) {
+            Fact.ApprovalRequested request = approvalsOut.remove(decision.callId());
+            require(request != null, "a decision was taken that nobody waits for");
+            if (request != null && decision.approved()) {
+                String arguments = decision.arguments() == null ? request.arguments() : decision.arguments();
+                approvedArguments.put(request.toolCallId(), arguments);
+            }
+        }
     }
 
     private void checkDiscards(TaskState before, TaskEvent event, Transition transition) {
@@ -258,14 +326,29 @@ final class SimulatedShell {
 
     private void callTool(CallTool call) {
         require(everyCallId.add(call.callId()), "the call id was used before: " + call.callId());
-        require(state instanceof Acting, "a tool call while " + state.label());
         require(
-                transcript.getLast() instanceof AssistantTurn turn
-                        && turn.toolCalls()
-                                .contains(
-                                        new TranscriptEntry.Call(call.toolCallId(), call.toolName(), call.arguments())),
-                "a tool call that the model did not ask for");
+                state instanceof Acting || (state instanceof Suspended s && s.from() instanceof Acting),
+                "a tool call while " + state.label());
+        TranscriptEntry.Call asked = lastTurn().toolCalls().stream()
+                .filter(candidate -> candidate.toolCallId().equals(call.toolCallId()))
+                .findFirst()
+                .orElseThrow(() -> new AssertionError("a tool call that the model did not ask for"));
+        require(asked.toolName().equals(call.toolName()), "another tool than the model asked for");
+        String approved = approvedArguments.get(call.toolCallId());
+        require(approved != null || !needApproval.contains(call.toolCallId()), "it ran without approval");
+        require(
+                call.arguments().equals(approved == null ? asked.arguments() : approved),
+                "other arguments than were asked for, or approved");
         toolCallsOut.put(call.callId(), call);
+    }
+
+    private AssistantTurn lastTurn() {
+        for (TranscriptEntry entry : transcript.reversed()) {
+            if (entry instanceof AssistantTurn turn) {
+                return turn;
+            }
+        }
+        throw new AssertionError("the model has not said anything");
     }
 
     private void checkPublished(TaskState before, TaskEvent event, Fact fact) {
@@ -287,7 +370,20 @@ final class SimulatedShell {
                 require(event instanceof ToolReturned && !before.equals(state), "a notification out of nowhere");
             case Fact.Created created -> throw new AssertionError("created must be followed up");
             case Fact.StepDone stepDone -> throw new AssertionError("a step must be followed up");
+            case Fact.ApprovalRequested request -> {
+                require(
+                        state instanceof Suspended s
+                                && s.undecided().stream()
+                                        .anyMatch(step -> step.callId().equals(request.callId())),
+                        "an approval that the task does not wait for");
+                approvalsOut.put(request.callId(), request);
+            }
+            case Fact.ApprovalWithdrawn withdrawn ->
+                require(approvalsOut.remove(withdrawn.callId()) != null, "withdrawn what nobody was asked");
             case Fact.ToolRefused refused -> throw new AssertionError("a refusal must be followed up");
+            case Fact.ModelTimedOut other -> throw new AssertionError("to be followed up: " + other);
+            case Fact.ToolTimedOut other -> throw new AssertionError("to be followed up: " + other);
+            case Fact.ApprovalExpired other -> throw new AssertionError("to be followed up: " + other);
         }
     }
 
@@ -305,6 +401,14 @@ final class SimulatedShell {
                 refusalsOut.add(refused.callId());
                 followUps.add(new ToolReturned(meta, refused.callId(), refused.message(), true, null));
             }
+            case Fact.ModelTimedOut late ->
+                followUps.add(new ModelCallFailed(meta, late.callId(), new TaskError("timeout", "no reply")));
+            case Fact.ToolTimedOut late ->
+                followUps.add(new ToolReturned(meta, late.callId(), "no result", true, null));
+            case Fact.ApprovalExpired late ->
+                followUps.add(new ApprovalDecided(meta, late.callId(), late.approved(), null, null, "expiry"));
+            case Fact.ApprovalRequested other -> throw new AssertionError("not to be followed up: " + other);
+            case Fact.ApprovalWithdrawn other -> throw new AssertionError("not to be followed up: " + other);
             case Fact.Asked other -> throw new AssertionError("not to be followed up: " + other);
             case Fact.Notified other -> throw new AssertionError("not to be followed up: " + other);
             case Fact.Completed other -> throw new AssertionError("not to be followed up: " + other);
@@ -317,9 +421,13 @@ final class SimulatedShell {
     private void checkState(TaskState before, TaskEvent event, Transition transition) {
         if (state instanceof Suspended) {
             require(
-                    transition.effects().stream()
-                            .noneMatch(e -> e instanceof CallModel || e instanceof CallTool || e instanceof FollowUp),
-                    "work was started while suspended");
+                    transition.effects().stream().noneMatch(CallModel.class::isInstance),
+                    "the model was called while suspended");
+            require(
+                    !(before instanceof Suspended)
+                            || event instanceof Admitted
+                            || transition.effects().stream().noneMatch(CallTool.class::isInstance),
+                    "a tool was called while suspended");
         }
         require(
                 count(transition, Fact.Completed.class)
@@ -352,8 +460,7 @@ final class SimulatedShell {
     private static String awaited(TaskState state) {
         return switch (state) {
             case Reasoning s -> s.awaiting();
-            case Suspended s
-            when s.from() instanceof Reasoning from && s.kept() == null && s.question() == null -> from.awaiting();
+            case Suspended s when s.from() instanceof Reasoning from && s.awaitsReply() -> from.awaiting();
             case Suspended s -> "";
             case Absent s -> "";
             case Idle s -> "";
@@ -365,17 +472,51 @@ final class SimulatedShell {
 
     /** What holds when nothing is left to follow up: whatever the task waits for has been asked for, so it cannot hang. */
     private void checkAtRest() {
+        if (state instanceof Suspended s) {
+            require(
+                    s.byHand()
+                            || s.next() != null
+                            || s.question() != null
+                            || !s.undecided().isEmpty(),
+                    "suspended, and nobody knows what for");
+            require(s.next() == null || s.undecided().isEmpty(), "it goes on while it waits for a decision");
+        }
+        require(
+                state instanceof Completed
+                        || state instanceof Ended
+                        || state instanceof Absent
+                        || TaskFsm.wakeAt(state).isPresent(),
+                "it waits, maybe for ever");
         Acting acting =
                 state instanceof Acting a ? a : state instanceof Suspended s && s.from() instanceof Acting a ? a : null;
         if (acting != null) {
             require(state instanceof Suspended || !acting.plan().done(), "everything is done and nothing goes on");
-            for (Plan.Step step : acting.plan().steps()) {
-                require(
-                        step.completed()
-                                || (step instanceof Plan.CallStep call && toolCallsOut.containsKey(call.callId())),
-                        "waits for a step that nobody was asked for: " + step);
-            }
+            checkPlan(acting.plan());
         }
+    }
+
+    private void checkPlan(Plan plan) {
+        boolean goesOnLater = state instanceof Suspended;
+        boolean first = true;
+        for (Plan.CallStep step : plan.openCalls()) {
+            switch (step.standing()) {
+                case Plan.Held held ->
+                    require(goesOnLater || (plan.sequential() && !first), "its turn has come: " + step);
+                case Plan.Deciding deciding ->
+                    require(approvalsOut.containsKey(step.callId()), "nobody was asked to decide: " + step);
+                case Plan.Requested requested ->
+                    require(
+                            toolCallsOut.containsKey(step.callId())
+                                    || (goesOnLater && requested.equals(Plan.Requested.OF_NOBODY)),
+                            "waits for a step that nobody was asked for: " + step);
+                case Plan.Done done -> throw new AssertionError("open and done: " + step);
+            }
+            require(!plan.sequential() || first || step.standing() instanceof Plan.Held, "out of turn: " + step);
+            first = false;
+        }
+        require(
+                plan.steps().stream().allMatch(step -> step.completed() || step instanceof Plan.CallStep),
+                "waits for a response that is there");
     }
 
     private static long count(Transition transition, Class<? extends Fact> kind) {
@@ -398,16 +539,18 @@ final class SimulatedShell {
                 Instant.ofEpochMilli(4_000_000_000_000L),
                 event.meta().nowMs());
         return switch (event) {
-            case InputReceived e -> new InputReceived(meta, e.text(), e.taskType(), e.priority());
+            case InputReceived e -> new InputReceived(meta, e.text(), e.taskType(), e.priority(), e.terms());
             case Admitted e -> new Admitted(meta, e.sessionUse());
             case TimePassed e -> new TimePassed(meta);
             case TaskCreated e -> new TaskCreated(meta);
-            case ModelReplied e -> new ModelReplied(meta, e.callId(), e.text(), e.calls(), e.usage());
+            case ModelReplied e -> new ModelReplied(meta, e.callId(), e.text(), e.calls(), e.sequential(), e.usage());
             case QuestionAsked e ->
                 new QuestionAsked(meta, e.callId(), e.question(), e.text(), e.toolCallId(), e.calls(), e.usage());
             case ModelCallFailed e -> new ModelCallFailed(meta, e.callId(), e.error());
             case StepCompleted e -> new StepCompleted(meta, e.stepIndex());
             case ToolReturned e -> new ToolReturned(meta, e.callId(), e.content(), e.isError(), e.notification());
+            case ApprovalDecided e ->
+                new ApprovalDecided(meta, e.callId(), e.approved(), e.arguments(), e.reason(), e.decidedBy());
             case TaskSuspended e -> new TaskSuspended(meta, e.reason());
             case TaskResumed e -> new TaskResumed(meta, e.newInput());
             case CancelRequested e -> new CancelRequested(meta, e.reason());

@@ -1,6 +1,7 @@
 package dev.millrace.agent.core;
 
 import dev.millrace.agent.core.TaskEvent.Admitted;
+import dev.millrace.agent.core.TaskEvent.ApprovalDecided;
 import dev.millrace.agent.core.TaskEvent.CancelRequested;
 import dev.millrace.agent.core.TaskEvent.FailureDeclared;
 import dev.millrace.agent.core.TaskEvent.InputReceived;
@@ -27,7 +28,13 @@ final class TaskEvents {
     /** What the shell's clock says whenever it is not told otherwise. */
     static final long NOW_MS = 1_000_000;
 
-    static final Usage USAGE = new Usage(10, 5);
+    static final Usage USAGE = new Usage(10, 5, 0);
+    /** Toolset {@code general}, five seconds. */
+    static final ToolCall.Run RUN = new ToolCall.Run("general", 5_000, null);
+    /** The same, if a person agrees within a minute. */
+    static final ToolCall.Run RUN_IF_APPROVED =
+            new ToolCall.Run("general", 5_000, new ToolCall.Approval(60_000, false));
+
     static final TaskError ERROR = new TaskError("provider_down", "no answer after 3 attempts");
 
     private TaskEvents() {}
@@ -47,19 +54,31 @@ final class TaskEvents {
 
     /** The event that starts task {@code t1}. */
     static InputReceived firstInput(String text) {
-        return new InputReceived(meta(TaskBuilder.TASK_ID), text, "general", 100);
+        return firstInput(text, TaskEvent.Terms.NONE);
+    }
+
+    static InputReceived firstInput(String text, TaskEvent.Terms terms) {
+        return new InputReceived(meta(TaskBuilder.TASK_ID), text, "general", 100, terms);
     }
 
     static InputReceived input(String text) {
-        return new InputReceived(meta(), text, "general", 100);
+        return new InputReceived(meta(), text, "general", 100, TaskEvent.Terms.NONE);
     }
 
     static Admitted admitted() {
         return new Admitted(meta(), Usage.NONE);
     }
 
+    static Admitted admittedWith(Usage sessionUse) {
+        return new Admitted(meta(), sessionUse);
+    }
+
     static TimePassed timePassed() {
-        return new TimePassed(meta());
+        return timePassed(NOW_MS);
+    }
+
+    static TimePassed timePassed(long nowMs) {
+        return new TimePassed(new Meta(EVENT_ID, TaskBuilder.TASK_ID, Instant.EPOCH, nowMs));
     }
 
     static TaskCreated created() {
@@ -67,11 +86,16 @@ final class TaskEvents {
     }
 
     static ModelReplied answered(String callId, @Nullable String text) {
-        return new ModelReplied(meta(), callId, text, List.of(), USAGE);
+        return new ModelReplied(meta(), callId, text, List.of(), false, USAGE);
     }
 
     static ModelReplied called(String callId, @Nullable String text, ToolCall... calls) {
-        return new ModelReplied(meta(), callId, text, List.of(calls), USAGE);
+        return new ModelReplied(meta(), callId, text, List.of(calls), false, USAGE);
+    }
+
+    /** The calls are to run one after the other. */
+    static ModelReplied calledInOrder(String callId, ToolCall... calls) {
+        return new ModelReplied(meta(), callId, null, List.of(calls), true, USAGE);
     }
 
     /** A question in plain words. */
@@ -104,6 +128,18 @@ final class TaskEvents {
         return new ToolReturned(meta(), callId, "{\"sent\":true}", false, message);
     }
 
+    static ApprovalDecided approved(String callId) {
+        return new ApprovalDecided(meta(), callId, true, null, null, "ada");
+    }
+
+    static ApprovalDecided approvedWith(String callId, String arguments) {
+        return new ApprovalDecided(meta(), callId, true, arguments, null, "ada");
+    }
+
+    static ApprovalDecided rejected(String callId, @Nullable String reason, @Nullable String decidedBy) {
+        return new ApprovalDecided(meta(), callId, false, null, reason, decidedBy);
+    }
+
     static TaskSuspended suspend(String reason) {
         return new TaskSuspended(meta(), reason);
     }
@@ -126,7 +162,12 @@ final class TaskEvents {
 
     /** A call of toolset {@code general} with five seconds. */
     static ToolCall run(String toolCallId, String toolName, String arguments) {
-        return new ToolCall(toolCallId, toolName, arguments, new ToolCall.Run("general", 5_000, null));
+        return new ToolCall(toolCallId, toolName, arguments, RUN);
+    }
+
+    /** A call that a person has to agree to within a minute. */
+    static ToolCall ifApproved(String toolCallId, String toolName, String arguments) {
+        return new ToolCall(toolCallId, toolName, arguments, RUN_IF_APPROVED);
     }
 
     static ToolCall refused(String toolCallId, String toolName, String code, String message) {

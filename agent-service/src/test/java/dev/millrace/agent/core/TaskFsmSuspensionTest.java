@@ -2,15 +2,18 @@ package dev.millrace.agent.core;
 
 import static dev.millrace.agent.core.DiscardReason.DUPLICATE;
 import static dev.millrace.agent.core.DiscardReason.NOT_SUSPENDABLE;
+import static dev.millrace.agent.core.DiscardReason.NOT_WAITING;
 import static dev.millrace.agent.core.DiscardReason.STALE_CALL;
 import static dev.millrace.agent.core.TaskBuilder.aTask;
 import static dev.millrace.agent.core.TaskBuilder.asking;
 import static dev.millrace.agent.core.TaskBuilder.done;
 import static dev.millrace.agent.core.TaskBuilder.keeping;
 import static dev.millrace.agent.core.TaskBuilder.open;
+import static dev.millrace.agent.core.TaskBuilder.requested;
 import static dev.millrace.agent.core.TaskBuilder.response;
 import static dev.millrace.agent.core.TaskBuilder.suspended;
 import static dev.millrace.agent.core.TaskEvents.ERROR;
+import static dev.millrace.agent.core.TaskEvents.admitted;
 import static dev.millrace.agent.core.TaskEvents.answered;
 import static dev.millrace.agent.core.TaskEvents.asked;
 import static dev.millrace.agent.core.TaskEvents.callId;
@@ -36,9 +39,11 @@ import dev.millrace.agent.core.Effect.CallModel;
 import dev.millrace.agent.core.Effect.CallTool;
 import dev.millrace.agent.core.Effect.FollowUp;
 import dev.millrace.agent.core.Effect.Publish;
+import dev.millrace.agent.core.Effect.RequestAdmission;
 import dev.millrace.agent.core.Effect.SettleModelCall;
 import dev.millrace.agent.core.TaskState.KeptReply;
 import dev.millrace.agent.core.TaskState.Question;
+import dev.millrace.agent.core.TaskState.Said;
 import dev.millrace.agent.core.TaskState.Suspended;
 import dev.millrace.agent.core.TranscriptEntry.AssistantTurn;
 import dev.millrace.agent.core.TranscriptEntry.Call;
@@ -53,6 +58,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 class TaskFsmSuspensionTest {
 
     private static final String NOT_RUN = "{\"cancelled\":true,\"reason\":\"interrupted by the user\"}";
+    private static final String ASKED_FIRST =
+            "{\"cancelled\":true,\"reason\":\"not run, because the user was asked a question first\"}";
 
     /** Suspended while it waited for {@code m1}. */
     private static final Suspended IN_REASONING = suspended(aTask().reasoningAt(1));
@@ -71,9 +78,26 @@ class TaskFsmSuspensionTest {
             new Question("Which?", "p1", List.of(new Call("p2", "search", "{}"))));
 
     @ParameterizedTest
-    @MethodSource({"meanwhile", "goingOn", "newInput", "answers", "ends", "discards"})
+    @MethodSource({"meanwhile", "reasons", "goingOn", "newInput", "answers", "ends", "discards"})
     void shouldMove(TransitionRow row) {
         row.check();
+    }
+
+    /** How it goes on once it is admitted, after this event has given it a reason to. */
+    private static TransitionRow admittedAfter(
+            String name, Suspended state, TaskEvent event, TaskState next, Effect... effects) {
+        String said =
+                switch (event) {
+                    case TaskEvent.InputReceived e -> e.text();
+                    case TaskEvent.TaskResumed e -> e.newInput();
+                    default -> throw new AssertionError("no reason to go on: " + event);
+                };
+        return row(
+                name,
+                said == null ? TaskBuilder.goingOn(state) : TaskBuilder.goingOn(state, said),
+                admitted(),
+                next,
+                effects);
     }
 
     static Stream<TransitionRow> meanwhile() {
@@ -82,7 +106,9 @@ class TaskFsmSuspensionTest {
                         "X-09: the awaited answer comes while SUSPENDED → kept, paid for, not acted on",
                         IN_REASONING,
                         answered("m1", "Hello"),
-                        keeping(aTask().iteration(1).used(10, 5).reasoning("m1"), new KeptReply("Hello", List.of())),
+                        keeping(
+                                aTask().iteration(1).used(10, 5).reasoning("m1"),
+                                new KeptReply("Hello", List.of(), false)),
                         new SettleModelCall("m1")),
                 row(
                         "X-09: awaited tool calls come while SUSPENDED → kept, none runs",
@@ -90,7 +116,7 @@ class TaskFsmSuspensionTest {
                         called("m1", null, run("p1", "search", "{}")),
                         keeping(
                                 aTask().iteration(1).used(10, 5).reasoning("m1"),
-                                new KeptReply(null, List.of(run("p1", "search", "{}")))),
+                                new KeptReply(null, List.of(run("p1", "search", "{}")), false)),
                         new SettleModelCall("m1")),
                 row(
                         "X-09: the model asks while SUSPENDED → still suspended, now for an answer",
@@ -102,8 +128,10 @@ class TaskFsmSuspensionTest {
                                         .transcript(2, 8)
                                         .reasoning("m1"),
                                 "lunch",
+                                true,
                                 null,
-                                new Question("Which?", null, List.of())),
+                                new Question("Which?", null, List.of()),
+                                null),
                         new SettleModelCall("m1"),
                         new Append(1, List.of(new AssistantTurn("Which?", List.of()))),
                         new Publish(new Fact.Asked("Which?"))),
@@ -128,38 +156,113 @@ class TaskFsmSuspensionTest {
                         new Publish(new Fact.Notified("halfway"))));
     }
 
-    static Stream<TransitionRow> goingOn() {
+    static Stream<TransitionRow> reasons() {
         return Stream.of(
                 row(
+                        "X-13: resumed → it has given its place away and asks for one again",
+                        IN_REASONING,
+                        resume(),
+                        TaskBuilder.goingOn(IN_REASONING),
+                        new RequestAdmission()),
+                row(
+                        "X-10, X-13: a message → the same, and the message is kept",
+                        IN_ACTING,
+                        input("Wait!"),
+                        TaskBuilder.goingOn(IN_ACTING, "Wait!"),
+                        new RequestAdmission()),
+                row(
+                        "X-10: the answer to a question → the same",
+                        ASKING,
+                        input("Both"),
+                        TaskBuilder.goingOn(ASKING, "Both"),
+                        new RequestAdmission()),
+                row(
+                        "X-10: a second message while it waits for admission is kept, too; it is in line already",
+                        TaskBuilder.goingOn(ASKING, new Said("e0", "Both")),
+                        input("Quickly"),
+                        TaskBuilder.goingOn(ASKING, new Said("e0", "Both"), new Said("e", "Quickly"))),
+                discard(
+                        "F-189: the same message twice while it waits for admission",
+                        TaskBuilder.goingOn(ASKING, "Both"),
+                        input("Both"),
+                        DUPLICATE),
+                discard("no answer: a plain resume of a question that is open", ASKING, resume(), NOT_WAITING),
+                row(
+                        "suspended by hand while a question is open → it waits for both",
+                        ASKING,
+                        suspend("lunch"),
+                        new Suspended(ASKING.from(), "lunch", true, null, ASKING.question(), null)),
+                row(
+                        "resumed, and the question is still open → it waits for the answer",
+                        new Suspended(ASKING.from(), "lunch", true, null, ASKING.question(), null),
+                        resume(),
+                        ASKING),
+                row(
+                        "suspended again while it waits for admission → it is not admitted",
+                        TaskBuilder.goingOn(IN_ACTING),
+                        suspend("dinner"),
+                        new Suspended(IN_ACTING.from(), "dinner", true, null, null, null)),
+                discard(
+                        "F-134: suspended again after it was told something → that is not put off",
+                        TaskBuilder.goingOn(IN_ACTING, "Wait!"),
+                        suspend("dinner"),
+                        NOT_SUSPENDABLE),
+                row(
+                        "X-09: a result while it waits for admission → recorded",
+                        TaskBuilder.goingOn(IN_ACTING),
+                        returned("c1", "{}"),
+                        TaskBuilder.goingOn(suspended(aTask().iteration(1)
+                                .transcript(4, 32)
+                                .actions(2)
+                                .acting(done(0, "c1", "search"), done(1, "c2", "fetch")))),
+                        new Append(3, List.of(new ToolResult("p-c1", "search", "{}", false)))),
+                row(
+                        "X-11: a question that has been overtaken by a message is part of the conversation",
+                        TaskBuilder.goingOn(IN_REASONING, "Wait!"),
+                        asked("m1", "Which?"),
+                        TaskBuilder.goingOn(
+                                keeping(
+                                        aTask().iteration(1).used(10, 5).reasoning("m1"),
+                                        new KeptReply("Which?", List.of(), false)),
+                                "Wait!"),
+                        new SettleModelCall("m1")),
+                discard("admitted, but nobody asked for it", IN_ACTING, admitted(), DUPLICATE));
+    }
+
+    static Stream<TransitionRow> goingOn() {
+        return Stream.of(
+                admittedAfter(
                         "F-131: resumed into REASONING, the call is still out → waits on, no second call",
                         IN_REASONING,
                         resume(),
                         aTask().reasoningAt(1)),
-                row(
+                admittedAfter(
                         "X-09: resumed into REASONING with an answer kept → ACTING, no second model call",
-                        keeping(aTask().iteration(1).used(10, 5).reasoning("m1"), new KeptReply("Hello", List.of())),
+                        keeping(
+                                aTask().iteration(1).used(10, 5).reasoning("m1"),
+                                new KeptReply("Hello", List.of(), false)),
                         resume(),
                         aTask().iteration(1).used(10, 5).transcript(2, 7).acting(response("Hello")),
                         new Append(1, List.of(new AssistantTurn("Hello", List.of()))),
                         new FollowUp(new Fact.StepDone(0, 1))),
-                row(
+                admittedAfter(
                         "X-09: resumed into REASONING with tool calls kept → ACTING, they run now",
                         keeping(
                                 aTask().iteration(1).used(10, 5).reasoning("m1"),
-                                new KeptReply(null, List.of(run("p1", "search", "{}")))),
+                                new KeptReply(null, List.of(run("p1", "search", "{}")), false)),
                         resume(),
                         aTask().iteration(1)
                                 .used(10, 5)
                                 .transcript(2, 10)
-                                .acting(new Plan.CallStep(0, callId(1, 1, 1), "p1", "search", false)),
+                                .acting(new Plan.CallStep(0, callId(1, 1, 1), "p1", "search", requested(null))),
                         new Append(1, List.of(new AssistantTurn(null, List.of(new Call("p1", "search", "{}"))))),
                         new CallTool(callId(1, 1, 1), 0, "p1", "search", "{}", "general", 5_000)),
-                row(
+                admittedAfter(
                         "F-131, X-09: resumed into ACTING with results missing → waits on",
                         IN_ACTING,
                         resume(),
                         IN_ACTING.from()),
-                row(
+                admittedAfter(
                         "X-09: resumed into ACTING with all results in → REASONING by the completion rule",
                         suspended(aTask().iteration(1)
                                 .transcript(4, 32)
@@ -172,7 +275,7 @@ class TaskFsmSuspensionTest {
 
     static Stream<TransitionRow> newInput() {
         return Stream.of(
-                row(
+                admittedAfter(
                         "F-132, X-10: a message while the model call is out → that call is dropped, a new one made",
                         IN_REASONING,
                         input("Wait!"),
@@ -180,7 +283,7 @@ class TaskFsmSuspensionTest {
                         new SettleModelCall("m1"),
                         new Append(1, List.of(new UserText("Wait!"))),
                         new CallModel(callId(2, 0, 2), 2)),
-                row(
+                admittedAfter(
                         "X-10: resumed with new input is the same as a message",
                         IN_REASONING,
                         resumeWith("Wait!"),
@@ -188,18 +291,20 @@ class TaskFsmSuspensionTest {
                         new SettleModelCall("m1"),
                         new Append(1, List.of(new UserText("Wait!"))),
                         new CallModel(callId(2, 0, 2), 2)),
-                row(
+                admittedAfter(
                         "X-09, X-10: a message with an answer kept → the answer stays in the transcript, before the message",
-                        keeping(aTask().iteration(1).used(10, 5).reasoning("m1"), new KeptReply("Hello", List.of())),
+                        keeping(
+                                aTask().iteration(1).used(10, 5).reasoning("m1"),
+                                new KeptReply("Hello", List.of(), false)),
                         input("Wait!"),
                         aTask().iteration(2).used(10, 5).transcript(3, 12).reasoning(callId(2, 0, 3)),
                         new Append(1, List.of(new AssistantTurn("Hello", List.of()), new UserText("Wait!"))),
                         new CallModel(callId(2, 0, 3), 2)),
-                row(
+                admittedAfter(
                         "X-10: a message with tool calls kept → they are closed as not run, before the message",
                         keeping(
                                 aTask().iteration(1).used(10, 5).reasoning("m1"),
-                                new KeptReply(null, List.of(run("p1", "search", "{}")))),
+                                new KeptReply(null, List.of(run("p1", "search", "{}")), false)),
                         input("Wait!"),
                         aTask().iteration(2)
                                 .used(10, 5)
@@ -212,7 +317,7 @@ class TaskFsmSuspensionTest {
                                         new ToolResult("p1", "search", NOT_RUN, true),
                                         new UserText("Wait!"))),
                         new CallModel(callId(2, 0, 4), 2)),
-                row(
+                admittedAfter(
                         "X-10: a message while a tool runs → its call is closed, before the message",
                         IN_ACTING,
                         input("Wait!"),
@@ -226,44 +331,37 @@ class TaskFsmSuspensionTest {
 
     static Stream<TransitionRow> answers() {
         return Stream.of(
-                row(
+                admittedAfter(
                         "F-132, X-10, X-11: the answer to a question in plain words is the next message",
                         ASKING,
                         input("Both"),
                         aTask().iteration(2).transcript(3, 12).reasoning(callId(2, 0, 3)),
                         new Append(2, List.of(new UserText("Both"))),
                         new CallModel(callId(2, 0, 3), 2)),
-                row(
+                admittedAfter(
                         "X-11: the answer to ask_user is its result; the other call is closed",
                         ASKING_BY_TOOL,
                         input("Both"),
                         aTask().iteration(2)
-                                .transcript(4, 20 + 4 + NOT_RUN.length())
+                                .transcript(4, 20 + 4 + ASKED_FIRST.length())
                                 .reasoning(callId(2, 0, 4)),
                         new Append(
                                 2,
                                 List.of(
                                         new ToolResult("p1", "ask_user", "Both", false),
-                                        new ToolResult("p2", "search", NOT_RUN, true))),
+                                        new ToolResult("p2", "search", ASKED_FIRST, true))),
                         new CallModel(callId(2, 0, 4), 2)),
-                row(
+                admittedAfter(
                         "X-11: the answer in plain words to a reply that had tool calls too: results first",
                         asking(
                                 aTask().iteration(1).transcript(2, 20).reasoning("m1"),
                                 new Question("Which?", null, List.of(new Call("p2", "search", "{}")))),
                         resumeWith("Both"),
                         aTask().iteration(2)
-                                .transcript(4, 20 + 4 + NOT_RUN.length())
+                                .transcript(4, 20 + 4 + ASKED_FIRST.length())
                                 .reasoning(callId(2, 0, 4)),
-                        new Append(2, List.of(new ToolResult("p2", "search", NOT_RUN, true), new UserText("Both"))),
-                        new CallModel(callId(2, 0, 4), 2)),
-                row(
-                        "F-131: resumed without an answer, the model is told so",
-                        ASKING,
-                        resume(),
-                        aTask().iteration(2).transcript(3, 8 + 27).reasoning(callId(2, 0, 3)),
-                        new Append(2, List.of(new UserText("(resumed without an answer)"))),
-                        new CallModel(callId(2, 0, 3), 2)));
+                        new Append(2, List.of(new ToolResult("p2", "search", ASKED_FIRST, true), new UserText("Both"))),
+                        new CallModel(callId(2, 0, 4), 2)));
     }
 
     static Stream<TransitionRow> ends() {
@@ -303,7 +401,7 @@ class TaskFsmSuspensionTest {
                 discard("the failure of another call", IN_REASONING, modelFailed("m0"), STALE_CALL),
                 discard(
                         "the kept reply again",
-                        keeping(aTask().reasoningAt(1), new KeptReply("Hello", List.of())),
+                        keeping(aTask().reasoningAt(1), new KeptReply("Hello", List.of(), false)),
                         answered("m1", "Hello"),
                         STALE_CALL),
                 discard("a reply after the question", ASKING, answered("m1", "Hello"), STALE_CALL),

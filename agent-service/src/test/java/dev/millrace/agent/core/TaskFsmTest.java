@@ -10,6 +10,7 @@ import static dev.millrace.agent.core.DiscardReason.UNKNOWN_TASK;
 import static dev.millrace.agent.core.TaskBuilder.aTask;
 import static dev.millrace.agent.core.TaskBuilder.done;
 import static dev.millrace.agent.core.TaskBuilder.open;
+import static dev.millrace.agent.core.TaskBuilder.requested;
 import static dev.millrace.agent.core.TaskBuilder.response;
 import static dev.millrace.agent.core.TaskBuilder.suspended;
 import static dev.millrace.agent.core.TaskEvents.ERROR;
@@ -89,7 +90,7 @@ class TaskFsmTest {
                         "X-13: IDLE, admitted → the task is announced",
                         aTask().idle(),
                         admitted(),
-                        aTask().idle(),
+                        aTask().announced(),
                         new FollowUp(new Fact.Created("general"))),
                 row(
                         "F-067, F-074, F-127: IDLE, created → REASONING, the first model call goes out",
@@ -138,7 +139,7 @@ class TaskFsmTest {
                         aTask().iteration(1)
                                 .used(10, 5)
                                 .transcript(2, 2 + 11 + 6 + 7)
-                                .acting(new Plan.CallStep(0, callId(1, 1, 1), "p1", "search", false)),
+                                .acting(new Plan.CallStep(0, callId(1, 1, 1), "p1", "search", requested(null))),
                         new SettleModelCall("m1"),
                         new Append(
                                 1,
@@ -153,8 +154,8 @@ class TaskFsmTest {
                                 .used(10, 5)
                                 .transcript(2, 2 + 8 + 7)
                                 .acting(
-                                        new Plan.CallStep(0, callId(1, 1, 1), "p1", "search", false),
-                                        new Plan.CallStep(1, callId(1, 2, 1), "p2", "fetch", false)),
+                                        new Plan.CallStep(0, callId(1, 1, 1), "p1", "search", requested(null)),
+                                        new Plan.CallStep(1, callId(1, 2, 1), "p2", "fetch", requested(null))),
                         new SettleModelCall("m1"),
                         new Append(
                                 1,
@@ -169,7 +170,8 @@ class TaskFsmTest {
                         aTask().iteration(1)
                                 .used(10, 5)
                                 .transcript(2, 2 + 9 + 2)
-                                .acting(new Plan.CallStep(0, callId(1, 1, 1), "p1", "http_post", false)),
+                                .acting(new Plan.CallStep(
+                                        0, callId(1, 1, 1), "p1", "http_post", Plan.Requested.OF_NOBODY)),
                         new SettleModelCall("m1"),
                         new Append(1, List.of(new AssistantTurn(null, List.of(new Call("p1", "http_post", "{}"))))),
                         new FollowUp(new Fact.ToolRefused(
@@ -187,9 +189,9 @@ class TaskFsmTest {
                                 .used(10, 5)
                                 .transcript(2, 2 + 7 + 8 + 7)
                                 .acting(
-                                        new Plan.CallStep(0, callId(2, 1, 1), "p1", "fetch", false),
-                                        new Plan.CallStep(1, callId(2, 2, 1), "p2", "search", false),
-                                        new Plan.CallStep(2, callId(2, 3, 1), "p3", "shell", false)),
+                                        new Plan.CallStep(0, callId(2, 1, 1), "p1", "fetch", Plan.Requested.OF_NOBODY),
+                                        new Plan.CallStep(1, callId(2, 2, 1), "p2", "search", requested(null)),
+                                        new Plan.CallStep(2, callId(2, 3, 1), "p3", "shell", Plan.Requested.OF_NOBODY)),
                         new SettleModelCall("m2"),
                         new Append(
                                 1,
@@ -341,7 +343,7 @@ class TaskFsmTest {
                                 .input(4)
                                 .transcript(9, 90)
                                 .completed(),
-                        new Publish(new Fact.Completed(4, "42", 2, 4, new Usage(30, 10)))),
+                        new Publish(new Fact.Completed(4, "42", 2, 4, new Usage(30, 10, 0)))),
                 row(
                         "F-123, F-134: ACTING, suspend → SUSPENDED; results will count",
                         aTask().iteration(1).acting(open(0, "c1", "search")),
@@ -398,20 +400,34 @@ class TaskFsmTest {
     static Stream<TransitionRow> completed() {
         return Stream.of(
                 row(
-                        "F-117, F-133, F-148, X-04: COMPLETED, resumed with new input → REASONING, iterations anew",
+                        "F-117, F-148, X-04, X-13: COMPLETED, resumed with new input → in line again, iterations anew",
                         aTask().iteration(7)
                                 .used(500, 100)
                                 .actions(9)
                                 .transcript(20, 400)
                                 .completed(),
                         resumeWith("And now?"),
+                        aTask().used(500, 100)
+                                .actions(9)
+                                .input(20)
+                                .transcript(21, 408)
+                                .announced(),
+                        new Append(20, List.of(new UserText("And now?"))),
+                        new RequestAdmission()),
+                row(
+                        "F-133: admitted again → REASONING, without being announced a second time",
+                        aTask().used(500, 100)
+                                .actions(9)
+                                .input(20)
+                                .transcript(21, 408)
+                                .announced(),
+                        admitted(),
                         aTask().iteration(1)
                                 .used(500, 100)
                                 .actions(9)
                                 .input(20)
                                 .transcript(21, 408)
                                 .reasoning(callId(1, 0, 21)),
-                        new Append(20, List.of(new UserText("And now?"))),
                         new CallModel(callId(1, 0, 21), 1)),
                 discard("F-117: a resume without input", aTask().completed(), resume(), NOT_WAITING),
                 discard("F-133: a message", aTask().completed(), input("And?"), TASK_COMPLETED),
@@ -451,16 +467,19 @@ class TaskFsmTest {
     @DisplayName("DESIGN §4: call ids differ even when the ids of two resumes have the same hash")
     void shouldGiveEachCallItsOwnId() {
         // given
-        TaskFsm fsm = new TaskFsm(TaskLimits.DEFAULT);
+        TaskFsm fsm = new TaskFsm(MachineLimits.DEFAULT);
         TaskState state = aTask().transcript(2, 4).completed();
         Set<String> ids = new HashSet<>();
 
         // when
         for (String eventId : List.of("resume-Aa", "resume-BB")) { // "Aa".hashCode() == "BB".hashCode()
-            var resumed = new TaskEvent.TaskResumed(new Meta(eventId, "t1", Instant.EPOCH, TaskEvents.NOW_MS), "again");
-            String asked = awaitingOf(fsm.transition(state, resumed).next());
-            TaskState acting = fsm.transition(fsm.transition(state, resumed).next(), answered(asked, "ok"))
+            Meta meta = new Meta(eventId, "t1", Instant.EPOCH, TaskEvents.NOW_MS);
+            TaskState waiting = fsm.transition(state, new TaskEvent.TaskResumed(meta, "again"))
                     .next();
+            TaskState reasoning = fsm.transition(waiting, new TaskEvent.Admitted(meta, Usage.NONE))
+                    .next();
+            String asked = awaitingOf(reasoning);
+            TaskState acting = fsm.transition(reasoning, answered(asked, "ok")).next();
             state = fsm.transition(acting, stepCompleted(0)).next();
             ids.add(asked);
         }
@@ -473,10 +492,10 @@ class TaskFsmTest {
     @DisplayName("Usage that would overflow stays at the largest number, so that no reply turns a limit off")
     void shouldNotOverflowUsage() {
         // given
-        Usage all = new Usage(Long.MAX_VALUE, Long.MAX_VALUE);
+        Usage all = new Usage(Long.MAX_VALUE, Long.MAX_VALUE, 0);
 
         // when
-        Usage sum = all.plus(new Usage(1, 1));
+        Usage sum = all.plus(new Usage(1, 1, 0));
 
         // then
         assertThat(sum).isEqualTo(all);

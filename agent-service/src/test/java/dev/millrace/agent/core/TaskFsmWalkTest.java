@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.millrace.agent.core.Effect.CallTool;
 import dev.millrace.agent.core.SimulatedShell.Move;
 import dev.millrace.agent.core.TaskEvent.Admitted;
+import dev.millrace.agent.core.TaskEvent.ApprovalDecided;
 import dev.millrace.agent.core.TaskEvent.CancelRequested;
 import dev.millrace.agent.core.TaskEvent.FailureDeclared;
 import dev.millrace.agent.core.TaskEvent.InputReceived;
@@ -41,6 +42,7 @@ import org.junit.jupiter.api.Test;
 class TaskFsmWalkTest {
 
     private static final int HISTORIES = 10_000;
+    private static final long SESSION_TOKENS = 10_000;
     private static final List<String> TOOLS = List.of("search", "fetch", "notify", "read_file");
 
     /** What may happen next. */
@@ -57,6 +59,10 @@ class TaskFsmWalkTest {
         MESSAGE,
         LATE_DOUBLE,
         STRANGER,
+        APPROVED,
+        EDITED,
+        REJECTED,
+        TIME_PASSED,
         CANCELLED,
         DECLARED_FAILED
     }
@@ -108,11 +114,16 @@ class TaskFsmWalkTest {
 
         History(long seed) {
             random = new Random(seed);
-            shell = new SimulatedShell(new TaskLimits(
-                    1 + random.nextInt(6),
-                    1 + random.nextInt(4),
-                    random.nextInt(10) == 0 ? 150 : 100_000,
-                    random.nextInt(10) == 0 ? 60 : 100_000));
+            shell = new SimulatedShell(new MachineLimits(
+                    TaskBuilder.limits(
+                            1 + random.nextInt(6),
+                            1 + random.nextInt(4),
+                            random.nextInt(10) == 0 ? 150 : 100_000,
+                            random.nextInt(10) == 0 ? 60 : 100_000),
+                    SESSION_TOKENS,
+                    TaskLimits.NONE,
+                    MachineLimits.DEFAULT.modelCallTimeoutMs(),
+                    MachineLimits.DEFAULT.toolCallGraceMs()));
         }
 
         void walk() {
@@ -120,10 +131,11 @@ class TaskFsmWalkTest {
                 stranger(); // before there is a task
             }
             TaskEvent first = new InputReceived(
-                    new Meta(TASK_ID, TASK_ID, time(), TaskEvents.NOW_MS),
+                    new Meta(TASK_ID, TASK_ID, time(), shell.nowMs()),
                     random.nextInt(50) == 0 ? "x".repeat(200) : "Hi",
                     "general",
-                    100);
+                    100,
+                    terms());
             happen(first);
             replies.add(first); // it names the task by its own id, so its double is known for ever
             int length = 5 + random.nextInt(45);
@@ -134,22 +146,40 @@ class TaskFsmWalkTest {
 
         /** From wherever it is, the task comes to an end: nothing waits for something that nobody was asked for. */
         void finish() {
+            end();
+            if (shell.state() instanceof Completed) {
+                happen(new TaskResumed(meta(), "once more"));
+                end();
+            }
+            assertThat(shell.state()).isInstanceOfAny(Completed.class, Ended.class);
+            assertThat(shell.modelCallsOut()).isEmpty();
+            replies.forEach(shell::acceptStale);
+        }
+
+        private void end() {
             for (int i = 0;
                     i < 200 && !(shell.state() instanceof Completed) && !(shell.state() instanceof Ended);
                     i++) {
                 if (shell.waitsForAdmission()) {
                     shell.admit();
-                } else if (shell.state() instanceof Suspended) {
-                    happen(new TaskResumed(meta(), null));
+                } else if (shell.state() instanceof Suspended s) {
+                    goOn(s);
                 } else if (!shell.modelCallsOut().isEmpty()) {
                     reply(Happening.MODEL_ANSWERS);
                 } else {
                     toolReturns(shell.toolCallsOut());
                 }
             }
-            assertThat(shell.state()).isInstanceOfAny(Completed.class, Ended.class);
-            assertThat(shell.modelCallsOut()).isEmpty();
-            replies.forEach(shell::acceptStale);
+        }
+
+        private void goOn(Suspended s) {
+            if (s.byHand()) {
+                happen(new TaskResumed(meta(), null));
+            } else if (s.question() != null) {
+                happen(new InputReceived(meta(), "the answer", "general", 100, TaskEvent.Terms.NONE));
+            } else {
+                decide(random.nextBoolean(), null);
+            }
         }
 
         private void next() {
@@ -168,19 +198,30 @@ class TaskFsmWalkTest {
                 case TOOL_RETURNS -> toolReturns(shell.toolCallsOut());
                 case ADMITTED -> {
                     if (shell.waitsForAdmission()) {
-                        shell.admit();
+                        shell.admit(new Usage(random.nextInt(40) == 0 ? SESSION_TOKENS : 0, 0, 0));
                     }
                 }
                 case SUSPENDED -> happen(new TaskSuspended(meta(), "lunch"));
                 case RESUMED -> happen(new TaskResumed(meta(), null));
                 case RESUMED_WITH_INPUT -> happen(new TaskResumed(meta(), "go on with this"));
-                case MESSAGE -> happen(new InputReceived(meta(), "one more thing", "general", 100));
+                case MESSAGE ->
+                    happen(new InputReceived(meta(), "one more thing", "general", 100, TaskEvent.Terms.NONE));
                 case LATE_DOUBLE -> {
                     if (!replies.isEmpty()) {
                         shell.acceptStale(any(replies));
                     }
                 }
                 case STRANGER -> stranger();
+                case APPROVED -> decide(true, null);
+                case EDITED -> decide(true, "{\"edited\":true}");
+                case REJECTED -> decide(false, null);
+                case TIME_PASSED -> {
+                    switch (random.nextInt(20)) {
+                        case 0 -> shell.passTimeUntilWakeUp();
+                        case 1 -> shell.passTime(TaskLimits.DEFAULT.maxLifeTimeMs());
+                        default -> shell.passTime(random.nextInt(1_000));
+                    }
+                }
                 case CANCELLED -> {
                     if (random.nextInt(12) == 0) {
                         happen(new CancelRequested(meta(), "enough"));
@@ -194,6 +235,26 @@ class TaskFsmWalkTest {
             }
         }
 
+        private void decide(boolean approved, @Nullable String arguments) {
+            List<Fact.ApprovalRequested> out = shell.approvalsOut();
+            if (out.isEmpty() || shell.state() instanceof Ended) {
+                return;
+            }
+            TaskEvent decision =
+                    new ApprovalDecided(meta(), any(out).callId(), approved, arguments, null, approved ? "ada" : null);
+            happen(decision);
+            replies.add(decision);
+        }
+
+        /** Mostly none. */
+        private TaskEvent.Terms terms() {
+            return switch (random.nextInt(40)) {
+                case 0 -> new TaskEvent.Terms(9, Deadlines.NEVER, TaskLimits.UNLIMITED);
+                case 1 -> new TaskEvent.Terms(8, shell.nowMs() + 500, TaskLimits.UNLIMITED);
+                default -> TaskEvent.Terms.NONE;
+            };
+        }
+
         private void reply(Happening how) {
             List<String> out = shell.modelCallsOut();
             if (out.isEmpty()) {
@@ -205,12 +266,13 @@ class TaskFsmWalkTest {
         }
 
         private TaskEvent replyTo(String callId, Happening how) {
-            Usage usage = new Usage(random.nextInt(10), random.nextInt(10));
+            Usage usage = new Usage(random.nextInt(10), random.nextInt(10), 0);
             return switch (how) {
                 case MODEL_FAILS -> new ModelCallFailed(meta(), callId, TaskEvents.ERROR);
-                case MODEL_CALLS_TOOLS -> new ModelReplied(meta(), callId, text(), calls(1 + random.nextInt(4)), usage);
+                case MODEL_CALLS_TOOLS ->
+                    new ModelReplied(meta(), callId, text(), calls(1 + random.nextInt(4)), random.nextBoolean(), usage);
                 case MODEL_ASKS -> question(callId, usage);
-                default -> new ModelReplied(meta(), callId, text(), List.of(), usage);
+                default -> new ModelReplied(meta(), callId, text(), List.of(), false, usage);
             };
         }
 
@@ -232,9 +294,11 @@ class TaskFsmWalkTest {
             for (int i = 0; i < number; i++) {
                 String id = "p" + toolCalls++;
                 calls.add(
-                        random.nextInt(4) == 0
-                                ? TaskEvents.refused(id, any(TOOLS), "tool_not_available", "not for you")
-                                : TaskEvents.run(id, any(TOOLS), "{\"n\":" + i + "}"));
+                        switch (random.nextInt(6)) {
+                            case 0 -> TaskEvents.refused(id, any(TOOLS), "tool_not_available", "not for you");
+                            case 1 -> TaskEvents.ifApproved(id, any(TOOLS), "{\"n\":" + i + "}");
+                            default -> TaskEvents.run(id, any(TOOLS), "{\"n\":" + i + "}");
+                        });
             }
             return calls;
         }
@@ -269,8 +333,9 @@ class TaskFsmWalkTest {
         /** Replies to calls that were never made. */
         private void stranger() {
             shell.acceptStale(
-                    switch (random.nextInt(4)) {
-                        case 0 -> new ModelReplied(meta(), "t1/1/0-0-made-up", "me!", List.of(), Usage.NONE);
+                    switch (random.nextInt(5)) {
+                        case 4 -> new ApprovalDecided(meta(), "t1/1/1-0-made-up", true, null, null, "me!");
+                        case 0 -> new ModelReplied(meta(), "t1/1/0-0-made-up", "me!", List.of(), false, Usage.NONE);
                         case 1 -> new ToolReturned(meta(), "t1/1/1-0-made-up", "me!", false, null);
                         case 2 -> new StepCompleted(meta(), random.nextInt(3));
                         default -> new ModelCallFailed(meta(), "t1/1/0-0-made-up", TaskEvents.ERROR);
@@ -286,7 +351,7 @@ class TaskFsmWalkTest {
         }
 
         private Meta meta() {
-            return new Meta("e" + events++, TASK_ID, time(), TaskEvents.NOW_MS);
+            return new Meta("e" + events++, TASK_ID, time(), shell.nowMs());
         }
 
         private Instant time() {

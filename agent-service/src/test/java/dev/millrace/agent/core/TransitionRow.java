@@ -3,7 +3,7 @@ package dev.millrace.agent.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** One line of a table test: in this state, on this event, exactly this. Shows as its name. */
-record TransitionRow(String name, TaskLimits limits, TaskState state, TaskEvent event, Transition expected) {
+record TransitionRow(String name, MachineLimits limits, TaskState state, TaskEvent event, Transition expected) {
 
     static TransitionRow row(String name, TaskState state, TaskEvent event, TaskState next, Effect... effects) {
         return row(name, TaskLimits.DEFAULT, state, event, next, effects);
@@ -11,7 +11,12 @@ record TransitionRow(String name, TaskLimits limits, TaskState state, TaskEvent 
 
     static TransitionRow row(
             String name, TaskLimits limits, TaskState state, TaskEvent event, TaskState next, Effect... effects) {
-        return new TransitionRow(name, limits, state, event, Transition.to(next, effects));
+        return new TransitionRow(
+                name,
+                MachineLimits.of(limits),
+                TaskBuilder.limited(state, limits),
+                event,
+                Transition.to(TaskBuilder.limited(next, limits), effects));
     }
 
     /** The event changes nothing, for this reason. */

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.millrace.agent.core.Plan;
 import dev.millrace.agent.core.TaskContext;
 import dev.millrace.agent.core.TaskError;
+import dev.millrace.agent.core.TaskLimits;
 import dev.millrace.agent.core.TaskState;
 import dev.millrace.agent.core.ToolCall;
 import dev.millrace.agent.core.TranscriptEntry;
@@ -23,24 +24,55 @@ import org.junit.jupiter.params.provider.MethodSource;
 class StoreSerdesTest {
 
     private static final Path RELEASED = Path.of("src/test/resources/states/v1");
-    private static final TaskContext CONTEXT = new TaskContext("t1", "general", 100, 2, 1, 0, 3, 42, new Usage(10, 20));
-    private static final TaskState.Reasoning REASONING = new TaskState.Reasoning(CONTEXT, "t1/2/0-00000000");
+    private static final TaskContext CONTEXT = new TaskContext(
+            "t1",
+            "general",
+            100,
+            1,
+            new TaskContext.Progress(2, 1, 0, 3, 42),
+            new TaskContext.Budget(TaskLimits.DEFAULT, 1_900_000_000_000L, new Usage(10, 20, 30), new Usage(1, 2, 3)));
+    private static final TaskState.Reasoning REASONING =
+            new TaskState.Reasoning(CONTEXT, "t1/2/0-00000000", 1_800_000_900_000L);
+    private static final ToolCall.Run RUN = new ToolCall.Run("tool", 30_000, null);
+    private static final ToolCall.Run IF_APPROVED =
+            new ToolCall.Run("tool", 30_000, new ToolCall.Approval(86_400_000, true));
     private static final TaskState.Acting ACTING = new TaskState.Acting(
             CONTEXT,
-            new Plan(List.of(
-                    new Plan.CallStep(0, "t1/2/1-00000000", "c1", "read_file", true),
-                    new Plan.RespondStep(1, null, false))));
+            new Plan(
+                    List.of(
+                            call(0, new Plan.Done()),
+                            call(1, new Plan.Requested(30_000, 1_800_000_630_000L, null)),
+                            call(2, new Plan.Requested(0, Long.MAX_VALUE, "{}")),
+                            call(3, new Plan.Held("{\"a\":1}", RUN, true)),
+                            call(4, new Plan.Held("{}", new ToolCall.Refuse("tool_not_found", "no"), false)),
+                            call(5, new Plan.Deciding("{}", IF_APPROVED, 1_800_086_400_000L)),
+                            new Plan.RespondStep(6, null, false)),
+                    true));
+
+    private static Plan.CallStep call(int index, Plan.Standing standing) {
+        return new Plan.CallStep(index, "t1/2/" + index + "-00000000", "c" + index, "read_file", standing);
+    }
 
     static Stream<TaskState> states() {
         return Stream.of(
                 TaskState.ABSENT,
-                new TaskState.Idle(CONTEXT),
+                new TaskState.Idle(CONTEXT, false, 1_800_000_060_000L),
+                new TaskState.Idle(CONTEXT, true, Long.MAX_VALUE),
                 REASONING,
                 ACTING,
-                new TaskState.Suspended(REASONING, "", null, null),
+                new TaskState.Suspended(REASONING, "", true, null, null, null),
+                new TaskState.Suspended(
+                        ACTING,
+                        "",
+                        false,
+                        null,
+                        null,
+                        new TaskState.Continuation(
+                                List.of(new TaskState.Said("e1", "go"), new TaskState.Said("e2", "on")))),
                 new TaskState.Suspended(
                         REASONING,
                         "lunch",
+                        true,
                         new TaskState.KeptReply(
                                 "text",
                                 List.of(
@@ -49,13 +81,17 @@ class StoreSerdesTest {
                                                 "read_file",
                                                 "{}",
                                                 new ToolCall.Run("tool", 30_000, new ToolCall.Approval(60_000, true))),
-                                        new ToolCall("c2", "x", "{}", new ToolCall.Refuse("tool_not_found", "no")))),
+                                        new ToolCall("c2", "x", "{}", new ToolCall.Refuse("tool_not_found", "no"))),
+                                false),
+                        null,
                         null),
                 new TaskState.Suspended(
                         ACTING,
                         "",
+                        false,
                         null,
-                        new TaskState.Question("how many?", "q1", List.of(new TranscriptEntry.Call("c", "t", "{}")))),
+                        new TaskState.Question("how many?", "q1", List.of(new TranscriptEntry.Call("c", "t", "{}"))),
+                        null),
                 new TaskState.Completed(CONTEXT),
                 new TaskState.Failed(CONTEXT, new TaskError("iteration_limit", "too many")),
                 new TaskState.Cancelled(CONTEXT, "no longer needed"));
@@ -65,7 +101,8 @@ class StoreSerdesTest {
     @MethodSource("states")
     @DisplayName("F-124: every state survives the store")
     void shouldKeepStates(TaskState state) {
-        StoredTask task = new StoredTask("default", "t1", "s1", "m1", "e1", 1_800_000_000_000L, state);
+        StoredTask task = new StoredTask(
+                "default", "t1", "s1", "m1", "https://example.org/hook", "e1", 1_800_000_000_000L, state);
 
         byte[] stored = StoreSerdes.TASK.serializer().serialize("tasks", task);
 
@@ -76,7 +113,8 @@ class StoreSerdesTest {
     @MethodSource("states")
     @DisplayName("what version 1 wrote is readable for ever")
     void shouldReadWhatWasReleased(TaskState state) throws IOException {
-        StoredTask task = new StoredTask("default", "t1", "s1", "m1", "e1", 1_800_000_000_000L, state);
+        StoredTask task = new StoredTask(
+                "default", "t1", "s1", "m1", "https://example.org/hook", "e1", 1_800_000_000_000L, state);
         Path file = RELEASED.resolve(
                 state.label() + "-" + Integer.toHexString(state.toString().hashCode()) + ".json");
         if (Boolean.getBoolean("millrace.docs.write")) {

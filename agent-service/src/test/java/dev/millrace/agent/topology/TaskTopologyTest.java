@@ -1,13 +1,14 @@
 package dev.millrace.agent.topology;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.InstanceOfAssertFactories.MAP;
 
 import dev.millrace.agent.ToolCatalogue;
 import dev.millrace.agent.ToolRouting;
 import dev.millrace.agent.approval.Approvals;
 import dev.millrace.agent.core.DiscardReason;
+import dev.millrace.agent.core.MachineLimits;
 import dev.millrace.agent.core.TaskFsm;
-import dev.millrace.agent.core.TaskLimits;
 import dev.millrace.agent.core.TranscriptEntry;
 import dev.millrace.agent.files.BuiltInAgents;
 import dev.millrace.schemas.Event;
@@ -72,6 +73,17 @@ class TaskTopologyTest {
             "files",
             5_000,
             ToolDefinition.SideEffects.DESTRUCTIVE);
+    private static final ToolDefinition PAY = new ToolDefinition(
+            "pay",
+            "Pays.",
+            Map.of("type", "object"),
+            "tool",
+            5_000,
+            ToolDefinition.SideEffects.DESTRUCTIVE,
+            new ToolDefinition.Approval.Always(),
+            60_000L,
+            ToolDefinition.OnExpiry.REJECT,
+            null);
     private static final ToolDefinition NOTIFY = new ToolDefinition(
             "notify",
             "Tells the owner.",
@@ -88,6 +100,7 @@ class TaskTopologyTest {
 
     private final RecordedModelCalls model = new RecordedModelCalls();
     private final CountedShell counted = new CountedShell();
+    private final List<Event> read = new ArrayList<>();
     private TopologyTestDriver driver;
     private TestOutputTopic<byte[], byte[]> journal;
     private TestOutputTopic<byte[], byte[]> requests;
@@ -105,10 +118,10 @@ class TaskTopologyTest {
     private org.apache.kafka.streams.Topology topology(int partitions) {
         return TaskTopology.build(
                 new TaskShellSettings(TOPICS, partitions, Duration.ofHours(24), Duration.ofDays(30), true, true),
-                new TaskFsm(TaskLimits.DEFAULT),
+                new TaskFsm(MachineLimits.DEFAULT),
                 new ToolRouting(
                         BuiltInAgents.agents(),
-                        new FixedTools(List.of(READ_FILE, WRITE_FILE, NOTIFY)),
+                        new FixedTools(List.of(READ_FILE, WRITE_FILE, NOTIFY, PAY)),
                         new Approvals(Duration.ofHours(1))),
                 model,
                 counted);
@@ -321,6 +334,108 @@ class TaskTopologyTest {
                 .containsExactly("For how many?");
         assertThat(transcript("m1", 2)).isEqualTo(new TranscriptEntry.ToolResult("q1", "ask_user", "for four", false));
         assertThat(model.requested).hasSize(2);
+    }
+
+    @Test
+    @DisplayName(
+            "DESIGN §4: an approved call runs exactly as approved; who decided is in the journal; twice changes nothing")
+    void shouldRunTheApprovedCall() throws MalformedEventException {
+        // given
+        send(message("m1", "pay"));
+        answerWithTool("pay", "c1");
+        Event asked = journalled(KnownEventType.APPROVAL_REQUESTED).getFirst();
+        boolean ranBefore = !requests.isEmpty();
+
+        // when
+        send(decision(asked, "approve", Map.of("amount", 10)));
+        send(decision(asked, "reject", Map.of()));
+
+        // then
+        assertThat(ranBefore).isFalse();
+        Event request = read(requests.readRecord());
+        assertThat(request.payload())
+                .containsEntry("params", Map.of("amount", 10))
+                .containsEntry("callId", asked.text("callId"));
+        assertThat(requests.isEmpty()).isTrue();
+        assertThat(model.requested).hasSize(1);
+        assertThat(journalled(KnownEventType.APPROVAL_DECIDED))
+                .extracting(event -> event.text("decision") + " " + event.text("decidedBy"))
+                .containsExactly("approve ada");
+        assertThat(counted.discards).contains(DiscardReason.DUPLICATE);
+    }
+
+    @Test
+    @DisplayName("a rejected call is an error that names who and why; the model sees it")
+    void shouldTellTheModelOfARejection() throws MalformedEventException {
+        send(message("m1", "pay"));
+        answerWithTool("pay", "c1");
+        send(decision(journalled(KnownEventType.APPROVAL_REQUESTED).getFirst(), "reject", Map.of()));
+
+        assertThat(transcript("m1", 2))
+                .isEqualTo(new TranscriptEntry.ToolResult("c1", "pay", "Error: rejected by ada: because", true));
+        assertThat(model.requested).hasSize(2);
+    }
+
+    @Test
+    @DisplayName("F-138: a move says what the task waits for and what it has used of its budget")
+    void shouldSayWhatATaskWaitsFor() throws MalformedEventException {
+        // when
+        send(message("m1", "pay"));
+        answerWithTool("pay", "c1");
+
+        // then
+        Event asked = journalled(KnownEventType.APPROVAL_REQUESTED).getFirst();
+        assertThat(journalled(KnownEventType.TASK_STATE_CHANGED))
+                .satisfiesExactly(
+                        moved -> assertThat(moved.payload())
+                                .containsEntry("toState", "reasoning")
+                                .extractingByKey("waitingFor")
+                                .asInstanceOf(MAP)
+                                .containsEntry("kind", "model")
+                                .containsKey("until"),
+                        moved -> {
+                            assertThat(moved.payload())
+                                    .containsEntry("toState", "suspended")
+                                    .extractingByKey("waitingFor")
+                                    .asInstanceOf(MAP)
+                                    .containsEntry("kind", "approval")
+                                    .containsEntry("callIds", List.of(String.valueOf(asked.text("callId"))))
+                                    .containsEntry("until", asked.text("expiresAt"));
+                            assertThat(moved.payload())
+                                    .extractingByKey("budget")
+                                    .asInstanceOf(MAP)
+                                    .containsEntry("iterations", 1)
+                                    .containsEntry("maxIterations", 10)
+                                    .containsKey("expiresAt");
+                        });
+    }
+
+    @Test
+    @DisplayName("F-114: who gave a callbackUrl is told what becomes of the task, in the same transaction")
+    void shouldRequestNotifications() throws MalformedEventException {
+        // given
+        TestOutputTopic<byte[], byte[]> webhooks = output(TOPICS.webhookRequests());
+        Map<String, @Nullable Object> payload = Map.of("text", "hi", "callbackUrl", "https://example.org/hook");
+
+        // when
+        send(message("m1", "hi").toBuilder().payload(payload).build());
+        answerWithTool("pay", "c1");
+        send(event("f1", KnownEventType.TASK_FAILED)
+                .taskId("m1")
+                .payload(Map.of("error", "no", "code", "declared_failed"))
+                .build());
+
+        // then
+        List<TestRecord<byte[], byte[]>> sent = webhooks.readRecordsToList();
+        assertThat(sent)
+                .allSatisfy(record -> assertThat(record.getKey()).asString().isEqualTo("m1"));
+        List<Event> told = new ArrayList<>();
+        for (TestRecord<byte[], byte[]> record : sent) {
+            told.add(read(record));
+        }
+        assertThat(told)
+                .extracting(event -> event.text("callbackUrl") + " " + event.text("type"))
+                .containsExactly("https://example.org/hook approval_needed", "https://example.org/hook failed");
     }
 
     @Test
@@ -582,6 +697,22 @@ class TaskTopologyTest {
         return Event.root(id, type, NOW);
     }
 
+    /** By ada, because. */
+    private static Event decision(Event asked, String decision, Map<String, ? extends @Nullable Object> params) {
+        Map<String, @Nullable Object> payload = new java.util.LinkedHashMap<>();
+        payload.put("callId", asked.text("callId"));
+        payload.put("decision", decision);
+        payload.put("reason", "because");
+        payload.put("decidedBy", "ada");
+        if (!params.isEmpty()) {
+            payload.put("params", params);
+        }
+        return event("decision-" + decision, KnownEventType.APPROVAL_DECIDED)
+                .taskId(asked.taskId())
+                .payload(payload)
+                .build();
+    }
+
     private static Event message(String id, String text) {
         return event(id, KnownEventType.MESSAGE_RECEIVED)
                 .source("user")
@@ -649,6 +780,12 @@ class TaskTopologyTest {
     private @Nullable TranscriptEntry transcript(String task, int seq) {
         return driver.<String, TranscriptEntry>getKeyValueStore(Stores.TRANSCRIPTS)
                 .get(Stores.transcriptKey(task, seq));
+    }
+
+    /** All events of this type that the journal has so far. */
+    private List<Event> journalled(KnownEventType type) throws MalformedEventException {
+        read.addAll(journal());
+        return read.stream().filter(event -> event.type() == type).toList();
     }
 
     private List<Event> journal() throws MalformedEventException {

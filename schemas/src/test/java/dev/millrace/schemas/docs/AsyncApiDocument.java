@@ -328,6 +328,12 @@ final class AsyncApiDocument {
                 .put("pattern", "^[0-9]{1,10}$");
         field(
                         properties,
+                        "ce_causaldepth",
+                        "string",
+                        "How many tasks led to this event, each starting the next. Absent = 0.")
+                .put("pattern", "^[0-9]{1,10}$");
+        field(
+                        properties,
                         "ce_expirytime",
                         "string",
                         "From this moment on it is recorded and not processed. Absent = never.")

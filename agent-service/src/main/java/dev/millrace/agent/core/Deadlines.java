@@ -1,0 +1,107 @@
+package dev.millrace.agent.core;
+
+import dev.millrace.agent.core.Effect.FollowUp;
+import dev.millrace.agent.core.Plan.Deciding;
+import dev.millrace.agent.core.Plan.Requested;
+import dev.millrace.agent.core.TaskState.Absent;
+import dev.millrace.agent.core.TaskState.Acting;
+import dev.millrace.agent.core.TaskState.Active;
+import dev.millrace.agent.core.TaskState.Completed;
+import dev.millrace.agent.core.TaskState.Ended;
+import dev.millrace.agent.core.TaskState.Existing;
+import dev.millrace.agent.core.TaskState.Idle;
+import dev.millrace.agent.core.TaskState.Reasoning;
+import dev.millrace.agent.core.TaskState.Suspended;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.LongStream;
+
+/** Nothing waits for ever: what of a task can be late, when, and what follows if it is. */
+public final class Deadlines {
+
+    /** The moment that does not come. */
+    public static final long NEVER = Long.MAX_VALUE;
+
+    private Deadlines() {}
+
+    /** So much later, or never if that is too far away to count. */
+    static long after(long nowMs, long ms) {
+        return ms > NEVER - nowMs ? NEVER : nowMs + ms;
+    }
+
+    /** The first moment at which something of this task is late; {@link #NEVER} = nothing of it can be. */
+    static long first(TaskState state) {
+        return switch (state) {
+            case Absent s -> NEVER;
+            case Idle s -> Math.min(s.context().budget().expiresAtMs(), s.expiresAtMs());
+            case Reasoning s -> Math.min(s.context().budget().expiresAtMs(), s.deadlineMs());
+            case Acting s -> Math.min(s.context().budget().expiresAtMs(), first(s));
+            case Suspended s ->
+                Math.min(
+                        s.context().budget().expiresAtMs(),
+                        switch (s.from()) {
+                            case Reasoning from -> s.awaitsReply() ? from.deadlineMs() : NEVER;
+                            case Acting from -> first(from);
+                        });
+            case Completed s -> NEVER;
+            case Ended s -> NEVER;
+        };
+    }
+
+    private static long first(Acting s) {
+        return s.plan().calls().stream()
+                .flatMapToLong(step -> LongStream.of(due(step)))
+                .min()
+                .orElse(NEVER);
+    }
+
+    private static long due(Plan.CallStep step) {
+        return switch (step.standing()) {
+            case Plan.Held held -> NEVER;
+            case Deciding deciding -> deciding.expiresAtMs();
+            case Requested requested -> requested.deadlineMs();
+            case Plan.Done done -> NEVER;
+        };
+    }
+
+    /** What is late by now; empty = nothing. Its answers, which come from elsewhere in vain, are made up here. */
+    static List<Effect> late(Active s, boolean awaitsReply, long nowMs, MachineLimits limits) {
+        List<Effect> late = new ArrayList<>();
+        switch (s) {
+            case Reasoning r -> {
+                if (awaitsReply && nowMs >= r.deadlineMs()) {
+                    late.add(new FollowUp(new Fact.ModelTimedOut(r.awaiting(), limits.modelCallTimeoutMs())));
+                }
+            }
+            case Acting a ->
+                a.plan().calls().stream()
+                        .filter(step -> nowMs >= due(step))
+                        .map(Deadlines::answer)
+                        .forEach(fact -> late.add(new FollowUp(fact)));
+        }
+        return late;
+    }
+
+    private static Fact answer(Plan.CallStep step) {
+        return switch (step.standing()) {
+            case Requested requested -> new Fact.ToolTimedOut(step.callId(), step.toolName(), requested.timeoutMs());
+            case Deciding deciding ->
+                new Fact.ApprovalExpired(
+                        step.callId(),
+                        deciding.run().approval() != null
+                                && deciding.run().approval().approveOnExpiry());
+            case Plan.Held held -> throw new IllegalStateException("a call is late that nobody was asked for");
+            case Plan.Done done -> throw new IllegalStateException("a call is late that is done");
+        };
+    }
+
+    /** Whether the task's life time is over. */
+    static boolean outlived(Existing s, long nowMs) {
+        return nowMs >= s.context().budget().expiresAtMs();
+    }
+
+    static TaskError lifeTimeOver(TaskContext context, long nowMs) {
+        long max = context.limits().maxLifeTimeMs();
+        return TaskError.taskTimeout(max, after(max, nowMs - context.budget().expiresAtMs()));
+    }
+}

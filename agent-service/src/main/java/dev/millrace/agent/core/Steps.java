@@ -1,0 +1,159 @@
+package dev.millrace.agent.core;
+
+import static dev.millrace.agent.core.Transition.to;
+
+import dev.millrace.agent.core.Effect.Append;
+import dev.millrace.agent.core.Effect.CallModel;
+import dev.millrace.agent.core.Effect.CallTool;
+import dev.millrace.agent.core.Effect.FollowUp;
+import dev.millrace.agent.core.Effect.Publish;
+import dev.millrace.agent.core.Plan.Deciding;
+import dev.millrace.agent.core.Plan.Requested;
+import dev.millrace.agent.core.TaskEvent.ToolReturned;
+import dev.millrace.agent.core.TaskState.Acting;
+import dev.millrace.agent.core.TaskState.Completed;
+import dev.millrace.agent.core.TaskState.Failed;
+import dev.millrace.agent.core.TaskState.Reasoning;
+import dev.millrace.agent.core.TaskState.Suspended;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** How a task works: calls the model within its limits, turns a reply into a plan, carries the plan out. */
+final class Steps {
+
+    private final MachineLimits limits;
+
+    Steps(MachineLimits limits) {
+        this.limits = limits;
+    }
+
+    /** Starts the next iteration, unless a limit is reached. */
+    Transition callModel(TaskContext before, Meta cause, List<Effect> earlier) {
+        TaskContext context = before.nextIteration();
+        Optional<TaskError> reached = limitReached(context);
+        if (reached.isPresent()) {
+            return fail(before, reached.get(), earlier);
+        }
+        String callId = context.callId(0, cause);
+        long deadlineMs = Deadlines.after(cause.nowMs(), limits.modelCallTimeoutMs());
+        return to(new Reasoning(context, callId, deadlineMs), new CallModel(callId, context.iteration()))
+                .after(earlier);
+    }
+
+    private Optional<TaskError> limitReached(TaskContext context) {
+        TaskLimits task = context.limits();
+        Usage used = context.usage();
+        Usage ofSession = context.budget().sessionUsage();
+        if (context.iteration() > task.maxIterations()) {
+            return Optional.of(TaskError.iterationLimit(task.maxIterations()));
+        }
+        if (context.transcriptChars() > task.maxTranscriptChars()) {
+            return Optional.of(TaskError.transcriptLimit(task.maxTranscriptChars(), context.transcriptChars()));
+        }
+        if (used.total() >= task.maxTokens()) {
+            return Optional.of(TaskError.tokenLimit(task.maxTokens(), used.total()));
+        }
+        if (used.costMicros() >= task.maxCostMicros()) {
+            return Optional.of(TaskError.costLimit(task.maxCostMicros(), used.costMicros()));
+        }
+        if (ofSession.total() >= limits.maxSessionTokens()) {
+            return Optional.of(TaskError.sessionTokenLimit(limits.maxSessionTokens(), ofSession.total()));
+        }
+        if (ofSession.costMicros() >= limits.maxSessionCostMicros()) {
+            return Optional.of(TaskError.sessionCostLimit(limits.maxSessionCostMicros(), ofSession.costMicros()));
+        }
+        return Optional.empty();
+    }
+
+    /** Turns a reply into a plan and starts it: all tool calls are joined into one next model call. */
+    Transition act(TaskContext before, Meta cause, TaskState.KeptReply reply, List<Effect> earlier) {
+        List<ToolCall> calls = reply.calls();
+        int max = before.limits().maxToolCallsPerStep();
+        if (calls.size() > max) {
+            return fail(before, TaskError.toolCallLimit(max, calls.size()), earlier);
+        }
+        List<TranscriptEntry> turn = List.of(Turns.ofModel(reply.text(), calls));
+        List<Effect> effects = new ArrayList<>(earlier);
+        effects.add(new Append(before.transcriptLength(), turn));
+        TaskContext context = before.appended(turn);
+        if (calls.isEmpty()) {
+            effects.add(new FollowUp(new Fact.StepDone(0, context.actionsCount() + 1)));
+            return new Transition(new Acting(context, Plan.response(reply.text())), effects);
+        }
+        // the ids of the calls are made from the position of the turn that asks for them
+        Plan plan = Plan.of(before, cause, calls, reply.sequential());
+        return proceed(new Acting(context, plan), cause, effects);
+    }
+
+    /** Starts what can be started; what comes then depends on what is left to wait for. */
+    Transition proceed(Acting s, Meta cause, List<Effect> earlier) {
+        List<Effect> effects = new ArrayList<>(earlier);
+        Plan plan = s.plan();
+        for (Plan.CallStep step : plan.startable()) {
+            plan = plan.with(step, start(step, (Plan.Held) step.standing(), cause.nowMs(), effects));
+        }
+        Acting after = new Acting(s.context(), plan);
+        if (plan.done()) {
+            // any tool step means that the model must see the results, also when a tool failed (F-130)
+            return callModel(after.context(), cause, effects);
+        }
+        return new Transition(plan.undecided().isEmpty() ? after : Suspended.forApproval(after), effects);
+    }
+
+    private Plan.Standing start(Plan.CallStep step, Plan.Held held, long nowMs, List<Effect> effects) {
+        return switch (held.route()) {
+            case ToolCall.Run run
+            when run.approval() != null -> {
+                long expiresAtMs = Deadlines.after(nowMs, run.approval().expiryMs());
+                effects.add(new Publish(new Fact.ApprovalRequested(
+                        step.callId(), step.toolCallId(), step.toolName(), held.arguments(), expiresAtMs)));
+                yield new Deciding(held.arguments(), run, expiresAtMs);
+            }
+            case ToolCall.Run run -> {
+                effects.add(new CallTool(
+                        step.callId(),
+                        step.index(),
+                        step.toolCallId(),
+                        step.toolName(),
+                        held.arguments(),
+                        run.toolset(),
+                        run.timeoutMs()));
+                long patienceMs = Deadlines.after(run.timeoutMs(), limits.toolCallGraceMs());
+                yield new Requested(
+                        run.timeoutMs(), Deadlines.after(nowMs, patienceMs), held.edited() ? held.arguments() : null);
+            }
+            case ToolCall.Refuse refuse -> {
+                effects.add(new FollowUp(
+                        new Fact.ToolRefused(step.callId(), step.toolName(), refuse.code(), refuse.message())));
+                yield Requested.OF_NOBODY;
+            }
+        };
+    }
+
+    /** Takes a result into the transcript; nothing follows from it yet. */
+    static Acting record(Acting s, Plan.CallStep step, ToolReturned e, List<Effect> effects) {
+        List<TranscriptEntry> result = List.of(Turns.result(step, e));
+        effects.add(new Append(s.context().transcriptLength(), result));
+        if (e.notification() != null && !e.isError()) {
+            effects.add(new Publish(new Fact.Notified(e.notification())));
+        }
+        return new Acting(s.context().appended(result).actionDone(), s.plan().with(step, new Plan.Done()));
+    }
+
+    static Transition responded(Acting s, Plan.RespondStep step) {
+        TaskContext context = s.context().actionDone();
+        return to(new Completed(context), new Publish(completed(context, step.response())));
+    }
+
+    private static Fact completed(TaskContext context, @Nullable String response) {
+        return new Fact.Completed(
+                context.inputSeq(), response, context.iteration(), context.actionsCount(), context.usage());
+    }
+
+    static Transition fail(TaskContext context, TaskError error, List<Effect> earlier) {
+        return to(new Failed(context, error), new Publish(new Fact.Failed(error, context.iteration(), context.usage())))
+                .after(earlier);
+    }
+}
