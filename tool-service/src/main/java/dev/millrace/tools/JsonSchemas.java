@@ -26,6 +26,11 @@ public final class JsonSchemas {
         return Map.of("type", "string", "description", description, "minLength", 1, "maxLength", maxLength);
     }
 
+    /** Any text, also an empty one; what is too long is for the tool to say. */
+    public static Map<String, Object> anyText(String description) {
+        return Map.of("type", "string", "description", description);
+    }
+
     /** A whole number, {@code minimum} or more. */
     public static Map<String, Object> wholeNumber(String description, long minimum) {
         return Map.of("type", "integer", "description", description, "minimum", minimum);

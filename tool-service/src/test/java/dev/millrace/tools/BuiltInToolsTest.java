@@ -2,12 +2,18 @@ package dev.millrace.tools;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.millrace.tools.text.Base64Decode;
+import dev.millrace.tools.text.Base64Encode;
+import dev.millrace.tools.text.JsonParse;
+import dev.millrace.tools.text.JsonStringify;
 import java.time.Clock;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.Map;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class BuiltInToolsTest {
 
@@ -37,5 +43,62 @@ class BuiltInToolsTest {
     void shouldHandOnANotification() throws ToolException, InterruptedException {
         assertThat(Calls.result(new Notify(), Map.of("message", "half done")))
                 .isEqualTo(Map.of("action", "notify", "message", "half done", "taskId", "task-1"));
+    }
+
+    @Test
+    @DisplayName("F-169: JSON in and out")
+    void shouldParseAndWriteJson() throws ToolException, InterruptedException {
+        assertThat(Calls.result(new JsonParse(), Map.of("text", "{\"a\": [1, null, 2.50]}"))
+                        .get("value"))
+                .hasToString("{a=[1, null, 2.50]}");
+        assertThat(Calls.result(new JsonParse(), Map.of("text", "null"))).containsEntry("value", null);
+        assertThat(Calls.result(new JsonStringify(), Map.of("data", Map.of("a", 1))))
+                .isEqualTo(Map.of("text", "{\"a\":1}"));
+        assertThat(String.valueOf(Calls.result(new JsonStringify(), Map.of("data", Map.of("a", 1), "pretty", true))
+                        .get("text")))
+                .contains("\n");
+        ToolException no = Calls.refusal(new JsonParse(), Map.of("text", "{\"a\": 1"));
+        assertThat(no.code()).isEqualTo("not_json");
+        assertThat(no.getMessage()).contains("line 1");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"{", "{} {}", "{\"a\":1,\"a\":2}", "NaN", "'a'", "[1,]", "\u0000"})
+    void shouldTakeNothingElseForJson(String text) {
+        assertThat(Calls.refusal(new JsonParse(), Map.of("text", text)).code()).isEqualTo("not_json");
+    }
+
+    @Test
+    void shouldRefuseJsonThatIsNestedWithoutEnd() {
+        assertThat(Calls.refusal(new JsonParse(), Map.of("text", "[".repeat(100_000)))
+                        .code())
+                .isEqualTo("not_json");
+    }
+
+    @Test
+    @DisplayName("F-169: base64 there and back")
+    void shouldEncodeAndDecode() throws ToolException, InterruptedException {
+        assertThat(Calls.result(new Base64Encode(), Map.of("text", "grüß?>")))
+                .isEqualTo(Map.of("encoded", "Z3LDvMOfPz4="));
+        assertThat(Calls.result(new Base64Decode(), Map.of("encoded", "Z3LDvMOfPz4=")))
+                .isEqualTo(Map.of("text", "grüß?>"));
+        assertThat(Calls.result(new Base64Decode(), Map.of("encoded", "Z3LD\nvMOfPz4")))
+                .isEqualTo(Map.of("text", "grüß?>"));
+        assertThat(Calls.refusal(new Base64Decode(), Map.of("encoded", "!")).code())
+                .isEqualTo("not_base64");
+        assertThat(Calls.refusal(new Base64Decode(), Map.of("encoded", "/w==")).code())
+                .isEqualTo("not_text");
+    }
+
+    @Test
+    @DisplayName("F-169: sleep")
+    void shouldSleep() throws ToolException, InterruptedException {
+        // given
+        long start = System.nanoTime();
+        // when
+        Map<String, Object> result = Calls.result(new Sleep(), Map.of("duration", 0.05));
+        // then
+        assertThat(result).containsEntry("sleptSeconds", 0.05);
+        assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(50_000_000);
     }
 }

@@ -46,7 +46,7 @@ public interface ToolsConfig {
         MemorySize maxSize();
     }
 
-    /** The largest file that {@code read_file} reads. */
+    /** The largest file that is read, written or edited. */
     @WithDefault("400000")
     MemorySize maxFileSize();
 

@@ -6,6 +6,7 @@ import dev.millrace.schemas.kafka.ClientSettings;
 import dev.millrace.schemas.kafka.TopicSettings;
 import dev.millrace.tools.CurrentTime;
 import dev.millrace.tools.Notify;
+import dev.millrace.tools.Sleep;
 import dev.millrace.tools.Tool;
 import dev.millrace.tools.ToolExecutor;
 import dev.millrace.tools.ToolMetrics;
@@ -13,12 +14,21 @@ import dev.millrace.tools.ToolRegistry;
 import dev.millrace.tools.content.LargeResults;
 import dev.millrace.tools.content.ReadResult;
 import dev.millrace.tools.content.TopicContent;
+import dev.millrace.tools.files.DeleteFile;
+import dev.millrace.tools.files.EditFile;
+import dev.millrace.tools.files.GetFileInfo;
 import dev.millrace.tools.files.GrepFiles;
 import dev.millrace.tools.files.ListFiles;
+import dev.millrace.tools.files.MoveFile;
 import dev.millrace.tools.files.ReadFile;
 import dev.millrace.tools.files.Workspace;
+import dev.millrace.tools.files.WriteFile;
 import dev.millrace.tools.http.GuardedHttp;
 import dev.millrace.tools.http.HttpGet;
+import dev.millrace.tools.text.Base64Decode;
+import dev.millrace.tools.text.Base64Encode;
+import dev.millrace.tools.text.JsonParse;
+import dev.millrace.tools.text.JsonStringify;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import io.quarkus.runtime.ShutdownEvent;
@@ -70,11 +80,22 @@ public class Wiring {
     @Singleton
     ToolRegistry registry(ToolsConfig config, GuardedHttp http, TopicContent content) {
         Workspace workspace = new Workspace(config.workspace());
+        int maxFileBytes = Math.toIntExact(config.maxFileSize().asLongValue());
         List<Tool> tools = List.of(
                 new CurrentTime(Clock.systemUTC()),
-                new ReadFile(workspace, Math.toIntExact(config.maxFileSize().asLongValue())),
+                new Sleep(),
+                new ReadFile(workspace, maxFileBytes),
+                new WriteFile(workspace, maxFileBytes),
+                new EditFile(workspace, maxFileBytes),
+                new DeleteFile(workspace),
+                new MoveFile(workspace),
+                new GetFileInfo(workspace),
                 new ListFiles(workspace),
                 new GrepFiles(workspace),
+                new JsonParse(),
+                new JsonStringify(),
+                new Base64Encode(),
+                new Base64Decode(),
                 new HttpGet(http),
                 new Notify(),
                 new ReadResult(content, Math.toIntExact(config.maxResultSize().asLongValue())));

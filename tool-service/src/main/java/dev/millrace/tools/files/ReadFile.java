@@ -7,13 +7,7 @@ import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.tools.Tool;
 import dev.millrace.tools.ToolContext;
 import dev.millrace.tools.ToolException;
-import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
-import java.nio.charset.Charset;
-import java.nio.charset.StandardCharsets;
-import java.util.Base64;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -39,13 +33,7 @@ public final class ReadFile implements Tool {
                                 "path",
                                 text("Path relative to the workspace, such as docs/notes.txt.", 4_096),
                                 "encoding",
-                                Map.of(
-                                        "type",
-                                        "string",
-                                        "enum",
-                                        List.of("utf-8", "latin1", "base64"),
-                                        "description",
-                                        "How to turn bytes into text; base64 for binary files. Absent = utf-8.")),
+                                TextEncoding.schema("How to turn bytes into text; base64 for binary files.")),
                         "path"),
                 "tool",
                 ToolDefinition.DEFAULT_TIMEOUT_MS,
@@ -63,21 +51,8 @@ public final class ReadFile implements Tool {
         }
         Map<String, Object> result = new LinkedHashMap<>();
         result.put("path", path);
-        result.put("content", decode(path, bytes, params.get("encoding") instanceof String name ? name : "utf-8"));
+        result.put("content", TextEncoding.of(params.get("encoding")).decode(path, bytes));
         result.put("sizeBytes", bytes.length);
         return result;
-    }
-
-    private static String decode(String path, byte[] bytes, String encoding) throws ToolException {
-        if (encoding.equals("base64")) {
-            return Base64.getEncoder().encodeToString(bytes);
-        }
-        Charset charset = encoding.equals("latin1") ? StandardCharsets.ISO_8859_1 : StandardCharsets.UTF_8;
-        try {
-            return charset.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
-        } catch (CharacterCodingException e) {
-            throw new ToolException(
-                    "not_text", "File \"" + path + "\" is not UTF-8 text; read it with encoding latin1 or base64");
-        }
     }
 }

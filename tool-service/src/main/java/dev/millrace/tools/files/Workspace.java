@@ -10,10 +10,9 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.SecureDirectoryStream;
-import java.nio.file.StandardOpenOption;
-import java.util.Iterator;
-import java.util.Set;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.Objects;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,6 +22,8 @@ import org.jspecify.annotations.Nullable;
 public final class Workspace {
 
     private static final int MAX_PATH = 4_096;
+    /** Each folder costs a look, and a path of thousands of them would cost minutes. */
+    private static final int MAX_NAMES = 100;
 
     private final Path root;
 
@@ -104,24 +105,146 @@ public final class Workspace {
         if (!Files.isRegularFile(place, LinkOption.NOFOLLOW_LINKS)) {
             throw new ToolException("not_a_file", "Path \"" + shown + "\" is not a regular file");
         }
-        Path real = realRoot();
-        try (var folder = Files.newDirectoryStream(real)) {
-            if (folder instanceof SecureDirectoryStream<Path> secure) {
-                return open(secure, real.relativize(place).iterator());
-            }
+        try (Folder folder = Folder.open(realRoot(), parentOf(place))) {
+            return folder.read(nameOf(place));
         }
-        return Files.newByteChannel(place, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS);
     }
 
-    private static SeekableByteChannel open(SecureDirectoryStream<Path> folder, Iterator<Path> names)
-            throws IOException {
-        Path name = names.next();
-        if (!names.hasNext()) {
-            return folder.newByteChannel(name, Set.of(StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS));
+    /**
+     * Writes a file in one step: whoever reads it gets the old or the new content, and never a part of one. Folders on the
+     * way are made. A link inside the workspace is written through where it leads to another place inside it.
+     *
+     * @return whether there was such a file before
+     * @throws ToolException with a code of {@link #existing}, {@code not_a_file} or {@code unwritable_file}
+     */
+    boolean write(String path, byte[] bytes) throws ToolException {
+        Path place = target(path, true);
+        try (Folder folder = Folder.open(realRoot(), parentOf(place))) {
+            String name = nameOf(place);
+            BasicFileAttributes before = folder.attributes(name);
+            if (before != null && !before.isRegularFile()) {
+                throw new ToolException("not_a_file", "Path \"" + path + "\" is not a regular file");
+            }
+            replace(folder, name, bytes, before != null);
+            return before != null;
+        } catch (IOException e) {
+            throw unwritable(path, e);
         }
-        try (SecureDirectoryStream<Path> next = folder.newDirectoryStream(name, LinkOption.NOFOLLOW_LINKS)) {
-            return open(next, names);
+    }
+
+    private static void replace(Folder folder, String name, byte[] bytes, boolean exists) throws IOException {
+        String written = ".millrace-" + UUID.randomUUID() + ".tmp";
+        boolean moved = false;
+        try {
+            folder.create(written, bytes);
+            if (exists) {
+                folder.copyPermissions(name, written);
+            }
+            folder.move(written, folder, name);
+            moved = true;
+        } finally {
+            if (!moved && folder.attributes(written) != null) {
+                folder.delete(written);
+            }
         }
+    }
+
+    /**
+     * Deletes a file, or a link and not what it leads to.
+     *
+     * @throws ToolException with a code of {@link #existing}, {@code not_a_file} or {@code unwritable_file}
+     */
+    void delete(String path) throws ToolException {
+        Path place = itself(path, false);
+        try (Folder folder = Folder.open(realRoot(), parentOf(place))) {
+            String name = nameOf(place);
+            BasicFileAttributes there = folder.attributes(name);
+            if (there == null) {
+                throw notFound(path);
+            }
+            if (there.isDirectory()) {
+                throw new ToolException("not_a_file", "Path \"" + path + "\" is a folder; only files can be deleted");
+            }
+            folder.delete(name);
+        } catch (NoSuchFileException e) {
+            throw notFound(path);
+        } catch (IOException e) {
+            throw unwritable(path, e);
+        }
+    }
+
+    /**
+     * Moves a file, a link or a folder in one step, and never onto something that is there. Folders on the way to the new
+     * place are made.
+     *
+     * @throws ToolException with a code of {@link #existing}, {@code file_exists} or {@code unwritable_file}
+     */
+    void move(String from, String to) throws ToolException {
+        Path old = itself(from, false);
+        Path real = realRoot();
+        try (Folder source = Folder.open(real, parentOf(old))) {
+            if (source.attributes(nameOf(old)) == null) {
+                throw notFound(from);
+            }
+            Path place = itself(to, true);
+            try (Folder target = Folder.open(real, parentOf(place))) {
+                if (target.attributes(nameOf(place)) != null) {
+                    throw new ToolException("file_exists", "Path \"" + to + "\" is there already");
+                }
+                source.move(nameOf(old), target, nameOf(place));
+            }
+        } catch (NoSuchFileException e) {
+            throw notFound(from);
+        } catch (IOException e) {
+            throw unwritable(to, e);
+        }
+    }
+
+    /** The real place that a path leads to, which need not exist; links that are there are followed inside the workspace. */
+    private Path target(String path, boolean makeFolders) throws ToolException {
+        Path place = itself(path, makeFolders);
+        return Files.isSymbolicLink(place) ? existing(path) : place;
+    }
+
+    /** The real folder and the last name of a path, which need not exist; if it is a link, the link itself. */
+    private Path itself(String path, boolean makeFolders) throws ToolException {
+        Path real = realRoot();
+        Path asked = lexical(real, path);
+        if (asked.equals(real)) {
+            throw new ToolException("not_a_file", "Path \"" + path + "\" is the workspace itself");
+        }
+        Path folder = real;
+        try {
+            for (Path name : real.relativize(parentOf(asked))) {
+                if (name.toString().isEmpty()) {
+                    continue;
+                }
+                Path next = folder.resolve(name);
+                if (makeFolders && !Files.exists(next, LinkOption.NOFOLLOW_LINKS)) {
+                    Files.createDirectory(next);
+                }
+                folder = next.toRealPath();
+                if (!folder.startsWith(real)) {
+                    throw outside(path);
+                }
+                if (!Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)) {
+                    throw new ToolException("not_a_folder", "Path \"" + path + "\" leads through a file");
+                }
+            }
+            return folder.resolve(nameOf(asked));
+        } catch (NoSuchFileException e) {
+            throw notFound(path);
+        } catch (IOException e) {
+            throw new ToolException("bad_path", "Path \"" + path + "\" cannot be used: " + reason(e));
+        }
+    }
+
+    private static Path parentOf(Path place) {
+        return Objects.requireNonNull(place.getParent(), "a place below the root has a parent");
+    }
+
+    private static String nameOf(Path place) {
+        return place.getFileName().toString();
     }
 
     /** Checks the path as it is written, without a look at the disk. */
@@ -137,6 +260,9 @@ public final class Workspace {
             if (absolute || !asked.startsWith(real)) {
                 throw outside(path);
             }
+            if (asked.getNameCount() - real.getNameCount() > MAX_NAMES) {
+                throw new ToolException("bad_path", "path: expected at most " + MAX_NAMES + " folders in each other");
+            }
             return asked;
         } catch (InvalidPathException e) {
             throw new ToolException("bad_path", "path: expected a relative path, found one that no file can have");
@@ -149,6 +275,10 @@ public final class Workspace {
 
     private static ToolException notFound(String path) {
         return new ToolException("file_not_found", "File not found: \"" + path + "\"");
+    }
+
+    private static ToolException unwritable(String path, IOException e) {
+        return new ToolException("unwritable_file", "Path \"" + path + "\" cannot be written: " + reason(e));
     }
 
     private static String reason(IOException e) {

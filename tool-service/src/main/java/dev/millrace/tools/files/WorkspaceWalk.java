@@ -72,7 +72,8 @@ final class WorkspaceWalk {
         return found;
     }
 
-    private static String type(BasicFileAttributes attributes) {
+    /** {@code file}, {@code directory}, {@code symlink} or {@code other}. */
+    static String type(BasicFileAttributes attributes) {
         if (attributes.isSymbolicLink()) {
             return "symlink";
         }
