@@ -46,6 +46,12 @@ public enum ErrorCode {
     APPROVAL_REJECTED("A person did not agree, or nobody did in time.", Place.TOOL_CALL),
     EXECUTION_ERROR("The tool failed in a way that its author did not foresee.", Place.TOOL_CALL),
 
+    // tools of MCP servers
+    MCP_TOOL_ERROR("The tool of an MCP server said no.", Place.TOOL_CALL),
+    MCP_REFUSED("An MCP server refused the call.", Place.TOOL_CALL),
+    MCP_UNAVAILABLE(
+            "The MCP server is not there, or was lost during the call, which may have taken effect.", Place.TOOL_CALL),
+
     // what the built-in tools say no with
     WORKSPACE_UNAVAILABLE("The workspace folder cannot be made or read.", Place.TOOL_CALL),
     PATH_OUTSIDE_WORKSPACE("The path leads out of the workspace.", Place.TOOL_CALL),

@@ -76,6 +76,13 @@ final class UpCommand implements Callable<Integer> {
                     + " names, see README; without any, the scripted model with its own script).")
     private @Nullable Path script;
 
+    @Option(
+            names = "--mcp",
+            paramLabel = "FILE",
+            description = "The MCP servers whose tools are to be used, in the form of other MCP hosts"
+                    + " (default: ./mcp.json, if it is there).")
+    private @Nullable Path mcp;
+
     @Option(names = "--verbose", description = "Log what the services do, and show stack traces.")
     private boolean verbose;
 
@@ -87,7 +94,8 @@ final class UpCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        requireScript();
+        requireReadable("--script", script);
+        requireReadable("--mcp", mcp);
         requireFreePort();
         Path workspacePath = Workspace.prepare(workspace);
         Path dataPath = data.toAbsolutePath().normalize();
@@ -96,12 +104,12 @@ final class UpCommand implements Callable<Integer> {
         return serve(broker);
     }
 
-    private void requireScript() {
-        if (script != null && !Files.isReadable(script)) {
+    private static void requireReadable(String option, @Nullable Path file) {
+        if (file != null && !Files.isReadable(file)) {
             throw new CommandException(
                     ExitCodes.FAILED,
-                    "--script: expected a readable file, found none at "
-                            + script.toAbsolutePath().normalize() + ".");
+                    option + ": expected a readable file, found none at "
+                            + file.toAbsolutePath().normalize() + ".");
         }
     }
 
@@ -136,6 +144,11 @@ final class UpCommand implements Callable<Integer> {
             System.setProperty(
                     "millrace.llm.scripted.script",
                     script.toAbsolutePath().normalize().toString());
+        }
+        if (mcp != null) {
+            System.setProperty(
+                    "millrace.tools.mcp.config",
+                    mcp.toAbsolutePath().normalize().toString());
         }
         if (verbose) {
             System.setProperty("quarkus.log.level", "INFO");

@@ -15,10 +15,17 @@ final class Arguments {
 
     private static final SchemaRegistry SCHEMAS = SchemaRegistry.withDefaultDialect(SpecificationVersion.DRAFT_2020_12);
 
+    private final Map<String, @Nullable Object> parameters;
     private final Schema schema;
 
     Arguments(ToolDefinition tool) {
+        parameters = tool.parameters();
         schema = SCHEMAS.getSchema(Json.writeText(tool.parameters()));
+    }
+
+    /** Whether this checks what the definition says; that of a tool that comes and goes may change. */
+    boolean areOf(ToolDefinition tool) {
+        return parameters.equals(tool.parameters());
     }
 
     /** What is wrong, in sentences; empty if nothing is. */

@@ -4,10 +4,12 @@ import dev.millrace.requests.Reply;
 import dev.millrace.requests.Request;
 import dev.millrace.requests.RequestHandler;
 import dev.millrace.schemas.Event;
+import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.tools.content.LargeResults;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -49,7 +51,7 @@ public final class ToolExecutor implements RequestHandler {
     }
 
     private Reply carryOut(Request request, long started) throws InterruptedException {
-        Optional<Tool> found = registry.find(request.toolName());
+        Optional<Tool> found = registry.await(request.toolName());
         if (found.isEmpty()) {
             String suggestion = registry.similar(request.toolName())
                     .map(name -> ". Did you mean \"" + name + "\"?")
@@ -57,13 +59,18 @@ public final class ToolExecutor implements RequestHandler {
             return failed("tool_not_found", "Tool \"" + request.toolName() + "\" not found" + suggestion, started);
         }
         Tool tool = found.get();
-        List<String> problems = arguments
-                .computeIfAbsent(request.toolName(), name -> new Arguments(tool.definition()))
-                .problems(request.params());
+        List<String> problems = argumentsOf(tool.definition()).problems(request.params());
         if (!problems.isEmpty()) {
             return failed("invalid_arguments", "VALIDATION ERROR: " + String.join("; ", problems), started);
         }
         return run(tool, request, started);
+    }
+
+    private Arguments argumentsOf(ToolDefinition definition) {
+        Arguments current = arguments.compute(
+                definition.name(),
+                (name, known) -> known != null && known.areOf(definition) ? known : new Arguments(definition));
+        return Objects.requireNonNull(current);
     }
 
     /** The time limit is the tool's own, or the requester's if that is shorter. */

@@ -1,14 +1,20 @@
 package dev.millrace.tools;
 
+import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.schemas.Topics;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -19,6 +25,7 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.StringDeserializer;
 import org.apache.kafka.common.serialization.StringSerializer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Publishes tool definitions on the compacted {@code definitions} topic. Reads what is there first and writes only what
@@ -38,28 +45,50 @@ public final class ToolPublisher {
     }
 
     /**
-     * Returns when every definition is on the topic and acknowledged.
+     * Returns when every definition is on the topic and acknowledged, and those of this toolset that are no more have been
+     * taken back. All instances of a toolset therefore have to have the same tools.
      *
-     * @return how many had to be written
+     * @param mayCome whether a tool of this name, which is not among the definitions, may still come, so that its
+     *     definition of old stays
+     * @return how many records had to be written
      * @throws KafkaException if the brokers do not answer in time or refuse
      */
-    public int publish(List<ToolDefinition> definitions) throws InterruptedException {
+    public int publish(List<ToolDefinition> definitions, Predicate<String> mayCome) throws InterruptedException {
         Map<String, byte[]> there = read();
+        Set<String> known = definitions.stream().map(ToolDefinition::name).collect(Collectors.toSet());
         Map<String, Object> config = new HashMap<>(kafka);
         config.put("acks", "all");
         try (KafkaProducer<String, byte[]> producer =
                 new KafkaProducer<>(config, new StringSerializer(), new ByteArraySerializer())) {
-            List<Future<RecordMetadata>> written = definitions.stream()
+            List<Future<RecordMetadata>> written = new ArrayList<>();
+            definitions.stream()
                     .filter(tool -> !Arrays.equals(there.get(ToolDefinition.key(tool.name())), tool.toJson()))
-                    .map(tool -> producer.send(
-                            new ProducerRecord<>(topics.definitions(), ToolDefinition.key(tool.name()), tool.toJson())))
-                    .toList();
+                    .forEach(tool -> written.add(send(producer, tool.name(), tool.toJson())));
+            there.values().stream()
+                    .flatMap(value -> nameOfOurs(value).stream())
+                    .filter(name -> !known.contains(name) && !mayCome.test(name))
+                    .forEach(name -> written.add(send(producer, name, null)));
             for (Future<RecordMetadata> acknowledged : written) {
                 acknowledged.get();
             }
             return written.size();
         } catch (ExecutionException e) {
             throw new KafkaException("the tool definitions could not be published", e.getCause());
+        }
+    }
+
+    private Future<RecordMetadata> send(
+            KafkaProducer<String, byte[]> producer, String toolName, byte @Nullable [] value) {
+        return producer.send(new ProducerRecord<>(topics.definitions(), ToolDefinition.key(toolName), value));
+    }
+
+    /** The name of the tool, if this service answers for it. */
+    private static Optional<String> nameOfOurs(byte[] value) {
+        try {
+            ToolDefinition tool = ToolDefinition.fromJson(value);
+            return tool.toolset().equals(Topics.BUILT_IN_TOOLSET) ? Optional.of(tool.name()) : Optional.empty();
+        } catch (MalformedEventException e) {
+            return Optional.empty();
         }
     }
 
@@ -81,6 +110,8 @@ public final class ToolPublisher {
                 consumer.poll(POLL).forEach(definition -> {
                     if (definition.key() != null && definition.value() != null) {
                         there.put(definition.key(), definition.value());
+                    } else if (definition.key() != null) {
+                        there.remove(definition.key());
                     }
                 });
             }

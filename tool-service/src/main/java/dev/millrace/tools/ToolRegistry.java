@@ -9,20 +9,32 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 
-/** The tools of this service, by name. Immutable. */
+/** The tools of this service, by name: some for good, some of sources that come and go. Safe for any thread. */
 public final class ToolRegistry {
 
     private static final int MAX_DISTANCE = 2;
     private static final int LONGEST_COMPARED = 64;
 
     private final Map<String, Tool> tools = new TreeMap<>();
+    private final List<ToolSource> sources;
 
     /**
-     * A registry of these tools.
+     * A registry of these tools and no others.
      *
      * @throws IllegalArgumentException if two have the same name (F-159)
      */
     public ToolRegistry(Collection<Tool> tools) {
+        this(tools, List.of());
+    }
+
+    /**
+     * A registry of these tools, and of those that the sources have at the time; a tool that is there for good goes before
+     * one of a source with the same name.
+     *
+     * @throws IllegalArgumentException if two have the same name (F-159)
+     */
+    public ToolRegistry(Collection<Tool> tools, List<ToolSource> sources) {
+        this.sources = List.copyOf(sources);
         for (Tool tool : tools) {
             String name = tool.definition().name();
             if (this.tools.putIfAbsent(name, tool) != null) {
@@ -33,12 +45,43 @@ public final class ToolRegistry {
 
     /** The tool with this name. */
     public Optional<Tool> find(String name) {
-        return Optional.ofNullable(tools.get(name));
+        Tool tool = tools.get(name);
+        return tool != null
+                ? Optional.of(tool)
+                : sources.stream().flatMap(source -> source.find(name).stream()).findFirst();
+    }
+
+    /** The tool with this name, waited for if a source may be about to have it. */
+    public Optional<Tool> await(String name) throws InterruptedException {
+        Optional<Tool> found = find(name);
+        for (ToolSource source : sources) {
+            if (found.isEmpty() && source.mayGet(name)) {
+                found = source.await(name);
+            }
+        }
+        return found;
+    }
+
+    /** Whether a tool of this name may still come, although there is none now. */
+    public boolean mayGet(String name) {
+        return sources.stream().anyMatch(source -> source.mayGet(name));
     }
 
     /** What models are told, by name. */
     public List<ToolDefinition> definitions() {
-        return tools.values().stream().map(Tool::definition).toList();
+        return all().values().stream().map(Tool::definition).toList();
+    }
+
+    /** Calls this, on any thread, each time that a source's tools have changed. */
+    public void onChange(Runnable listener) {
+        sources.forEach(source -> source.onChange(listener));
+    }
+
+    private Map<String, Tool> all() {
+        Map<String, Tool> all = new TreeMap<>(tools);
+        sources.forEach(source ->
+                source.tools().forEach(tool -> all.putIfAbsent(tool.definition().name(), tool)));
+        return all;
     }
 
     /** A name that the caller may have meant: nearly the same letters, or one name holds the other. */
@@ -47,7 +90,7 @@ public final class ToolRegistry {
         if (asked.length() < 3 || asked.length() > LONGEST_COMPARED) {
             return Optional.empty();
         }
-        return tools.keySet().stream()
+        return all().keySet().stream()
                 .filter(known -> distance(bare(known), asked) <= MAX_DISTANCE
                         || bare(known).contains(asked)
                         || asked.contains(bare(known)))

@@ -9,10 +9,12 @@ import dev.millrace.schemas.kafka.TopicSettings;
 import dev.millrace.schemas.kafka.TopicSetup;
 import dev.millrace.schemas.kafka.TopicSetupException;
 import dev.millrace.tools.ToolPublisher;
+import dev.millrace.tools.ToolRegistry;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.kafka.common.KafkaException;
 import org.jspecify.annotations.Nullable;
@@ -21,18 +23,21 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The tool service as one object: waits for brokers and topics as long as it takes, publishes the tools, then takes
- * requests, on a thread of its own.
+ * requests, and publishes the tools again when they change, on a thread of its own.
  */
 public final class ToolRuntime implements AutoCloseable {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(ToolRuntime.class);
     private static final Duration TOPIC_DEADLINE = Duration.ofSeconds(20);
     private static final Duration PAUSE = Duration.ofSeconds(3);
+    /** Several servers that come up together make one change. */
+    private static final Duration SETTLE = Duration.ofMillis(200);
 
     private final Map<String, Object> kafka;
     private final Settings settings;
-    private final List<ToolDefinition> definitions;
+    private final ToolRegistry registry;
     private final RequestHandler handler;
+    private final Semaphore changes = new Semaphore(0);
     private final AtomicReference<@Nullable RequestWorker> worker = new AtomicReference<>();
     private final Thread starter =
             Thread.ofPlatform().name("tools-start").daemon().unstarted(this::run);
@@ -42,12 +47,12 @@ public final class ToolRuntime implements AutoCloseable {
     /** What it is told from outside. */
     public record Settings(Topics topics, TopicSettings topicSettings, WorkerSettings worker) {}
 
-    public ToolRuntime(
-            Map<String, Object> kafka, Settings settings, List<ToolDefinition> definitions, RequestHandler handler) {
+    public ToolRuntime(Map<String, Object> kafka, Settings settings, ToolRegistry registry, RequestHandler handler) {
         this.kafka = Map.copyOf(kafka);
         this.settings = settings;
-        this.definitions = List.copyOf(definitions);
+        this.registry = registry;
         this.handler = handler;
+        registry.onChange(changes::release);
     }
 
     /** Begins to start and returns at once. Once. */
@@ -72,22 +77,42 @@ public final class ToolRuntime implements AutoCloseable {
             if (!closed) {
                 worker.set(RequestWorker.start(settings.worker(), handler));
             }
-            if (closed) {
-                stopWorker();
+            while (!closed) {
+                followChanges();
             }
+            stopWorker();
         } catch (InterruptedException e) {
-            LOGGER.debug("Stopped while starting");
+            LOGGER.debug("Stopped starting, or following changes of tools");
         }
+    }
+
+    /** Waits for a change and publishes it; several in a row are one. */
+    private void followChanges() throws InterruptedException {
+        changes.acquire();
+        Thread.sleep(SETTLE);
+        changes.drainPermits();
+        try {
+            publish();
+        } catch (KafkaException e) {
+            LOGGER.atError().addKeyValue("cause", e.toString()).log("The tools could not be published; trying again");
+            Thread.sleep(PAUSE);
+            changes.release();
+        }
+    }
+
+    private void publish() throws InterruptedException {
+        List<ToolDefinition> definitions = registry.definitions();
+        int written = new ToolPublisher(kafka, settings.topics()).publish(definitions, registry::mayGet);
+        LOGGER.atInfo()
+                .addKeyValue("tools", definitions.size())
+                .addKeyValue("written", written)
+                .log("The tools are published");
     }
 
     private boolean prepare() throws InterruptedException {
         try {
             TopicSetup.ensure(kafka, settings.topics(), settings.topicSettings(), TOPIC_DEADLINE);
-            int written = new ToolPublisher(kafka, settings.topics()).publish(definitions);
-            LOGGER.atInfo()
-                    .addKeyValue("tools", definitions.size())
-                    .addKeyValue("written", written)
-                    .log("The tools are published");
+            publish();
             return true;
         } catch (TopicSetupException e) {
             waitingFor = String.valueOf(e.getMessage());

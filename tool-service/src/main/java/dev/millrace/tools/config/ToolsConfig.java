@@ -50,6 +50,24 @@ public interface ToolsConfig {
     @WithDefault("400000")
     MemorySize maxFileSize();
 
+    /** Tools of MCP servers. */
+    Mcp mcp();
+
+    /** Tools of MCP servers. */
+    interface Mcp {
+
+        /** The file that names the servers, see docs/tools.md. Absent = {@code mcp.json} in the working folder, if it is there. */
+        Optional<Path> config();
+
+        /** How long one call may take, where the file says nothing else for its server. */
+        @WithDefault("60s")
+        Duration callTimeout();
+
+        /** How long a server may take to start and to introduce itself; one that is downloaded first takes longer. */
+        @WithDefault("60s")
+        Duration startTimeout();
+    }
+
     /** Tools on the network. */
     Http http();
 

@@ -25,6 +25,7 @@ import dev.millrace.tools.files.Workspace;
 import dev.millrace.tools.files.WriteFile;
 import dev.millrace.tools.http.GuardedHttp;
 import dev.millrace.tools.http.HttpGet;
+import dev.millrace.tools.mcp.McpTools;
 import dev.millrace.tools.text.Base64Decode;
 import dev.millrace.tools.text.Base64Encode;
 import dev.millrace.tools.text.JsonParse;
@@ -78,7 +79,7 @@ public class Wiring {
 
     @Produces
     @Singleton
-    ToolRegistry registry(ToolsConfig config, GuardedHttp http, TopicContent content) {
+    ToolRegistry registry(ToolsConfig config, GuardedHttp http, TopicContent content, McpTools mcp) {
         Workspace workspace = new Workspace(config.workspace());
         int maxFileBytes = Math.toIntExact(config.maxFileSize().asLongValue());
         List<Tool> tools = List.of(
@@ -99,7 +100,7 @@ public class Wiring {
                 new HttpGet(http),
                 new Notify(),
                 new ReadResult(content, Math.toIntExact(config.maxResultSize().asLongValue())));
-        return new ToolRegistry(tools);
+        return new ToolRegistry(tools, List.of(mcp));
     }
 
     @Produces
@@ -132,7 +133,7 @@ public class Wiring {
                         new TopicSettings(topicsConfig.partitions(), topicsConfig.replication(), topicsConfig.create()),
                         WorkerSettings.of(kafka, topics, Topics.BUILT_IN_TOOLSET, tools.maxConcurrent())
                                 .with(tools.staleAfter(), tools.shutdownGrace())),
-                registry.definitions(),
+                registry,
                 executor);
     }
 

@@ -1,0 +1,77 @@
+package dev.millrace.tools.mcp;
+
+import dev.millrace.schemas.ToolDefinition;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/** A conversation with one server that has introduced itself. Safe for any thread. */
+interface McpConnection extends AutoCloseable {
+
+    /**
+     * A tool as the server describes it.
+     *
+     * @param name the server's own name for it
+     * @param description for the model; empty if there is none
+     * @param parameters JSON Schema of the arguments
+     * @param sideEffects what its annotations promise; without any, the worst
+     */
+    record RemoteTool(
+            String name,
+            String description,
+            Map<String, @Nullable Object> parameters,
+            ToolDefinition.SideEffects sideEffects) {
+
+        public RemoteTool(
+                String name,
+                String description,
+                Map<String, @Nullable Object> parameters,
+                ToolDefinition.SideEffects sideEffects) {
+            this.name = name;
+            this.description = description;
+            this.parameters = parameters;
+            this.sideEffects = sideEffects;
+        }
+    }
+
+    /**
+     * What a call came to.
+     *
+     * @param content JSON values; with an error, its text
+     * @param isError whether the tool said no
+     */
+    record Result(@Nullable Object content, boolean isError) {}
+
+    /**
+     * One call.
+     *
+     * @param toolName the server's own name of the tool
+     * @param arguments JSON values
+     * @param meta what goes along beside the arguments, under {@code _meta}
+     */
+    record Call(String toolName, Map<String, @Nullable Object> arguments, Map<String, Object> meta) {
+
+        public Call(String toolName, Map<String, @Nullable Object> arguments, Map<String, Object> meta) {
+            this.toolName = toolName;
+            this.arguments = arguments;
+            this.meta = meta;
+        }
+    }
+
+    /** All tools of the server, however many pages that takes. */
+    List<RemoteTool> tools() throws McpException, InterruptedException;
+
+    /**
+     * Calls a tool and waits as long as it takes. When the thread is interrupted, the server is told that the call is
+     * cancelled.
+     */
+    Result call(Call call) throws McpException, InterruptedException;
+
+    /** Completes when the server is gone, with the reason, for people. Never completes exceptionally. */
+    CompletableFuture<String> ended();
+
+    /** Ends the conversation, and the server if it is a process of ours. Does not throw. */
+    @Override
+    void close();
+}

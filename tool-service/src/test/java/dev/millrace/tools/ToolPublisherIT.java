@@ -1,0 +1,56 @@
+package dev.millrace.tools;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.millrace.schemas.ToolDefinition;
+import dev.millrace.schemas.Topics;
+import dev.millrace.testing.RequiresBroker;
+import dev.millrace.testing.TestBroker;
+import dev.millrace.testing.TopicReader;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+@RequiresBroker
+class ToolPublisherIT {
+
+    private final TestBroker broker;
+    private final Topics topics;
+    private final ToolPublisher publisher;
+
+    ToolPublisherIT(TestBroker broker) {
+        this.broker = broker;
+        this.topics = broker.createTopics();
+        this.publisher = new ToolPublisher(Map.of("bootstrap.servers", broker.bootstrapServers()), topics);
+    }
+
+    @Test
+    void shouldTakeBackWhatIsNoMoreAndLeaveWhatIsNotItsOwn() throws InterruptedException {
+        // given
+        publisher.publish(
+                List.of(tool("stays", "tool"), tool("goes", "tool"), tool("server__away", "tool")), name -> false);
+        publishAsAStranger(tool("stranger", "billing"));
+        // when
+        int written = publisher.publish(List.of(tool("stays", "tool")), "server__away"::equals);
+        int again = publisher.publish(List.of(tool("stays", "tool")), "server__away"::equals);
+        // then
+        assertThat(written).isEqualTo(1);
+        assertThat(again).isZero();
+        try (TopicReader reader = broker.read(topics.definitions())) {
+            assertThat(reader.untilCount(5, Duration.ofSeconds(20)))
+                    .extracting(definition -> definition.key() + (definition.value() == null ? " taken back" : ""))
+                    .containsExactlyInAnyOrder(
+                            "tool/stays", "tool/goes", "tool/server__away", "tool/stranger", "tool/goes taken back");
+        }
+    }
+
+    private void publishAsAStranger(ToolDefinition tool) {
+        broker.produceRaw(topics.definitions(), ToolDefinition.key(tool.name()), Map.of(), tool.toJson());
+    }
+
+    private static ToolDefinition tool(String name, String toolset) {
+        return new ToolDefinition(
+                name, "does " + name, Map.of("type", "object"), toolset, 1_000, ToolDefinition.SideEffects.READ_ONLY);
+    }
+}
