@@ -5,6 +5,7 @@ import dev.millrace.standalone.cli.ApproveCommand;
 import dev.millrace.standalone.cli.AskCommand;
 import dev.millrace.standalone.cli.CancelCommand;
 import dev.millrace.standalone.cli.CommandException;
+import dev.millrace.standalone.cli.DeadLettersCommand;
 import dev.millrace.standalone.cli.DrainCommand;
 import dev.millrace.standalone.cli.EventsCommand;
 import dev.millrace.standalone.cli.ExitCodes;
@@ -50,6 +51,7 @@ public final class Main {
                 .addSubcommand(new ResumeCommand(terminal))
                 .addSubcommand(new CancelCommand(terminal))
                 .addSubcommand(new NotificationsCommand(terminal))
+                .addSubcommand(new DeadLettersCommand(terminal))
                 .addSubcommand(new DrainCommand(terminal))
                 .addSubcommand(new UndrainCommand(terminal))
                 .addSubcommand(new BrokerCommand(terminal))

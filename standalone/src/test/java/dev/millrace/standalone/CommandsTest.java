@@ -219,6 +219,7 @@ class CommandsTest {
                 "suspend t-1",
                 "resume t-1",
                 "cancel t-1",
+                "dead-letters",
                 "drain",
                 "undrain"
             })
@@ -273,6 +274,7 @@ class CommandsTest {
                 "resume --help",
                 "cancel --help",
                 "notifications --help",
+                "dead-letters --help",
                 "drain --help",
                 "undrain --help",
                 "help ask",
@@ -336,6 +338,28 @@ class CommandsTest {
                         second -> assertThat(second).matches("t-1/1/1-cd  http_get    .* never +\\{}"));
         assertThat(approvals.err()).contains("There are more");
         assertThat(gateway.requests()).containsExactly("GET /v1/approvals?limit=20&taskId=t-1");
+    }
+
+    @Test
+    void shouldListDeadLetters() {
+        // given
+        gateway.answer("/v1/dead-letters", 200, """
+                {"deadLetters":[
+                  {"reason":"not_waiting","type":"MESSAGE_RECEIVED","taskId":"t-1","timestamp":0,"detail":"expected\\nmore"},
+                  {"reason":"bad_json","type":null,"taskId":null,"timestamp":0,"detail":null}
+                ],"next":null}""");
+
+        // when
+        CommandRun letters = CommandRun.of("dead-letters", "--reason", "bad_json", "--url", gateway.url());
+
+        // then
+        assertThat(letters.exitCode()).isZero();
+        assertThat(letters.out().lines())
+                .satisfiesExactly(
+                        heading -> assertThat(heading).matches("SINCE +REASON +TYPE +TASK +DETAIL"),
+                        first -> assertThat(first).matches("\\d+ d +not_waiting +MESSAGE_RECEIVED +t-1 +expected more"),
+                        second -> assertThat(second).matches("\\d+ d +bad_json +- +- +"));
+        assertThat(gateway.requests()).containsExactly("GET /v1/dead-letters?limit=20&reason=bad_json");
     }
 
     @ParameterizedTest

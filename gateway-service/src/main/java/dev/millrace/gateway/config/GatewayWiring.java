@@ -1,6 +1,7 @@
 package dev.millrace.gateway.config;
 
 import dev.millrace.gateway.kafka.BrokerProbe;
+import dev.millrace.gateway.kafka.DeadLetterReader;
 import dev.millrace.gateway.kafka.EventSender;
 import dev.millrace.gateway.kafka.JournalTail;
 import dev.millrace.gateway.kafka.TailSettings;
@@ -87,6 +88,12 @@ public class GatewayWiring {
 
     void close(@Disposes JournalTail tail) {
         tail.close();
+    }
+
+    @Produces
+    @Singleton
+    DeadLetterReader deadLetters() {
+        return new DeadLetterReader(kafka, topics);
     }
 
     @Produces

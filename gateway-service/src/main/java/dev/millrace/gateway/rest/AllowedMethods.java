@@ -21,6 +21,8 @@ final class AllowedMethods {
                     NotificationsResource.class,
                     ApprovalsResource.class,
                     SystemResource.class,
+                    DeadLettersResource.class,
+                    SessionStreamResource.class,
                     EventsResource.class,
                     AgentsResource.class)
             .flatMap(AllowedMethods::routes)

@@ -292,6 +292,37 @@ final class ApiShapes {
             @Schema(description = "For ?cursor=; null on the last page.") @Nullable
             String next) {}
 
+    @Schema(name = "DeadLetter", description = "A record that could not be read or was not taken.")
+    record DeadLetter(
+            String cursor,
+            @Schema(examples = "unknown_task") @Nullable String reason,
+
+            @Schema(description = "What was expected and found, for people.") @Nullable
+            String detail,
+
+            @Schema(description = "Unix milliseconds") long timestamp,
+            @Nullable String originTopic,
+            @Nullable String originPartition,
+            @Nullable String originOffset,
+            @Nullable String eventId,
+            @Nullable String type,
+            @Nullable String taskId,
+            @Nullable String sessionId,
+            String namespace,
+            @Nullable String key,
+
+            @Schema(description = "As text, cut at 2000 characters.") @Nullable
+            String value,
+
+            int valueBytes) {}
+
+    @Schema(name = "DeadLetterPage")
+    record DeadLetterPage(
+            @Schema(description = "The newest first.") List<DeadLetter> deadLetters,
+
+            @Schema(description = "For ?cursor=; null on the last page.") @Nullable
+            String next) {}
+
     @Schema(name = "Decided")
     record Decided(
             String decision,

@@ -13,16 +13,21 @@ import org.eclipse.microprofile.health.Readiness;
 @Singleton
 public class BrokerReadiness implements HealthCheck {
     private final BrokerProbe probe;
+    private final ShuttingDown shutdown;
 
     @Inject
-    BrokerReadiness(BrokerProbe probe) {
+    BrokerReadiness(BrokerProbe probe, ShuttingDown shutdown) {
         this.probe = probe;
+        this.shutdown = shutdown;
     }
 
     @Override
     public HealthCheckResponse call() {
         BrokerProbe.Status status = probe.status();
         HealthCheckResponseBuilder response = HealthCheckResponse.named("gateway: Kafka");
+        if (shutdown.hasBegun()) {
+            return response.down().withData("reason", "it is shutting down").build();
+        }
         return status.up()
                 ? response.up().build()
                 : response.down().withData("reason", status.detail()).build();

@@ -56,16 +56,24 @@ record LiveStream(JournalTail tail, JournalFilter filter, Map<Integer, Long> fro
         }
     }
 
-    /** Reads the {@code id} of an entry: {@code <partition>@<next offset>} for all of so many partitions. */
-    static Optional<Map<Integer, Long>> parse(String id, int partitions) {
+    /** Reads the {@code id} of an entry for all of so many partitions. */
+    private static Optional<Map<Integer, Long>> parse(String id, int partitions) {
+        return parse(id)
+                .filter(from -> from.size() == partitions
+                        && from.keySet().stream().allMatch(partition -> partition < partitions));
+    }
+
+    /** Reads what {@link #id} wrote: {@code <partition>@<offset>} for one or more partitions. */
+    static Optional<Map<Integer, Long>> parse(String id) {
         Map<Integer, Long> from = new TreeMap<>();
         for (String part : id.split(",", -1)) {
             Matcher matcher = PART.matcher(part.strip());
-            if (matcher.matches() && Integer.parseInt(matcher.group(1)) < partitions) {
-                from.put(Integer.valueOf(matcher.group(1)), Long.valueOf(matcher.group(2)));
+            if (!matcher.matches()) {
+                return Optional.empty();
             }
+            from.put(Integer.valueOf(matcher.group(1)), Long.valueOf(matcher.group(2)));
         }
-        return from.size() == partitions ? Optional.of(from) : Optional.empty();
+        return Optional.of(from);
     }
 
     void run(Outlet outlet) throws InterruptedException, ListenerDroppedException, ClientGoneException {
@@ -83,7 +91,8 @@ record LiveStream(JournalTail tail, JournalFilter filter, Map<Integer, Long> fro
         }
     }
 
-    private static String id(Map<Integer, Long> next) {
+    /** An offset for each partition, as text. */
+    static String id(Map<Integer, Long> next) {
         return next.entrySet().stream()
                 .map(part -> part.getKey() + "@" + part.getValue())
                 .collect(Collectors.joining(","));

@@ -23,6 +23,7 @@ import org.slf4j.LoggerFactory;
  */
 final class SsePump implements Flow.Publisher<OutboundSseEvent> {
     private static final Logger LOGGER = LoggerFactory.getLogger(SsePump.class);
+    private static final Duration RETRY = Duration.ofSeconds(1);
 
     /** What fills the stream; it returns when the stream is over. */
     @FunctionalInterface
@@ -133,13 +134,26 @@ final class SsePump implements Flow.Publisher<OutboundSseEvent> {
                 if (e.reason() == ListenerDroppedException.Reason.TOO_SLOW) {
                     disconnect.run();
                 } else {
-                    complete();
+                    goodbye();
                 }
             } catch (InterruptedException e) {
                 LOGGER.debug("The client of an event stream is gone");
             } catch (RuntimeException e) {
                 LOGGER.atError().setCause(e).log("An event stream failed for a reason that nobody expected");
                 disconnect.run();
+            }
+        }
+
+        /** This instance stops: the client may come back soon, and will find another one or a new one. */
+        private void goodbye() {
+            try {
+                write(new OutboundSseEventImpl.BuilderImpl()
+                        .comment(" shutting down")
+                        .reconnectDelay(RETRY.toMillis())
+                        .build());
+                complete();
+            } catch (ClientGoneException | InterruptedException e) {
+                LOGGER.debug("The client of an event stream is gone");
             }
         }
 

@@ -27,6 +27,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 @QuarkusTest
@@ -235,6 +236,38 @@ class StreamsIT {
         // then
         assertThat(first.json()).containsEntry("id", one.id());
         assertThat(got).containsExactlyInAnyOrderElementsOf(idsOf(missed));
+    }
+
+    @Test
+    @DisplayName("F-250: a session's stream has the events of exactly that session")
+    void shouldTellTheEventsOfOneSessionAndResume() throws Exception {
+        // given
+        String session = "s " + Ids.random();
+        String path = "/v1/sessions/" + session.replace(" ", "%20") + "/stream";
+        SseEvent first;
+        Event one;
+        try (SseClient stream = gateway.stream(path, null)) {
+            gateway.journalRoot(Ids.random(), null);
+            gateway.journalRoot(Ids.random(), session + "x");
+            one = gateway.journalRoot(Ids.random(), session);
+            first = Objects.requireNonNull(stream.next());
+        }
+        List<Event> missed = List.of(
+                gateway.journal(one, KnownEventType.TASK_COMPLETED, 1, Map.of()),
+                gateway.journalRoot(Ids.random(), session));
+
+        // when
+        List<Object> got = new ArrayList<>();
+        try (SseClient stream = gateway.stream(path, first.id())) {
+            while (got.size() < missed.size()) {
+                got.add(Objects.requireNonNull(
+                        Objects.requireNonNull(stream.next()).json().get("id")));
+            }
+        }
+
+        // then
+        assertThat(first.json()).containsEntry("id", one.id());
+        assertThat(got).isEqualTo(idsOf(missed));
     }
 
     @Test

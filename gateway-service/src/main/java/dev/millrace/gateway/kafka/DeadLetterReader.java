@@ -1,0 +1,192 @@
+package dev.millrace.gateway.kafka;
+
+import dev.millrace.schemas.Topics;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.TopicPartition;
+import org.jspecify.annotations.Nullable;
+
+/** Reads the dead letters, the newest first. Each call has a consumer of its own; few run at once. For any thread. */
+public final class DeadLetterReader {
+    private static final Duration POLL = Duration.ofMillis(200);
+    private static final int AT_ONCE = 4;
+    /** So many records of a partition are read at a time. */
+    private static final int WINDOW = 200;
+    /** No call looks at more; a filter that finds little then gives a short page with a next one. */
+    private static final int MAX_LOOKED_AT = 5_000;
+
+    private static final Comparator<ConsumerRecord<byte[], byte[]>> OLDEST_FIRST =
+            Comparator.<ConsumerRecord<byte[], byte[]>>comparingLong(ConsumerRecord::timestamp)
+                    .thenComparingInt(ConsumerRecord::partition)
+                    .thenComparingLong(ConsumerRecord::offset);
+
+    private final JournalReader reader;
+    private final String topic;
+    private final Semaphore permits = new Semaphore(AT_ONCE);
+
+    /**
+     * Connects when it is asked.
+     *
+     * @param kafka how to reach the brokers: {@code bootstrap.servers} and whatever security needs
+     */
+    public DeadLetterReader(Map<String, Object> kafka, Topics topics) {
+        this.topic = topics.deadLetters();
+        this.reader = new JournalReader(kafka, topic);
+    }
+
+    /**
+     * Some dead letters, the newest first.
+     *
+     * @param letters may be fewer than asked for although there are more
+     * @param next for each partition the offset below which the next page begins; empty = this is the last page
+     */
+    public record Page(List<ConsumerRecord<byte[], byte[]>> letters, Map<Integer, Long> next) {
+        public Page {
+            letters = List.copyOf(letters);
+            next = Map.copyOf(next);
+        }
+    }
+
+    /**
+     * Reads a page.
+     *
+     * @param before {@link Page#next} of the page before; empty = the newest ones
+     * @param wanted what to leave out
+     * @param limit at most so many, 1 or more
+     * @param atMost how long this may take
+     * @throws BrokerUnavailableException if it takes longer
+     */
+    public Page page(
+            Map<Integer, Long> before, Predicate<ConsumerRecord<byte[], byte[]>> wanted, int limit, Duration atMost)
+            throws BrokerUnavailableException, InterruptedException {
+        long deadline = System.nanoTime() + atMost.toNanos();
+        if (!permits.tryAcquire(atMost.toNanos(), TimeUnit.NANOSECONDS)) {
+            throw new BrokerUnavailableException("too many others read the dead letters", null);
+        }
+        try (Consumer<byte[], byte[]> consumer = reader.open("dead-letters")) {
+            List<Backward> partitions = partitions(consumer, before, deadline);
+            List<ConsumerRecord<byte[], byte[]>> letters = new ArrayList<>();
+            for (int lookedAt = 0; letters.size() < limit && lookedAt < MAX_LOOKED_AT; lookedAt++) {
+                Optional<Backward> newest = newest(partitions);
+                if (newest.isEmpty()) {
+                    break;
+                }
+                ConsumerRecord<byte[], byte[]> letter = newest.get().take();
+                if (wanted.test(letter)) {
+                    letters.add(letter);
+                }
+            }
+            return new Page(letters, next(partitions));
+        } catch (KafkaException e) {
+            throw new BrokerUnavailableException("the brokers did not tell the dead letters", e);
+        } finally {
+            permits.release();
+        }
+    }
+
+    private List<Backward> partitions(Consumer<byte[], byte[]> consumer, Map<Integer, Long> before, long deadline) {
+        List<TopicPartition> all = consumer.partitionsFor(topic).stream()
+                .map(info -> reader.partition(info.partition()))
+                .toList();
+        Map<TopicPartition, Long> begins = consumer.beginningOffsets(all);
+        Map<TopicPartition, Long> ends = consumer.endOffsets(all);
+        return all.stream()
+                .map(partition -> new Backward(
+                        consumer,
+                        partition,
+                        begins.getOrDefault(partition, 0L),
+                        Math.min(
+                                before.getOrDefault(partition.partition(), Long.MAX_VALUE),
+                                ends.getOrDefault(partition, 0L)),
+                        deadline))
+                .toList();
+    }
+
+    private static Optional<Backward> newest(Collection<Backward> partitions) throws BrokerUnavailableException {
+        Backward newest = null;
+        for (Backward partition : partitions) {
+            ConsumerRecord<byte[], byte[]> head = partition.head();
+            ConsumerRecord<byte[], byte[]> best = newest == null ? null : newest.head();
+            if (head != null && (best == null || OLDEST_FIRST.compare(head, best) > 0)) {
+                newest = partition;
+            }
+        }
+        return Optional.ofNullable(newest);
+    }
+
+    private static Map<Integer, Long> next(List<Backward> partitions) {
+        Map<Integer, Long> next = new HashMap<>();
+        partitions.forEach(partition -> next.put(partition.partition.partition(), partition.before));
+        return partitions.stream().anyMatch(partition -> partition.before > partition.begin) ? next : Map.of();
+    }
+
+    /** A partition from its end to its beginning. For one thread. */
+    private static final class Backward {
+        private final Consumer<byte[], byte[]> consumer;
+        private final TopicPartition partition;
+        private final long begin;
+        private final long deadline;
+        private final Deque<ConsumerRecord<byte[], byte[]>> window = new ArrayDeque<>();
+        private long windowFrom;
+        /** Everything from here on has been taken. */
+        private long before;
+
+        Backward(Consumer<byte[], byte[]> consumer, TopicPartition partition, long begin, long before, long deadline) {
+            this.consumer = consumer;
+            this.partition = partition;
+            this.begin = begin;
+            this.before = Math.max(begin, before);
+            this.windowFrom = this.before;
+            this.deadline = deadline;
+        }
+
+        /** The newest that is not taken; {@code null} = there is none. */
+        @Nullable
+        ConsumerRecord<byte[], byte[]> head() throws BrokerUnavailableException {
+            while (window.isEmpty() && windowFrom > begin) {
+                before = windowFrom;
+                windowFrom = Math.max(begin, windowFrom - WINDOW);
+                read(windowFrom, before);
+            }
+            if (window.isEmpty()) {
+                before = begin;
+            }
+            return window.peekLast();
+        }
+
+        ConsumerRecord<byte[], byte[]> take() {
+            ConsumerRecord<byte[], byte[]> letter = window.removeLast();
+            before = letter.offset();
+            return letter;
+        }
+
+        private void read(long from, long to) throws BrokerUnavailableException {
+            consumer.assign(List.of(partition));
+            consumer.seek(partition, from);
+            while (consumer.position(partition) < to) {
+                if (System.nanoTime() - deadline > 0) {
+                    throw new BrokerUnavailableException("the dead letters could not be read in time", null);
+                }
+                for (ConsumerRecord<byte[], byte[]> letter : consumer.poll(POLL)) {
+                    if (letter.offset() < to) {
+                        window.add(letter);
+                    }
+                }
+            }
+        }
+    }
+}

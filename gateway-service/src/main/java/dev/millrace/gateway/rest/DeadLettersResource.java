@@ -1,0 +1,127 @@
+package dev.millrace.gateway.rest;
+
+import dev.millrace.gateway.config.GatewayConfig;
+import dev.millrace.gateway.kafka.BrokerUnavailableException;
+import dev.millrace.gateway.kafka.DeadLetterReader;
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.EventCodec;
+import dev.millrace.schemas.Json;
+import dev.millrace.schemas.kafka.DeadLetters;
+import io.smallrye.common.annotation.RunOnVirtualThread;
+import jakarta.inject.Inject;
+import jakarta.ws.rs.DefaultValue;
+import jakarta.ws.rs.GET;
+import jakarta.ws.rs.Path;
+import jakarta.ws.rs.Produces;
+import jakarta.ws.rs.QueryParam;
+import jakarta.ws.rs.core.MediaType;
+import jakarta.ws.rs.core.Response;
+import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.header.Header;
+import org.eclipse.microprofile.openapi.annotations.Operation;
+import org.eclipse.microprofile.openapi.annotations.enums.SchemaType;
+import org.eclipse.microprofile.openapi.annotations.media.Content;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
+import org.eclipse.microprofile.openapi.annotations.parameters.Parameter;
+import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
+import org.eclipse.microprofile.openapi.annotations.tags.Tag;
+import org.jspecify.annotations.Nullable;
+
+/** What could not be read or was not taken, and why. */
+@Path("/v1/dead-letters")
+@Produces(MediaType.APPLICATION_JSON)
+@RunOnVirtualThread
+@Tag(name = "System", description = "The installation as a whole.")
+public class DeadLettersResource {
+    private static final int MAX_LETTERS = 200;
+    private static final int MAX_VALUE = 2_000;
+
+    private final DeadLetterReader reader;
+    private final GatewayConfig config;
+
+    @Inject
+    DeadLettersResource(DeadLetterReader reader, GatewayConfig config) {
+        this.reader = reader;
+        this.config = config;
+    }
+
+    @GET
+    @Operation(
+            summary = "What could not be read or was not taken",
+            description =
+                    "The newest first, each with the reason and where it came from. docs/events.md says how to try"
+                            + " one again.")
+    @APIResponse(
+            responseCode = "200",
+            content = @Content(schema = @Schema(implementation = ApiShapes.DeadLetterPage.class)))
+    @APIResponse(responseCode = "400", description = "bad_parameter")
+    @APIResponse(responseCode = "503", description = "broker_unavailable")
+    public Response list(
+            @Parameter(description = "Only with this code, such as unknown_task.") @QueryParam("reason") @Nullable
+                    String reason,
+            @Parameter(description = "Only of this task.") @QueryParam("taskId") @Nullable String taskId,
+            @Parameter(description = "1 to 200", schema = @Schema(type = SchemaType.INTEGER, defaultValue = "50"))
+                    @QueryParam("limit")
+                    @DefaultValue("50")
+                    String limit,
+            @Parameter(description = "What next said on the page before.") @QueryParam("cursor") @Nullable
+                    String cursor)
+            throws BrokerUnavailableException, InterruptedException {
+        Map<Integer, Long> before = cursor == null || cursor.isBlank()
+                ? Map.of()
+                : LiveStream.parse(cursor)
+                        .orElseThrow(() -> ProblemException.badParameter("cursor", "what next said", cursor));
+        Predicate<ConsumerRecord<byte[], byte[]>> wanted = letter ->
+                isAny(reason, header(letter, DeadLetters.REASON)) && isAny(taskId, header(letter, "ce_subject"));
+        DeadLetterReader.Page page =
+                reader.page(before, wanted, Parameters.number("limit", limit, MAX_LETTERS), config.produceTimeout());
+        Map<String, @Nullable Object> json = new LinkedHashMap<>();
+        json.put(
+                "deadLetters",
+                page.letters().stream().map(DeadLettersResource::json).toList());
+        json.put("next", page.next().isEmpty() ? null : LiveStream.id(new TreeMap<>(page.next())));
+        return Response.ok(Json.writeText(json)).build();
+    }
+
+    private static boolean isAny(@Nullable String wanted, @Nullable String found) {
+        return wanted == null || wanted.isBlank() || wanted.equals(found);
+    }
+
+    private static Map<String, @Nullable Object> json(ConsumerRecord<byte[], byte[]> letter) {
+        Map<String, @Nullable Object> json = new LinkedHashMap<>();
+        json.put("cursor", letter.partition() + ":" + letter.offset());
+        json.put("reason", header(letter, DeadLetters.REASON));
+        json.put("detail", header(letter, DeadLetters.DETAIL));
+        json.put("timestamp", letter.timestamp());
+        json.put("originTopic", header(letter, DeadLetters.ORIGIN_TOPIC));
+        json.put("originPartition", header(letter, DeadLetters.ORIGIN_PARTITION));
+        json.put("originOffset", header(letter, DeadLetters.ORIGIN_OFFSET));
+        json.put("eventId", header(letter, "ce_id"));
+        json.put("type", header(letter, "ce_type"));
+        json.put("taskId", header(letter, "ce_subject"));
+        json.put("sessionId", header(letter, "ce_" + EventCodec.SESSION_ID));
+        String namespace = header(letter, "ce_" + EventCodec.NAMESPACE);
+        json.put("namespace", namespace == null ? Event.DEFAULT_NAMESPACE : namespace);
+        json.put("key", letter.key() == null ? null : cut(letter.key()));
+        json.put("value", letter.value() == null ? null : cut(letter.value()));
+        json.put("valueBytes", Math.max(0, letter.serializedValueSize()));
+        return json;
+    }
+
+    /** Bytes of anybody: as text as far as they are, and not all of it. */
+    private static String cut(byte[] bytes) {
+        String text = new String(bytes, 0, Math.min(bytes.length, 4 * MAX_VALUE), StandardCharsets.UTF_8);
+        return text.codePoints().limit(MAX_VALUE).mapToObj(Character::toString).collect(Collectors.joining());
+    }
+
+    private static @Nullable String header(ConsumerRecord<byte[], byte[]> letter, String name) {
+        Header header = letter.headers().lastHeader(name);
+        return header == null || header.value() == null ? null : new String(header.value(), StandardCharsets.UTF_8);
+    }
+}

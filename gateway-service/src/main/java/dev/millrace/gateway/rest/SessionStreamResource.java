@@ -1,0 +1,103 @@
+package dev.millrace.gateway.rest;
+
+import dev.millrace.gateway.config.GatewayConfig;
+import dev.millrace.gateway.kafka.BrokerUnavailableException;
+import dev.millrace.gateway.kafka.JournalFilter;
+import dev.millrace.gateway.kafka.JournalListener;
+import dev.millrace.gateway.kafka.JournalTail;
+import dev.millrace.gateway.kafka.ListenerDroppedException;
+import dev.millrace.gateway.rest.SsePump.ClientGoneException;
+import dev.millrace.gateway.rest.SsePump.Outlet;
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.JournalCursor;
+import dev.millrace.schemas.JournalEntry;
+import io.smallrye.common.annotation.Blocking;
+import io.smallrye.common.annotation.RunOnVirtualThread;
+import io.smallrye.mutiny.Multi;
+import io.vertx.core.http.HttpServerResponse;
+import jakarta.inject.Inject;
+import jakarta.ws.rs.DefaultValue;
+import jakarta.ws.rs.GET;
+import jakarta.ws.rs.HeaderParam;
+import jakarta.ws.rs.Path;
+import jakarta.ws.rs.PathParam;
+import jakarta.ws.rs.Produces;
+import jakarta.ws.rs.QueryParam;
+import jakarta.ws.rs.core.Context;
+import jakarta.ws.rs.core.MediaType;
+import jakarta.ws.rs.sse.OutboundSseEvent;
+import org.eclipse.microprofile.openapi.annotations.Operation;
+import org.eclipse.microprofile.openapi.annotations.media.Content;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
+import org.eclipse.microprofile.openapi.annotations.parameters.Parameter;
+import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
+import org.eclipse.microprofile.openapi.annotations.tags.Tag;
+import org.jboss.resteasy.reactive.ResponseHeader;
+import org.jspecify.annotations.Nullable;
+
+/** The events of a conversation as they happen, as server-sent events. A conversation lies on one partition of the journal. */
+@Path("/v1/sessions/{sessionId}/stream")
+@Blocking // else a Multi counts as non-blocking, and the next annotation as a mistake
+@RunOnVirtualThread
+@Tag(name = "Streams", description = "Events as they happen (server-sent events).")
+public class SessionStreamResource {
+    private final JournalTail tail;
+    private final GatewayConfig config;
+
+    @Inject
+    SessionStreamResource(JournalTail tail, GatewayConfig config) {
+        this.tail = tail;
+        this.config = config;
+    }
+
+    @GET
+    @Produces(MediaType.SERVER_SENT_EVENTS)
+    @ResponseHeader(name = "Cache-Control", value = "no-store")
+    @ResponseHeader(name = "X-Accel-Buffering", value = "no")
+    @Operation(
+            summary = "The events of a conversation as they happen",
+            description =
+                    "Of all its tasks, those to come included. Begins now and does not end. event: is the type, data:"
+                            + " a JournalEntry, id: its cursor, which goes into Last-Event-ID and ?after= at any instance.")
+    @APIResponse(
+            responseCode = "200",
+            content =
+                    @Content(
+                            mediaType = MediaType.SERVER_SENT_EVENTS,
+                            schema = @Schema(implementation = ApiShapes.Entry.class)))
+    @APIResponse(responseCode = "400", description = "bad_parameter")
+    @APIResponse(responseCode = "503", description = "broker_unavailable")
+    public Multi<OutboundSseEvent> session(
+            @PathParam("sessionId") String sessionId,
+            @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace,
+            @Parameter(description = "Only what comes after this cursor.") @QueryParam("after") @Nullable String after,
+            @Parameter(description = "Like after; goes before it.") @HeaderParam("Last-Event-ID") @Nullable
+                    String lastEventId,
+            @Context HttpServerResponse response)
+            throws BrokerUnavailableException, InterruptedException {
+        int partition = tail.partitionOf(Event.qualified(namespace, sessionId));
+        JournalCursor last = Parameters.cursor("Last-Event-ID", lastEventId);
+        JournalCursor seen = last == null ? Parameters.cursor("after", after) : last;
+        if (seen != null && seen.partition() != partition) {
+            throw ProblemException.badParameter("after", "a cursor of this session", seen.toString());
+        }
+        long from = seen == null ? tail.end(partition, config.produceTimeout()) : seen.offset() + 1;
+        JournalFilter filter = labels ->
+                sessionId.equals(labels.sessionId()) && labels.namespace().equals(namespace);
+        return SsePump.open(outlet -> run(outlet, partition, from, filter), config.stream(), response);
+    }
+
+    private void run(Outlet outlet, int partition, long from, JournalFilter filter)
+            throws InterruptedException, ListenerDroppedException, ClientGoneException {
+        try (JournalListener listener = tail.listen(partition, from, filter)) {
+            while (true) {
+                JournalEntry entry = listener.next(config.stream().heartbeat());
+                if (entry == null) {
+                    outlet.heartbeat();
+                } else {
+                    outlet.entry(entry.cursor().toString(), entry);
+                }
+            }
+        }
+    }
+}
