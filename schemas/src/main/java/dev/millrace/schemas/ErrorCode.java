@@ -117,6 +117,7 @@ public enum ErrorCode {
     CAUSAL_DEPTH_LIMIT("Too many tasks led to this one, each starting the next.", Place.TASK),
     TASK_TIMEOUT("The task's life time is over.", Place.TASK),
     EXPIRED("The task had not been admitted when its expiry time came.", Place.TASK),
+    ADMISSION_REJECTED("All places were taken, and the settings say that nobody waits.", Place.TASK),
     DECLARED_FAILED("Someone declared the task as failed and gave no code.", Place.TASK),
 
     // anywhere

@@ -1,9 +1,11 @@
 package dev.millrace.agent.config;
 
+import dev.millrace.agent.topology.AdmissionSettings;
 import io.smallrye.config.ConfigMapping;
 import io.smallrye.config.WithDefault;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.OptionalLong;
 
 /** What an operator may set for the agent service. Every value has a default that works in {@code standalone}. */
@@ -26,6 +28,13 @@ public interface AgentConfig {
     @WithDefault("24h")
     Duration seenRetention();
 
+    /** Name of this instance in its events, unique among those that run. Absent = the host's, and some letters. */
+    Optional<String> instance();
+
+    /** How often this instance says that it is alive. */
+    @WithDefault("60s")
+    Duration heartbeatInterval();
+
     /** How lanes are read. */
     Lanes lanes();
 
@@ -36,6 +45,9 @@ public interface AgentConfig {
     /** How often that folder is looked at. A change counts when two looks have seen it. More than zero. */
     @WithDefault("1s")
     Duration agentsReload();
+
+    /** How many tasks work at the same time. */
+    Admission admission();
 
     /** Limits of one task. */
     Task task();
@@ -58,6 +70,21 @@ public interface AgentConfig {
          */
         @WithDefault("true")
         boolean priority();
+    }
+
+    /** How many tasks work at the same time. */
+    interface Admission {
+
+        /** Tasks that may work at the same time, per partition; those that wait for somebody do not count. At least 1. */
+        @WithDefault("5")
+        int maxActiveTasks();
+
+        /**
+         * What happens to a new task that finds no place free: {@code queue} = it waits its turn, {@code warn} = it is
+         * admitted all the same and counted, {@code reject} = it fails with {@code admission_rejected}.
+         */
+        @WithDefault("queue")
+        AdmissionSettings.Policy whenFull();
     }
 
     /** Limits of one task. */
@@ -125,6 +152,10 @@ public interface AgentConfig {
 
         /** Millionths of a US dollar before a task fails with {@code session_cost_limit}. At least 1. Absent = no limit. */
         OptionalLong maxCostMicros();
+
+        /** How long it is known what a session has used, after it was last used. */
+        @WithDefault("30d")
+        Duration retention();
     }
 
     /** Learning after a task. */

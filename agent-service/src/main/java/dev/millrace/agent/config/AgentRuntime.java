@@ -7,8 +7,11 @@ import dev.millrace.agent.core.MachineLimits;
 import dev.millrace.agent.core.TaskFsm;
 import dev.millrace.agent.files.AgentFolder;
 import dev.millrace.agent.kafka.Definitions;
+import dev.millrace.agent.kafka.InstanceEvents;
 import dev.millrace.agent.kafka.LaneProducer;
 import dev.millrace.agent.thinker.Thinker;
+import dev.millrace.agent.topology.Occupancy;
+import dev.millrace.agent.topology.SessionLookup;
 import dev.millrace.agent.topology.ShellMetrics;
 import dev.millrace.agent.topology.StreamsTranscripts;
 import dev.millrace.agent.topology.TaskShellSettings;
@@ -45,12 +48,12 @@ public final class AgentRuntime implements AutoCloseable {
 
     private final Map<String, Object> kafka;
     private final Settings settings;
-    private final ModelDispatcher dispatcher;
-    private final ShellMetrics metrics;
+    private final Parts parts;
     private final Topics topics;
     private final Definitions definitions;
     private final LaneProducer lanes;
     private final ToolRouting routing;
+    private final InstanceEvents instance;
     private final AtomicReference<@Nullable TaskStreams> machine = new AtomicReference<>();
     private final Thread starter =
             Thread.ofPlatform().name("agent-start").daemon().unstarted(this::run);
@@ -64,22 +67,32 @@ public final class AgentRuntime implements AutoCloseable {
             Duration approvalExpiry,
             Definitions.AgentFiles agentFiles,
             TaskShellSettings shell,
-            TaskStreams.Settings streams) {}
+            TaskStreams.Settings streams,
+            InstanceEvents.Settings instance) {}
 
-    public AgentRuntime(
-            Map<String, Object> kafka,
-            Settings settings,
+    /**
+     * What it works with.
+     *
+     * @param dispatcher makes model calls; closed with the runtime
+     * @param sessions knows which session a task belongs to
+     * @param occupancy is told how busy the machine is
+     */
+    public record Parts(
             Agents agents,
             ModelDispatcher dispatcher,
-            ShellMetrics metrics) {
+            SessionLookup sessions,
+            ShellMetrics metrics,
+            Occupancy occupancy) {}
+
+    public AgentRuntime(Map<String, Object> kafka, Settings settings, Parts parts) {
         this.kafka = kafka;
         this.settings = settings;
-        this.dispatcher = dispatcher;
-        this.metrics = metrics;
+        this.parts = parts;
         this.topics = settings.shell().topics();
-        this.definitions = new Definitions(kafka, topics.definitions(), agents, settings.agentFiles());
+        this.definitions = new Definitions(kafka, topics.definitions(), parts.agents(), settings.agentFiles());
         this.lanes = new LaneProducer(kafka, topics);
-        this.routing = new ToolRouting(agents, definitions.tools(), new Approvals(settings.approvalExpiry()));
+        this.routing = new ToolRouting(parts.agents(), definitions.tools(), new Approvals(settings.approvalExpiry()));
+        this.instance = new InstanceEvents(lanes, settings.instance(), parts.occupancy(), Clock.systemUTC());
     }
 
     /** Begins to start and returns at once. Once. */
@@ -153,7 +166,7 @@ public final class AgentRuntime implements AutoCloseable {
             return running.streams();
         });
         Thinker thinker = new Thinker(new Thinker.Wiring(
-                dispatcher,
+                parts.dispatcher(),
                 definitions.agents(),
                 routing,
                 transcripts,
@@ -163,7 +176,11 @@ public final class AgentRuntime implements AutoCloseable {
         TaskStreams streams = new TaskStreams(
                 kafka,
                 settings.streams(),
-                TaskTopology.build(settings.shell(), new TaskFsm(settings.limits()), routing, thinker, metrics));
+                TaskTopology.build(
+                        settings.shell(),
+                        new TaskFsm(settings.limits()),
+                        new TaskTopology.Surroundings(
+                                routing, thinker, parts.sessions(), parts.metrics(), parts.occupancy())));
         machine.set(streams);
         try {
             streams.start();
@@ -176,6 +193,8 @@ public final class AgentRuntime implements AutoCloseable {
         }
         if (closed) {
             streams.close();
+        } else {
+            instance.start();
         }
         return true;
     }
@@ -185,11 +204,12 @@ public final class AgentRuntime implements AutoCloseable {
     public void close() {
         closed = true;
         starter.interrupt();
+        instance.close();
         TaskStreams running = machine.get();
         if (running != null) {
             running.close();
         }
-        dispatcher.close();
+        parts.dispatcher().close();
         lanes.close();
         definitions.close();
     }

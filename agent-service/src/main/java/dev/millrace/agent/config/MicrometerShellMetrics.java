@@ -42,6 +42,11 @@ final class MicrometerShellMetrics implements ShellMetrics {
         registry.counter("millrace.agent.rerouted").increment();
     }
 
+    @Override
+    public void admittedOverLimit() {
+        registry.counter("millrace.agent.admitted.over.limit").increment();
+    }
+
     private static String tag(EventType type) {
         return type instanceof CustomEventType ? "custom" : type.wireName();
     }

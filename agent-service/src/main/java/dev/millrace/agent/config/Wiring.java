@@ -5,7 +5,11 @@ import dev.millrace.agent.core.MachineLimits;
 import dev.millrace.agent.core.TaskLimits;
 import dev.millrace.agent.files.BuiltInAgents;
 import dev.millrace.agent.kafka.Definitions;
+import dev.millrace.agent.kafka.InstanceEvents;
+import dev.millrace.agent.projection.TaskProjection;
 import dev.millrace.agent.rest.AgentCatalogue;
+import dev.millrace.agent.topology.AdmissionSettings;
+import dev.millrace.agent.topology.Occupancy;
 import dev.millrace.agent.topology.TaskShellSettings;
 import dev.millrace.agent.topology.TaskStreams;
 import dev.millrace.llm.DispatcherLimits;
@@ -15,6 +19,7 @@ import dev.millrace.llm.Secret;
 import dev.millrace.llm.config.LanguageModels;
 import dev.millrace.llm.config.LlmSettings;
 import dev.millrace.llm.openai.OpenAiSettings;
+import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.schemas.Topics;
 import dev.millrace.schemas.kafka.ClientSettings;
@@ -78,14 +83,26 @@ public class Wiring {
 
     @Produces
     @Singleton
-    AgentRuntime runtime(
-            RuntimeSettings settings, Config config, Agents agents, ModelDispatcher dispatcher, MeterRegistry metrics) {
+    AgentRuntime runtime(RuntimeSettings settings, Config config, AgentRuntime.Parts parts) {
         return new AgentRuntime(
                 ClientSettings.of(config.getPropertyNames(), name -> config.getOptionalValue(name, String.class)),
                 settings.value(),
-                agents,
-                dispatcher,
-                new MicrometerShellMetrics(metrics));
+                parts);
+    }
+
+    @Produces
+    @Singleton
+    AgentRuntime.Parts parts(
+            Agents agents, ModelDispatcher dispatcher, TaskProjection projection, MeterRegistry metrics) {
+        Occupancy occupancy = new Occupancy();
+        Gauge.builder("millrace.agent.tasks.active", occupancy, Occupancy::active)
+                .description("Tasks that work")
+                .register(metrics);
+        Gauge.builder("millrace.agent.tasks.waiting", occupancy, Occupancy::waiting)
+                .description("Tasks that wait for admission")
+                .register(metrics);
+        return new AgentRuntime.Parts(
+                agents, dispatcher, new ProjectedSessions(projection), new MicrometerShellMetrics(metrics), occupancy);
     }
 
     /** What the configuration says, checked. */
@@ -93,7 +110,7 @@ public class Wiring {
 
     @Produces
     @Singleton
-    RuntimeSettings runtimeSettings(TopicsConfig topics, AgentConfig agent) {
+    RuntimeSettings runtimeSettings(TopicsConfig topics, AgentConfig agent, Config config) {
         AgentConfig.Task task = agent.task();
         return new RuntimeSettings(new AgentRuntime.Settings(
                 new TopicSettings(topics.partitions(), topics.replication(), topics.create()),
@@ -106,13 +123,32 @@ public class Wiring {
                         agent.seenRetention(),
                         task.endedRetention(),
                         agent.reflection().enabled(),
+                        new AdmissionSettings(
+                                agent.admission().maxActiveTasks(),
+                                agent.admission().whenFull()),
+                        agent.session().retention(),
                         agent.lanes().priority()),
                 new TaskStreams.Settings(
                         topics.prefix() + "agent",
                         agent.stateDir(),
                         agent.streamThreads(),
                         agent.commitInterval(),
-                        agent.lanes().priority())));
+                        agent.lanes().priority()),
+                instance(agent, config)));
+    }
+
+    private static InstanceEvents.Settings instance(AgentConfig agent, Config config) {
+        return new InstanceEvents.Settings(
+                agent.instance().orElseGet(() -> hostName() + '-' + Ids.random().substring(0, 8)),
+                config.getOptionalValue("quarkus.application.version", String.class)
+                        .orElse("unknown"),
+                agent.heartbeatInterval());
+    }
+
+    /** As the operating system or the container engine says it; asking the network may take seconds. */
+    private static String hostName() {
+        String name = System.getenv("HOSTNAME");
+        return name == null || name.isBlank() ? "agent" : name;
     }
 
     private static MachineLimits limits(AgentConfig agent) {

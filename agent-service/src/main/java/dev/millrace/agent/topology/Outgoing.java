@@ -1,5 +1,6 @@
 package dev.millrace.agent.topology;
 
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -7,6 +8,13 @@ import org.jspecify.annotations.Nullable;
  *
  * @param topic where it goes
  * @param value its bytes; {@code null} only for a dead letter that had none
+ * @param partitions a copy goes to each of these; {@code null} = one goes to that of the key
  */
 @SuppressWarnings("ArrayRecordComponent") // bytes that are written once and never compared
-record Outgoing(String topic, byte @Nullable [] value) {}
+record Outgoing(
+        String topic, byte @Nullable [] value, @Nullable Set<Integer> partitions) {
+
+    Outgoing(String topic, byte @Nullable [] value) {
+        this(topic, value, null);
+    }
+}

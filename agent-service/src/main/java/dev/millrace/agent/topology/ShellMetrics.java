@@ -17,4 +17,7 @@ public interface ShellMetrics {
 
     /** A record was sent to the partition that its key belongs on. */
     void rerouted();
+
+    /** A task was admitted although all places are taken, because the settings say so. */
+    void admittedOverLimit();
 }

@@ -2,6 +2,8 @@ package dev.millrace.agent.topology;
 
 import dev.millrace.agent.core.TaskState;
 import dev.millrace.schemas.Event;
+import dev.millrace.schemas.EventType;
+import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,6 +16,8 @@ import org.jspecify.annotations.Nullable;
  * @param callbackUrl where the owner wants to be told what becomes of it; {@code null} = nowhere
  * @param lastEventId id of the last event of the task in the journal: the parent of what follows because time passed;
  *     {@code null} = none yet
+ * @param arrival its number in the line for admission, which it keeps (X-13); 0 = it has never stood there
+ * @param wakeAtMs the time of its wake-up in the store of timers, in Unix milliseconds; 0 = there is none
  * @param updatedAtMs when the row was last written, by the clock of the instance that did, in Unix milliseconds
  * @param state what the machine decided
  */
@@ -24,8 +28,12 @@ record StoredTask(
         String correlationId,
         @Nullable String callbackUrl,
         @Nullable String lastEventId,
+        long arrival,
+        long wakeAtMs,
         long updatedAtMs,
         TaskState state) {
+
+    private static final EventType TIME = EventType.of("time.passed");
 
     static StoredTask absent(Event first, String taskId) {
         return new StoredTask(
@@ -36,15 +44,30 @@ record StoredTask(
                 first.text("callbackUrl"),
                 null,
                 0,
+                0,
+                0,
                 TaskState.ABSENT);
     }
 
     StoredTask with(TaskState next, long nowMs) {
-        return new StoredTask(namespace, taskId, sessionId, correlationId, callbackUrl, lastEventId, nowMs, next);
+        return copy(lastEventId, arrival, wakeAtMs, nowMs, next);
     }
 
     StoredTask journalled(String eventId) {
-        return new StoredTask(namespace, taskId, sessionId, correlationId, callbackUrl, eventId, updatedAtMs, state);
+        return copy(eventId, arrival, wakeAtMs, updatedAtMs, state);
+    }
+
+    StoredTask arrived(long number) {
+        return copy(lastEventId, number, wakeAtMs, updatedAtMs, state);
+    }
+
+    StoredTask waking(long atMs) {
+        return copy(lastEventId, arrival, atMs, updatedAtMs, state);
+    }
+
+    private StoredTask copy(@Nullable String lastId, long number, long wakeMs, long nowMs, TaskState next) {
+        return new StoredTask(
+                namespace, taskId, sessionId, correlationId, callbackUrl, lastId, number, wakeMs, nowMs, next);
     }
 
     /** The event with the task's own identity, so that what follows from it stays on the task's partition and has its depth. */
@@ -56,8 +79,30 @@ record StoredTask(
         return adopted.build();
     }
 
+    /**
+     * Stands for the last event of the task, where that is the cause of what follows because time has passed or because of
+     * a defect. Has its identity and nothing of its contents.
+     */
+    Event lastEvent() {
+        return adopt(
+                Event.root(lastEventId == null ? correlationId : lastEventId, TIME, Instant.ofEpochMilli(updatedAtMs))
+                        .namespace(namespace)
+                        .correlationId(correlationId)
+                        .build());
+    }
+
     /** The key of the row, and the first part of its transcript's keys. */
     String key() {
         return Event.qualified(namespace, taskId);
+    }
+
+    /** What it is part of, one task at a time: its session, or itself if it has none. */
+    String conversation() {
+        return sessionId == null ? "task " + key() : conversation(namespace, sessionId);
+    }
+
+    /** The conversation that a session is. */
+    static String conversation(String namespace, String sessionId) {
+        return "session " + Event.qualified(namespace, sessionId);
     }
 }

@@ -1,7 +1,9 @@
 package dev.millrace.agent.topology;
 
 import dev.millrace.agent.core.TranscriptEntry;
+import dev.millrace.schemas.Event;
 import java.time.Duration;
+import java.util.HexFormat;
 import java.util.Map;
 import org.apache.kafka.common.config.TopicConfig;
 import org.apache.kafka.common.serialization.Serde;
@@ -22,6 +24,15 @@ public final class Stores {
     /** Ids of external events that were taken, by namespace and id. */
     static final String SEEN = "seen";
 
+    /** Who waits for admission, and whom they wait for. */
+    static final String ADMISSION = "admission";
+    /** What sessions have used, by {@link StoredTask#conversation()}. */
+    static final String SESSIONS = "sessions";
+    /** Keys of tasks by {@link #timerKey}. */
+    static final String TIMERS = "timers";
+    /** Requests to cancel tasks whose start has not been read yet, by the task's key. */
+    static final String CANCELS = "cancels";
+
     /**
      * The largest record that a changelog takes. A record on a lane has at most 1 MiB; as JSON inside JSON it can double,
      * and control characters take six bytes.
@@ -30,6 +41,7 @@ public final class Stores {
 
     private static final Map<String, String> CHANGELOG =
             Map.of(TopicConfig.MAX_MESSAGE_BYTES_CONFIG, Integer.toString(MAX_RECORD_BYTES));
+    private static final int TIME_DIGITS = 16;
     // stands between the parts of a key; ids hold no control characters
     private static final char SEPARATOR = '\u0000';
 
@@ -50,13 +62,24 @@ public final class Stores {
 
     /** Written with the wall clock, never with an event's own time: a date in the future would expire everything. */
     static StoreBuilder<WindowStore<String, byte[]>> seen(Duration retention) {
-        return org.apache.kafka.streams.state.Stores.windowStoreBuilder(
-                        org.apache.kafka.streams.state.Stores.persistentWindowStore(
-                                SEEN, retention, Duration.ofMillis(1), false),
-                        Serdes.String(),
-                        Serdes.ByteArray())
-                .withCachingDisabled()
-                .withLoggingEnabled(CHANGELOG);
+        return window(SEEN, retention, Serdes.ByteArray());
+    }
+
+    static StoreBuilder<KeyValueStore<String, AdmissionRow>> admission() {
+        // cached, as is whatever a task leaves again soon: what comes and goes between two commits is never written
+        return keyValue(ADMISSION, StoreSerdes.ADMISSION_ROW).withCachingEnabled();
+    }
+
+    static StoreBuilder<KeyValueStore<String, Sessions.Row>> sessions() {
+        return keyValue(SESSIONS, StoreSerdes.SESSION).withCachingEnabled();
+    }
+
+    static StoreBuilder<KeyValueStore<String, String>> timers() {
+        return keyValue(TIMERS, Serdes.String()).withCachingEnabled();
+    }
+
+    static StoreBuilder<WindowStore<String, Event>> cancels(Duration retention) {
+        return window(CANCELS, retention, StoreSerdes.EVENT);
     }
 
     /** The key of one transcript entry; entries of a task sort by position. */
@@ -66,6 +89,26 @@ public final class Stores {
 
     static String seenKey(String namespace, String eventId) {
         return namespace + SEPARATOR + eventId;
+    }
+
+    /** The key of a wake-up; they sort by time. */
+    static String timerKey(long atMs, String taskKey) {
+        return HexFormat.of().toHexDigits(atMs) + taskKey;
+    }
+
+    /** The time of a wake-up. */
+    static long timerTime(String timerKey) {
+        return HexFormat.fromHexDigitsToLong(timerKey, 0, TIME_DIGITS);
+    }
+
+    private static <V> StoreBuilder<WindowStore<String, V>> window(String name, Duration retention, Serde<V> serde) {
+        return org.apache.kafka.streams.state.Stores.windowStoreBuilder(
+                        org.apache.kafka.streams.state.Stores.persistentWindowStore(
+                                name, retention, Duration.ofMillis(1), false),
+                        Serdes.String(),
+                        serde)
+                .withCachingDisabled()
+                .withLoggingEnabled(CHANGELOG);
     }
 
     private static <V> StoreBuilder<KeyValueStore<String, V>> keyValue(String name, Serde<V> serde) {

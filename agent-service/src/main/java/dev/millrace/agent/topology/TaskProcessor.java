@@ -1,12 +1,11 @@
 package dev.millrace.agent.topology;
 
 import dev.millrace.agent.core.DiscardReason;
-import dev.millrace.agent.core.Meta;
 import dev.millrace.agent.core.TaskEvent;
+import dev.millrace.agent.core.TaskFsm;
 import dev.millrace.agent.core.TaskState;
 import dev.millrace.agent.core.TranscriptEntry;
-import dev.millrace.agent.core.Usage;
-import dev.millrace.schemas.CustomEventType;
+import dev.millrace.schemas.ErrorCode;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.EventSchemas;
@@ -14,51 +13,42 @@ import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.Segment;
-import dev.millrace.schemas.kafka.DeadLetters;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
-import org.apache.kafka.clients.producer.ProducerRecord;
+import java.util.Set;
 import org.apache.kafka.common.KafkaException;
-import org.apache.kafka.common.header.Headers;
 import org.apache.kafka.common.utils.Utils;
 import org.apache.kafka.streams.processor.PunctuationType;
 import org.apache.kafka.streams.processor.api.Processor;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
 import org.apache.kafka.streams.processor.api.Record;
-import org.apache.kafka.streams.processor.api.RecordMetadata;
-import org.apache.kafka.streams.state.KeyValueIterator;
 import org.apache.kafka.streams.state.KeyValueStore;
-import org.apache.kafka.streams.state.WindowStore;
-import org.apache.kafka.streams.state.WindowStoreIterator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The thin shell: reads a record and the task's row, lets {@link TaskMove} work out what follows, and writes it. Rows,
+ * The thin shell: reads a record and the task's row, lets {@link TaskMove} work out what follows, and has it written. Rows,
  * transcript, journal and requests of one record are in one transaction. Runs on a stream thread, one object per partition.
  */
 final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], Outgoing> {
 
-    /** Header of a record that has been sent to its own partition, so that it is never sent twice. */
-    static final String REROUTED = "rerouted";
-    /** Header in the journal: what became of an event that was not processed. Absent on every other one. */
-    static final String OUTCOME = "millrace-outcome";
-
     private static final Logger LOGGER = LoggerFactory.getLogger(TaskProcessor.class);
     private static final Duration SWEEP_INTERVAL = Duration.ofSeconds(30);
+    private static final Duration TICK = Duration.ofMillis(200);
 
     private final TaskTopology.Parts parts;
     private final TaskShellSettings settings;
     private ProcessorContext<byte[], Outgoing> context;
-    private KeyValueStore<String, StoredTask> tasks;
-    private KeyValueStore<String, TranscriptEntry> transcripts;
-    private KeyValueStore<String, OutstandingCall> calls;
-    private WindowStore<String, byte[]> seen;
+    private Outbox outbox;
+    private SeenEvents seen;
+    private EarlyCancels cancels;
+    private Admission admission;
+    private MoveWriter writer;
+    private Moves moves;
     private @Nullable String fence;
 
     @SuppressWarnings("NullAway.Init") // Kafka Streams calls init before anything else
@@ -67,16 +57,38 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
         this.settings = settings;
     }
 
+    /** Also called again on the same object after a transaction was aborted, so everything is made anew. */
     @Override
     public void init(ProcessorContext<byte[], Outgoing> processorContext) {
         context = processorContext;
-        tasks = context.getStateStore(Stores.TASKS);
-        transcripts = context.getStateStore(Stores.TRANSCRIPTS);
-        calls = context.getStateStore(Stores.CALLS);
-        seen = context.getStateStore(Stores.SEEN);
-        EndedTaskSweep sweep = new EndedTaskSweep(tasks, transcripts, settings.endedRetention());
-        context.schedule(SWEEP_INTERVAL, PunctuationType.WALL_CLOCK_TIME, sweep::run);
+        KeyValueStore<String, StoredTask> tasks = context.getStateStore(Stores.TASKS);
+        KeyValueStore<String, TranscriptEntry> transcripts = context.getStateStore(Stores.TRANSCRIPTS);
+        outbox = new Outbox(context, settings.topics(), parts.metrics());
+        seen = new SeenEvents(context.getStateStore(Stores.SEEN), settings.seenRetention());
+        cancels = new EarlyCancels(context.getStateStore(Stores.CANCELS));
+        admission = new Admission(context.getStateStore(Stores.ADMISSION), settings.admission());
+        writer = new MoveWriter(
+                tasks,
+                transcripts,
+                context.getStateStore(Stores.CALLS),
+                outbox,
+                new MoveWriter.Caller(parts.modelCalls(), partition()));
+        Sessions sessions = new Sessions(context.getStateStore(Stores.SESSIONS));
+        Timers timers = new Timers(context.getStateStore(Stores.TIMERS), TaskFsm::wakeAt);
+        moves = new Moves(parts, settings.reflection(), writer, new Moves.Standing(admission, sessions, timers));
+
+        EndedTaskSweep ended = new EndedTaskSweep(tasks, transcripts, settings.endedRetention());
+        RowSweep<Sessions.Row> forgotten = sessions.sweep(settings.sessionRetention());
+        context.schedule(SWEEP_INTERVAL, PunctuationType.WALL_CLOCK_TIME, ended::run);
+        context.schedule(SWEEP_INTERVAL, PunctuationType.WALL_CLOCK_TIME, forgotten::run);
+        context.schedule(TICK, PunctuationType.WALL_CLOCK_TIME, this::tick);
         fenceOffOutstandingCalls();
+        tellOccupancy();
+    }
+
+    @Override
+    public void close() {
+        parts.occupancy().leave(partition());
     }
 
     /**
@@ -84,11 +96,9 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
      * lane already, and a completed call is never repeated: so first everything that is there now must have been read.
      */
     private void fenceOffOutstandingCalls() {
-        try (KeyValueIterator<String, OutstandingCall> outstanding = calls.all()) {
-            if (outstanding.hasNext()) {
-                fence = Ids.random();
-                parts.modelCalls().fence(partition(), fence);
-            }
+        if (writer.hasOutstandingCalls()) {
+            fence = Ids.random();
+            parts.modelCalls().fence(partition(), fence);
         }
     }
 
@@ -101,14 +111,13 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
                 new String(incoming.headers().lastHeader(ModelCalls.FENCE).value(), StandardCharsets.UTF_8);
         if (value.equals(fence)) {
             fence = null;
-            resumeOutstandingCalls();
+            writer.repeatOutstandingCalls();
         }
     }
 
-    private void resumeOutstandingCalls() {
-        try (KeyValueIterator<String, OutstandingCall> outstanding = calls.all()) {
-            outstanding.forEachRemaining(entry -> parts.modelCalls().request(partition(), entry.value));
-        }
+    private void tick(long nowMs) {
+        moves.wake(Instant.ofEpochMilli(nowMs));
+        tellOccupancy();
     }
 
     @Override
@@ -123,45 +132,121 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
                     incoming.headers(),
                     incoming.value().value(),
                     Instant.ofEpochMilli(incoming.value().timestampMs()));
-            if (isHome(event)) {
-                take(event, now);
+            if (Broadcast.isOne(event)) {
+                takeBroadcast(incoming, event, now);
+            } else if (isHome(event)) {
+                take(incoming, event, now);
             } else {
-                sendHome(event, incoming);
+                sendHome(incoming, event);
             }
         } catch (MalformedEventException e) {
-            deadLetter(incoming, e.code(), e.getMessage());
+            outbox.deadLetter(incoming, e.code(), e.getMessage());
         } catch (RejectedRecordException e) {
-            deadLetter(incoming, e.reason(), e.getMessage());
+            outbox.deadLetter(incoming, e.reason(), e.getMessage());
         }
+        moves.admit(now);
+        tellOccupancy();
     }
 
-    private void take(Event event, Instant now) throws RejectedRecordException {
-        List<String> problems = EventSchemas.problems(event);
-        if (!problems.isEmpty()) {
-            throw new RejectedRecordException("schema_violation", String.join("; ", problems));
+    /** What concerns every partition: goes to all of them by way of one, so that it comes in the same order everywhere. */
+    private void takeBroadcast(Record<byte[], LaneDates.Dated> incoming, Event event, Instant now)
+            throws RejectedRecordException {
+        boolean copy = incoming.headers().lastHeader(Outbox.BROADCAST) != null;
+        if (!copy && partition() != Broadcast.FIRST_PARTITION) {
+            outbox.copy(incoming, Set.of(Broadcast.FIRST_PARTITION), Outbox.REROUTED);
+            return;
         }
-        boolean external = isExternal(event);
-        if (external && wasSeen(event, now)) {
+        requireSchema(event);
+        if (seen.contains(event, now)) {
             discarded(event, DiscardReason.DUPLICATE);
             return;
         }
-        if (event.expiry() != null && event.expiry().isBefore(now)) {
-            journal(event, now, "expired");
+        if (!hasExpired(event, now)) {
+            if (!copy && settings.partitions() > 1) {
+                outbox.copy(incoming, Broadcast.others(settings.partitions()), Outbox.BROADCAST);
+            }
+            admission.drain(Broadcast.stopsAdmission(event));
+        }
+        if (partition() == Broadcast.FIRST_PARTITION) {
+            record(event, now);
+        }
+        seen.add(event, now);
+    }
+
+    private void take(Record<byte[], LaneDates.Dated> incoming, Event event, Instant now)
+            throws RejectedRecordException {
+        requireSchema(event);
+        boolean external = SeenEvents.isExternal(event);
+        if (external && seen.contains(event, now)) {
+            discarded(event, DiscardReason.DUPLICATE);
+            return;
+        }
+        if (hasExpired(event, now)) {
+            record(event, now);
+        } else if (external && event.taskId() != null && !isHere(event.namespace(), event.taskId())) {
+            if (!takeForAbsent(incoming, event, event.taskId(), now)) {
+                return;
+            }
         } else {
-            process(event, external, now);
+            process(asAnswer(event), external, now);
         }
         if (external) {
-            remember(event, now);
+            seen.add(event, now);
         }
     }
 
-    private void process(Event event, boolean external, Instant now) throws RejectedRecordException {
-        TaskMove move = decideOrReject(event, now);
-        if (move == null) {
-            journal(event, now, null);
+    /**
+     * Takes an event that names a task which is not here: because it belongs to a session that the event does not name, or
+     * because it has not come yet.
+     *
+     * @return false if the event was sent elsewhere
+     */
+    private boolean takeForAbsent(Record<byte[], LaneDates.Dated> incoming, Event event, String taskId, Instant now)
+            throws RejectedRecordException {
+        if (event.sessionId() == null) {
+            Event named = event.toBuilder()
+                    .sessionId(parts.sessions()
+                            .sessionOf(event.namespace(), taskId)
+                            .orElse(null))
+                    .build();
+            if (!isHome(named)) {
+                outbox.reroute(incoming, named);
+                return false;
+            }
+        }
+        if (event.type() == KnownEventType.TASK_CANCEL_REQUESTED) {
+            cancels.add(Event.qualified(event.namespace(), taskId), event, now);
+            outbox.journal(event, now, "early");
             parts.metrics().accepted(event.type());
-        } else if (move.discarded() == null) {
-            write(move, now);
+        } else {
+            process(event, true, now);
+        }
+        return true;
+    }
+
+    private boolean isHere(String namespace, String taskId) {
+        return writer.task(Event.qualified(namespace, taskId)) != null;
+    }
+
+    /** The next message of a session in which a task waits for an answer is that answer. */
+    private Event asAnswer(Event event) {
+        return event.type() == KnownEventType.MESSAGE_RECEIVED && event.taskId() == null && event.sessionId() != null
+                ? admission
+                        .answerable(StoredTask.conversation(event.namespace(), event.sessionId()))
+                        .map(holder -> event.withTaskId(holder.taskId()))
+                        .orElse(event)
+                : event;
+    }
+
+    private void process(Event event, boolean external, Instant now) throws RejectedRecordException {
+        Decided decided = decideOrReject(event, now);
+        if (decided == null) {
+            record(event, now);
+            return;
+        }
+        TaskMove move = decided.move();
+        if (move.discarded() == null) {
+            moves.commit(decided.before(), move, decided.event(), now);
             parts.metrics().accepted(event.type());
         } else if (move.discarded() == DiscardReason.UNKNOWN_TASK && external) {
             throw new RejectedRecordException(
@@ -179,8 +264,11 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
         }
     }
 
+    /** What follows from an event, and from where. */
+    private record Decided(StoredTask before, Event event, TaskMove move) {}
+
     /** A defect of ours costs this record its turn and nobody else anything; nothing has been written yet. */
-    private @Nullable TaskMove decideOrReject(Event event, Instant now) throws RejectedRecordException {
+    private @Nullable Decided decideOrReject(Event event, Instant now) throws RejectedRecordException {
         try {
             return decide(event, now);
         } catch (KafkaException e) {
@@ -196,9 +284,9 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
     }
 
     /** Works out what follows; {@code null} = the event is for no task and is only recorded. Writes nothing. */
-    private @Nullable TaskMove decide(Event event, Instant now) throws RejectedRecordException {
+    private @Nullable Decided decide(Event event, Instant now) throws RejectedRecordException {
         String taskId = EventMapping.taskIdOf(event);
-        StoredTask row = taskId == null ? null : tasks.get(Event.qualified(event.namespace(), taskId));
+        StoredTask row = taskId == null ? null : writer.task(Event.qualified(event.namespace(), taskId));
         StoredTask before = row != null || taskId == null ? row : StoredTask.absent(event, taskId);
         EventMapping.Mapped mapped = parts.mapping()
                 .fromLane(
@@ -220,68 +308,59 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
                             "expected no ce_subject (which starts a task) or that of an existing task, found no task "
                                     + taskId);
                 }
-                StoredTask existing = before;
-                TaskMove move = new TaskMove(
-                        parts.machine(),
-                        parts.mapping(),
-                        settings.reflection(),
-                        existing,
-                        seq -> transcripts.get(Stores.transcriptKey(existing.key(), seq)));
-                Event adopted = existing.adopt(event);
+                Event adopted = before.adopt(event);
+                TaskMove move = moves.of(before);
                 move.apply(adopted, forTask.event());
-                if (move.task().state().wantsAdmission()) {
-                    Meta meta = new Meta(
-                            Ids.hash(adopted.id() + "\nadmitted").substring(0, 32),
-                            existing.taskId(),
-                            now,
-                            now.toEpochMilli());
-                    move.advance(adopted, new TaskEvent.Admitted(meta, Usage.NONE));
+                if (row == null && move.discarded() == null) {
+                    stopIfUnwanted(move, adopted, now);
                 }
-                yield move;
+                yield new Decided(before, adopted, move);
             }
         };
     }
 
-    private void write(TaskMove move, Instant now) {
-        StoredTask task = move.task();
-        tasks.put(task.key(), task);
-        move.appended().forEach((seq, entry) -> transcripts.put(Stores.transcriptKey(task.key(), seq), entry));
-        for (String callId : move.settled()) {
-            OutstandingCall call = calls.delete(Event.qualified(task.namespace(), callId));
-            if (call != null) {
-                parts.modelCalls().settle(call);
+    /** A task that has just come may have been cancelled before, or may be one too many. */
+    private void stopIfUnwanted(TaskMove move, Event start, Instant now) {
+        Event cancel = cancels.of(move.task().key(), now);
+        if (cancel != null) {
+            EventMapping.Mapped mapped = parts.mapping()
+                    .ofTask(
+                            KnownEventType.TASK_CANCEL_REQUESTED,
+                            cancel,
+                            move.task().taskId(),
+                            TaskMove.taskType(move.task().state()),
+                            now.toEpochMilli());
+            if (mapped instanceof EventMapping.ForTask(TaskEvent cancelled)) {
+                move.advance(move.task().adopt(cancel), cancelled);
             }
-        }
-        move.journal().forEach(event -> journal(event, now, null));
-        for (TaskMove.Request request : move.requests()) {
-            send(settings.topics().requests(request.toolset()), request.key(), request.event(), now, Map.of());
-        }
-        for (OutstandingCall call : move.called().values()) {
-            calls.put(call.key(), call);
-            // the reply of a call that the committed state does not know is stale, so this need not wait for the commit
-            parts.modelCalls().request(partition(), call);
+        } else if (move.task().state().wantsAdmission() && admission.turnsAway()) {
+            Moves.fail(
+                    move,
+                    start,
+                    ErrorCode.ADMISSION_REJECTED,
+                    "expected one of " + settings.admission().maxActiveTasks() + " places to be free, found all taken",
+                    now);
         }
     }
 
-    private void journal(Event event, Instant now, @Nullable String outcome) {
-        send(
-                settings.topics().journal(),
-                event.sessionKey(),
-                event,
-                now,
-                outcome == null ? Map.of() : Map.of(OUTCOME, outcome));
+    private void record(Event event, Instant now) {
+        if (hasExpired(event, now)) {
+            outbox.journal(event, now, "expired");
+        } else {
+            outbox.journal(event, now);
+            parts.metrics().accepted(event.type());
+        }
     }
 
-    private void send(String topic, String key, Event event, Instant now, Map<String, String> extraHeaders) {
-        ProducerRecord<String, byte[]> encoded = EventCodec.toRecord(topic, event);
-        Headers headers = encoded.headers();
-        extraHeaders.forEach((name, value) -> headers.add(name, value.getBytes(StandardCharsets.UTF_8)));
-        // dated now and not as the event says: a date in the past would have the record deleted at once
-        context.forward(new Record<>(
-                key.getBytes(StandardCharsets.UTF_8),
-                new Outgoing(topic, encoded.value()),
-                now.toEpochMilli(),
-                headers));
+    private static boolean hasExpired(Event event, Instant now) {
+        return event.expiry() != null && event.expiry().isBefore(now);
+    }
+
+    private static void requireSchema(Event event) throws RejectedRecordException {
+        List<String> problems = EventSchemas.problems(event);
+        if (!problems.isEmpty()) {
+            throw new RejectedRecordException("schema_violation", String.join("; ", problems));
+        }
     }
 
     private boolean isHome(Event event) {
@@ -289,46 +368,14 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
         return Utils.toPositive(Utils.murmur2(key)) % settings.partitions() == partition();
     }
 
-    /** Whoever produced this used another partitioner or another key; its order is kept from here on. */
-    private void sendHome(Event event, Record<byte[], LaneDates.Dated> incoming) throws RejectedRecordException {
-        if (incoming.headers().lastHeader(REROUTED) != null) {
+    private void sendHome(Record<byte[], LaneDates.Dated> incoming, Event event) throws RejectedRecordException {
+        if (incoming.headers().lastHeader(Outbox.REROUTED) != null) {
             throw new RejectedRecordException(
                     "wrong_partition",
                     "expected on the partition of the key " + event.sessionKey() + ", found on " + partition()
                             + " after it had been sent there once");
         }
-        incoming.headers().add(REROUTED, new byte[] {'1'});
-        context.forward(new Record<>(
-                event.sessionKey().getBytes(StandardCharsets.UTF_8),
-                new Outgoing(origin().topic(), incoming.value().value()),
-                incoming.value().timestampMs(),
-                incoming.headers()));
-        parts.metrics().rerouted();
-    }
-
-    private void deadLetter(Record<byte[], LaneDates.Dated> incoming, String reason, @Nullable String detail) {
-        RecordMetadata from = origin();
-        Headers headers = DeadLetters.headers(
-                incoming.headers(),
-                new DeadLetters.Origin(
-                        from.topic(),
-                        from.partition(),
-                        from.offset(),
-                        incoming.value().timestampMs()),
-                reason,
-                detail);
-        context.forward(new Record<>(
-                incoming.key(),
-                new Outgoing(settings.topics().deadLetters(), incoming.value().value()),
-                context.currentSystemTimeMs(),
-                headers));
-        parts.metrics().deadLettered(reason);
-        LOGGER.atWarn()
-                .addKeyValue("topic", from.topic())
-                .addKeyValue("partition", from.partition())
-                .addKeyValue("offset", from.offset())
-                .addKeyValue("errorCode", reason)
-                .log("A record could not be taken and went to the dead letters");
+        outbox.reroute(incoming, event);
     }
 
     private void discarded(Event event, DiscardReason reason) {
@@ -344,34 +391,11 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
         return event.type().segment() == Segment.EXTERNAL || event.text("newInput") != null;
     }
 
-    /** Replies are told apart by their call ids; what comes from outside only by its own id. */
-    private static boolean isExternal(Event event) {
-        return switch (event.type()) {
-            case KnownEventType type ->
-                type.segment() == Segment.SYSTEM
-                        || type.segment() == Segment.EXTERNAL
-                        || type.segment() == Segment.TASK;
-            case CustomEventType type -> true;
-        };
-    }
-
-    private boolean wasSeen(Event event, Instant now) {
-        String key = Stores.seenKey(event.namespace(), event.id());
-        try (WindowStoreIterator<byte[]> found = seen.fetch(key, now.minus(settings.seenRetention()), now)) {
-            return found.hasNext();
-        }
-    }
-
-    private void remember(Event event, Instant now) {
-        seen.put(Stores.seenKey(event.namespace(), event.id()), new byte[0], now.toEpochMilli());
+    private void tellOccupancy() {
+        parts.occupancy().set(partition(), admission.active(), admission.waiting());
     }
 
     private int partition() {
         return context.taskId().partition();
-    }
-
-    private RecordMetadata origin() {
-        return context.recordMetadata()
-                .orElseThrow(() -> new IllegalStateException("Kafka Streams gave a record without its origin"));
     }
 }

@@ -11,6 +11,8 @@ import java.time.Duration;
  * @param seenRetention how long the id of an external event is remembered, more than zero (X-27)
  * @param endedRetention how long the row and the transcript of an ended task are kept, more than zero
  * @param reflection whether REFLECTION_REQUESTED is sent for completed tasks that are worth it
+ * @param admission how many tasks work at the same time
+ * @param sessionRetention how long it is known what a session has used after it was last used, more than zero
  * @param lanePriority whether higher lanes are read before lower ones; if not, the oldest record goes first
  */
 public record TaskShellSettings(
@@ -19,6 +21,8 @@ public record TaskShellSettings(
         Duration seenRetention,
         Duration endedRetention,
         boolean reflection,
+        AdmissionSettings admission,
+        Duration sessionRetention,
         boolean lanePriority) {
 
     public TaskShellSettings {
@@ -27,6 +31,7 @@ public record TaskShellSettings(
         }
         requirePositive("millrace.agent.seen-retention", seenRetention);
         requirePositive("millrace.agent.task.ended-retention", endedRetention);
+        requirePositive("millrace.agent.session.retention", sessionRetention);
     }
 
     private static void requirePositive(String key, Duration value) {

@@ -2,6 +2,7 @@ package dev.millrace.agent.topology;
 
 import dev.millrace.agent.ToolRouting;
 import dev.millrace.agent.core.TaskFsm;
+import java.util.Optional;
 import java.util.Set;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
@@ -9,6 +10,7 @@ import org.apache.kafka.common.serialization.Serializer;
 import org.apache.kafka.streams.AutoOffsetReset;
 import org.apache.kafka.streams.Topology;
 import org.apache.kafka.streams.processor.RecordContext;
+import org.apache.kafka.streams.processor.StreamPartitioner;
 import org.apache.kafka.streams.processor.TopicNameExtractor;
 import org.apache.kafka.streams.processor.api.Processor;
 import org.apache.kafka.streams.processor.api.ProcessorSupplier;
@@ -29,23 +31,47 @@ public final class TaskTopology {
 
     private TaskTopology() {}
 
+    /**
+     * What the machine has around it; all of it safe for any thread.
+     *
+     * @param routing says where tool calls go
+     * @param modelCalls makes model calls
+     * @param sessions knows tasks of other partitions
+     * @param occupancy is told how busy it is
+     */
+    public record Surroundings(
+            ToolRouting routing,
+            ModelCalls modelCalls,
+            SessionLookup sessions,
+            ShellMetrics metrics,
+            Occupancy occupancy) {}
+
     /** What the processors share; safe for any thread. */
-    record Parts(TaskFsm machine, EventMapping mapping, ModelCalls modelCalls, ShellMetrics metrics) {}
+    record Parts(TaskFsm machine, EventMapping mapping, Surroundings around) {
+        ModelCalls modelCalls() {
+            return around.modelCalls();
+        }
+
+        SessionLookup sessions() {
+            return around.sessions();
+        }
+
+        ShellMetrics metrics() {
+            return around.metrics();
+        }
+
+        Occupancy occupancy() {
+            return around.occupancy();
+        }
+    }
 
     /**
      * Builds the topology.
      *
      * @param machine decides
-     * @param routing says where tool calls go
-     * @param modelCalls makes model calls
      */
-    public static Topology build(
-            TaskShellSettings settings,
-            TaskFsm machine,
-            ToolRouting routing,
-            ModelCalls modelCalls,
-            ShellMetrics metrics) {
-        Parts parts = new Parts(machine, new EventMapping(routing), modelCalls, metrics);
+    public static Topology build(TaskShellSettings settings, TaskFsm machine, Surroundings around) {
+        Parts parts = new Parts(machine, new EventMapping(around.routing()), around);
         Topology topology = new Topology();
         topology.addSource(
                 AutoOffsetReset.earliest(),
@@ -69,12 +95,18 @@ public final class TaskTopology {
                                 Stores.tasks(),
                                 Stores.transcripts(),
                                 Stores.calls(),
-                                Stores.seen(settings.seenRetention()));
+                                Stores.seen(settings.seenRetention()),
+                                Stores.cancels(EarlyCancels.RETENTION),
+                                Stores.admission(),
+                                Stores.sessions(),
+                                Stores.timers());
                     }
                 },
                 DATES);
         Serializer<Outgoing> value = (topic, outgoing) -> outgoing.value();
-        topology.addSink(SINK, new OutgoingTopic(), new ByteArraySerializer(), value, PROCESSOR);
+        StreamPartitioner<byte[], Outgoing> partitions =
+                (topic, key, outgoing, count) -> Optional.ofNullable(outgoing.partitions());
+        topology.addSink(SINK, new OutgoingTopic(), new ByteArraySerializer(), value, partitions, PROCESSOR);
         return topology;
     }
 

@@ -6,6 +6,9 @@ import dev.millrace.agent.core.DiscardReason;
 import dev.millrace.agent.core.MachineLimits;
 import dev.millrace.agent.files.BuiltInAgents;
 import dev.millrace.agent.kafka.Definitions;
+import dev.millrace.agent.kafka.InstanceEvents;
+import dev.millrace.agent.topology.AdmissionSettings;
+import dev.millrace.agent.topology.Occupancy;
 import dev.millrace.agent.topology.ShellMetrics;
 import dev.millrace.agent.topology.TaskShellSettings;
 import dev.millrace.agent.topology.TaskStreams;
@@ -31,6 +34,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.awaitility.Awaitility;
@@ -157,11 +161,17 @@ class AgentRuntimeIT {
                                 Duration.ofHours(24),
                                 Duration.ofDays(30),
                                 false,
+                                new AdmissionSettings(5, AdmissionSettings.Policy.QUEUE),
+                                Duration.ofDays(30),
                                 true),
-                        new TaskStreams.Settings(topics.prefix() + "agent", state, 1, Duration.ofMillis(20), true)),
-                BuiltInAgents.agents(),
-                new ModelDispatcher(model, DispatcherLimits.DEFAULTS),
-                new NoMetrics());
+                        new TaskStreams.Settings(topics.prefix() + "agent", state, 1, Duration.ofMillis(20), true),
+                        new InstanceEvents.Settings("test", "0", Duration.ofMinutes(1))),
+                new AgentRuntime.Parts(
+                        BuiltInAgents.agents(),
+                        new ModelDispatcher(model, DispatcherLimits.DEFAULTS),
+                        (namespace, taskId) -> Optional.empty(),
+                        new NoMetrics(),
+                        new Occupancy()));
         runtime.start();
         return runtime;
     }
@@ -262,5 +272,8 @@ class AgentRuntimeIT {
 
         @Override
         public void rerouted() {}
+
+        @Override
+        public void admittedOverLimit() {}
     }
 }

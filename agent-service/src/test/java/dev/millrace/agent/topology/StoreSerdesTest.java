@@ -102,7 +102,7 @@ class StoreSerdesTest {
     @DisplayName("F-124: every state survives the store")
     void shouldKeepStates(TaskState state) {
         StoredTask task = new StoredTask(
-                "default", "t1", "s1", "m1", "https://example.org/hook", "e1", 1_800_000_000_000L, state);
+                "default", "t1", "s1", "m1", "https://example.org/hook", "e1", 0, 0, 1_800_000_000_000L, state);
 
         byte[] stored = StoreSerdes.TASK.serializer().serialize("tasks", task);
 
@@ -114,7 +114,7 @@ class StoreSerdesTest {
     @DisplayName("what version 1 wrote is readable for ever")
     void shouldReadWhatWasReleased(TaskState state) throws IOException {
         StoredTask task = new StoredTask(
-                "default", "t1", "s1", "m1", "https://example.org/hook", "e1", 1_800_000_000_000L, state);
+                "default", "t1", "s1", "m1", "https://example.org/hook", "e1", 0, 0, 1_800_000_000_000L, state);
         Path file = RELEASED.resolve(
                 state.label() + "-" + Integer.toHexString(state.toString().hashCode()) + ".json");
         if (Boolean.getBoolean("millrace.docs.write")) {

@@ -28,8 +28,10 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Properties;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -101,6 +103,9 @@ class TaskTopologyTest {
     private final RecordedModelCalls model = new RecordedModelCalls();
     private final CountedShell counted = new CountedShell();
     private final List<Event> read = new ArrayList<>();
+    private final Map<String, String> sessions = new HashMap<>();
+    private final Occupancy occupancy = new Occupancy();
+    private AdmissionSettings admission = new AdmissionSettings(5, AdmissionSettings.Policy.QUEUE);
     private TopologyTestDriver driver;
     private TestOutputTopic<byte[], byte[]> journal;
     private TestOutputTopic<byte[], byte[]> requests;
@@ -117,14 +122,25 @@ class TaskTopologyTest {
 
     private org.apache.kafka.streams.Topology topology(int partitions) {
         return TaskTopology.build(
-                new TaskShellSettings(TOPICS, partitions, Duration.ofHours(24), Duration.ofDays(30), true, true),
+                new TaskShellSettings(
+                        TOPICS,
+                        partitions,
+                        Duration.ofHours(24),
+                        Duration.ofDays(30),
+                        true,
+                        admission,
+                        Duration.ofDays(30),
+                        true),
                 new TaskFsm(MachineLimits.DEFAULT),
-                new ToolRouting(
-                        BuiltInAgents.agents(),
-                        new FixedTools(List.of(READ_FILE, WRITE_FILE, NOTIFY, PAY)),
-                        new Approvals(Duration.ofHours(1))),
-                model,
-                counted);
+                new TaskTopology.Surroundings(
+                        new ToolRouting(
+                                BuiltInAgents.agents(),
+                                new FixedTools(List.of(READ_FILE, WRITE_FILE, NOTIFY, PAY)),
+                                new Approvals(Duration.ofHours(1))),
+                        model,
+                        (namespace, taskId) -> Optional.ofNullable(sessions.get(taskId)),
+                        counted,
+                        occupancy));
     }
 
     private Properties config() {
@@ -534,7 +550,7 @@ class TaskTopologyTest {
     void shouldNotProcessExpiredEvents() {
         send(message("m1", "too late").toBuilder().expiry(NOW.minusSeconds(1)).build());
 
-        assertThat(header(journal.readRecord(), TaskProcessor.OUTCOME)).isEqualTo("expired");
+        assertThat(header(journal.readRecord(), Outbox.OUTCOME)).isEqualTo("expired");
         assertThat(model.requested).isEmpty();
     }
 
@@ -634,7 +650,7 @@ class TaskTopologyTest {
         // then
         TestRecord<byte[], byte[]> dead = deadLetters.readRecord();
         assertThat(reason(dead)).isEqualTo("wrong_partition");
-        assertThat(dead.headers().lastHeader(TaskProcessor.REROUTED)).isNotNull();
+        assertThat(dead.headers().lastHeader(Outbox.REROUTED)).isNotNull();
         assertThat(model.requested).isEmpty();
     }
 
@@ -836,5 +852,8 @@ class TaskTopologyTest {
 
         @Override
         public void rerouted() {}
+
+        @Override
+        public void admittedOverLimit() {}
     }
 }

@@ -1,0 +1,218 @@
+package dev.millrace.agent.topology;
+
+import dev.millrace.agent.core.TaskState;
+import dev.millrace.agent.topology.AdmissionRow.Gate;
+import dev.millrace.agent.topology.AdmissionRow.Holding;
+import dev.millrace.agent.topology.AdmissionRow.Line;
+import dev.millrace.agent.topology.AdmissionRow.Waiting;
+import dev.millrace.schemas.Event;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.TreeSet;
+import org.apache.kafka.streams.state.KeyValueIterator;
+import org.apache.kafka.streams.state.KeyValueStore;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Who may work (X-13): hands out the places of a partition in the order of effective priority, then arrival, to one task
+ * of a conversation at a time. The order is kept in memory, where finding the next is quick however many wait; the store is
+ * what it is built from at the start, and is not read in between but for single rows. For one stream thread.
+ */
+final class Admission {
+
+    private static final String GATE = "gate";
+    private static final String WAITING = "waiting/";
+    private static final String HOLDING = "holding/";
+
+    private final KeyValueStore<String, AdmissionRow> store;
+    private final AdmissionSettings settings;
+    private final Map<String, Conversation> conversations = new HashMap<>();
+    private final Map<String, Line> lines = new HashMap<>();
+    private final Map<String, Holding> holders = new HashMap<>();
+    /** The first of each conversation that need not wait for another task of it. */
+    private final TreeSet<Line> ready = new TreeSet<>();
+    /** The same by conversation. */
+    private final Map<String, Line> readyOf = new HashMap<>();
+    /** What asked for admission in this transaction; written only if it has to wait beyond it. */
+    private final Map<String, Event> asking = new LinkedHashMap<>();
+
+    private Gate gate = new Gate(0, false);
+    private int placesTaken;
+
+    /** As the store has it. */
+    Admission(KeyValueStore<String, AdmissionRow> store, AdmissionSettings settings) {
+        this.store = store;
+        this.settings = settings;
+        try (KeyValueIterator<String, AdmissionRow> rows = store.all()) {
+            rows.forEachRemaining(row -> restore(row.value));
+        }
+        conversations.keySet().forEach(this::refresh);
+    }
+
+    private void restore(AdmissionRow row) {
+        switch (row) {
+            case Waiting waiting -> {
+                lines.put(waiting.line().taskKey(), waiting.line());
+                conversation(waiting.line().session()).add(waiting.line());
+            }
+            case Holding holding -> {
+                holders.put(holding.taskKey(), holding);
+                placesTaken += holding.place() ? 1 : 0;
+                conversation(holding.session()).hold(holding);
+            }
+            case Gate found -> gate = found;
+        }
+    }
+
+    /**
+     * Takes note of where a task stands after a move.
+     *
+     * @param cause what moved it; if it asks for admission now, the parent of what follows from that
+     * @return the task, with its number if it has come for the first time
+     */
+    StoredTask take(StoredTask task, Event cause) {
+        StoredTask numbered = task;
+        Line line = lines.get(task.key());
+        if (task.state().wantsAdmission() && line == null) {
+            numbered = task.arrival() == 0 ? task.arrived(nextArrival()) : task;
+            asking.put(task.key(), cause);
+            enter(new Line(task.key(), task.conversation(), priority(task.state()), numbered.arrival()));
+        } else if (!task.state().wantsAdmission() && line != null) {
+            leave(line);
+        }
+        hold(task);
+        return numbered;
+    }
+
+    /** Who is to be admitted now, if anybody; whoever is returned stands in line until {@link #take} or {@link #forget}. */
+    Optional<Line> next() {
+        return gate.draining() || ready.isEmpty() || (isFull() && settings.whenFull() != AdmissionSettings.Policy.WARN)
+                ? Optional.empty()
+                : Optional.of(ready.first());
+    }
+
+    /** Whether all places are taken. */
+    boolean isFull() {
+        return placesTaken >= settings.maxActiveTasks();
+    }
+
+    /** Whether a new task is turned away. */
+    boolean turnsAway() {
+        return settings.whenFull() == AdmissionSettings.Policy.REJECT && isFull() && !gate.draining();
+    }
+
+    /** What asked for the admission of somebody in line; {@code null} only if the store has lost it. */
+    @Nullable
+    Event cause(Line line) {
+        Event asked = asking.get(line.taskKey());
+        return asked != null ? asked : store.get(WAITING + line.taskKey()) instanceof Waiting row ? row.cause() : null;
+    }
+
+    /** Whoever stands there does so no longer, if anybody still does. */
+    void forget(Line line) {
+        if (line.equals(lines.get(line.taskKey()))) {
+            leave(line);
+        }
+    }
+
+    /** Writes down who has to wait. At the end of each transaction's turn. */
+    void settle() {
+        asking.forEach((taskKey, cause) ->
+                store.put(WAITING + taskKey, new Waiting(Objects.requireNonNull(lines.get(taskKey)), cause)));
+        asking.clear();
+    }
+
+    /** Stops or begins to admit. */
+    void drain(boolean draining) {
+        if (gate.draining() != draining) {
+            gate = new Gate(gate.arrivals(), draining);
+            store.put(GATE, gate);
+        }
+    }
+
+    /** The task of a conversation that waits for an answer. */
+    Optional<Holding> answerable(String session) {
+        Conversation conversation = conversations.get(session);
+        return conversation == null ? Optional.empty() : conversation.answerable();
+    }
+
+    /** Tasks that work. */
+    int active() {
+        return placesTaken;
+    }
+
+    /** Tasks in line. */
+    int waiting() {
+        return lines.size();
+    }
+
+    private long nextArrival() {
+        gate = new Gate(gate.arrivals() + 1, gate.draining());
+        store.put(GATE, gate);
+        return gate.arrivals();
+    }
+
+    private void enter(Line line) {
+        lines.put(line.taskKey(), line);
+        conversation(line.session()).add(line);
+        refresh(line.session());
+    }
+
+    private void leave(Line line) {
+        lines.remove(line.taskKey());
+        conversation(line.session()).remove(line);
+        if (asking.remove(line.taskKey()) == null) {
+            store.delete(WAITING + line.taskKey());
+        }
+        refresh(line.session());
+    }
+
+    private void hold(StoredTask task) {
+        TaskState state = task.state();
+        Holding before = holders.get(task.key());
+        Holding after = state.holdsSession()
+                ? new Holding(task.key(), task.taskId(), task.conversation(), state.holdsPlace(), state.awaitsAnswer())
+                : null;
+        if (Objects.equals(before, after)) {
+            return;
+        }
+        placesTaken += (after != null && after.place() ? 1 : 0) - (before != null && before.place() ? 1 : 0);
+        if (after == null) {
+            holders.remove(task.key());
+            conversation(task.conversation()).release(task.key());
+            store.delete(HOLDING + task.key());
+        } else {
+            holders.put(task.key(), after);
+            conversation(task.conversation()).hold(after);
+            store.put(HOLDING + task.key(), after);
+        }
+        refresh(task.conversation());
+    }
+
+    /** Finds out anew whose turn it is in a conversation. */
+    private void refresh(String session) {
+        Conversation conversation = conversation(session);
+        Line next = conversation.next();
+        Line before = next == null ? readyOf.remove(session) : readyOf.put(session, next);
+        if (before != null) {
+            ready.remove(before);
+        }
+        if (next != null) {
+            ready.add(next);
+        }
+        if (conversation.isEmpty()) {
+            conversations.remove(session);
+        }
+    }
+
+    private Conversation conversation(String session) {
+        return conversations.computeIfAbsent(session, key -> new Conversation());
+    }
+
+    private static int priority(TaskState state) {
+        return state instanceof TaskState.Existing task ? task.context().priority() : Integer.MAX_VALUE;
+    }
+}

@@ -1,0 +1,31 @@
+package dev.millrace.agent.topology;
+
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.KnownEventType;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+/** System events that concern every partition, and not the one that their key happens to lead to. */
+final class Broadcast {
+
+    /** The partition that all of them pass first. */
+    static final int FIRST_PARTITION = 0;
+
+    private Broadcast() {}
+
+    /** Whether it is one: that something has started, or that everything stops, not just one instance. */
+    static boolean isOne(Event event) {
+        return event.type() == KnownEventType.SYSTEM_STARTED || stopsAdmission(event);
+    }
+
+    /** Whether nothing is to be admitted from now on. */
+    static boolean stopsAdmission(Event event) {
+        return event.type() == KnownEventType.SYSTEM_SHUTTING_DOWN && event.text("instance") == null;
+    }
+
+    /** All partitions but the first. */
+    static Set<Integer> others(int partitions) {
+        return IntStream.range(FIRST_PARTITION + 1, partitions).boxed().collect(Collectors.toUnmodifiableSet());
+    }
+}

@@ -1,0 +1,173 @@
+package dev.millrace.agent.topology;
+
+import dev.millrace.agent.core.Meta;
+import dev.millrace.agent.core.TaskError;
+import dev.millrace.agent.core.TaskEvent;
+import dev.millrace.agent.topology.AdmissionRow.Line;
+import dev.millrace.schemas.ErrorCode;
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.Ids;
+import dev.millrace.schemas.KnownEventType;
+import java.time.Instant;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.apache.kafka.common.KafkaException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Moves tasks, one after the other and each whole before the next: that of an event, those whose turn it is then, and those
+ * whose time has come. What goes wrong while one is worked out costs that task and no other. For one stream thread.
+ */
+final class Moves {
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(Moves.class);
+
+    /** How many tasks one record or tick may let in; what is left is let in at the next tick. */
+    private static final int ADMISSIONS_AT_ONCE = 100;
+    /** How many tasks one tick may wake, so that records do not wait for long behind many that are due together. */
+    private static final int WAKINGS_AT_ONCE = 500;
+
+    private final TaskTopology.Parts parts;
+    private final boolean reflection;
+    private final MoveWriter writer;
+    private final Standing standing;
+
+    /** What is known beside the rows of tasks. */
+    record Standing(Admission admission, Sessions sessions, Timers timers) {}
+
+    Moves(TaskTopology.Parts parts, boolean reflection, MoveWriter writer, Standing standing) {
+        this.parts = parts;
+        this.reflection = reflection;
+        this.writer = writer;
+        this.standing = standing;
+    }
+
+    /** A move of this task, with nothing in it yet. */
+    TaskMove of(StoredTask before) {
+        return new TaskMove(
+                parts.machine(), parts.mapping(), reflection, before, seq -> writer.transcript(before.key(), seq));
+    }
+
+    /**
+     * Lets a task end with an error, as part of a move.
+     *
+     * @param cause the event that led to it
+     */
+    static void fail(TaskMove move, Event cause, ErrorCode code, String message, Instant now) {
+        Event failed = cause.derive(KnownEventType.TASK_FAILED, 0, now)
+                .source("agent")
+                .payload(Map.of("error", message, "code", code.code()))
+                .build();
+        Meta meta = new Meta(failed.id(), move.task().taskId(), now, now.toEpochMilli());
+        move.apply(failed, new TaskEvent.FailureDeclared(meta, new TaskError(code.code(), message)));
+    }
+
+    /**
+     * Writes a move that has been worked out.
+     *
+     * @param cause what moved the task
+     */
+    void commit(StoredTask before, TaskMove move, Event cause, Instant now) {
+        StoredTask task = standing.timers().set(standing.admission().take(move.task(), cause));
+        standing.sessions().add(before.state(), task, now.toEpochMilli());
+        writer.write(task, move, now);
+    }
+
+    /** Lets in whose turn it is. */
+    void admit(Instant now) {
+        Admission admission = standing.admission();
+        for (int i = 0; i < ADMISSIONS_AT_ONCE; i++) {
+            Optional<Line> next = admission.next();
+            if (next.isEmpty()) {
+                break;
+            }
+            boolean overLimit = admission.isFull();
+            admit(next.get(), now);
+            if (overLimit) {
+                parts.metrics().admittedOverLimit();
+                LOGGER.atWarn()
+                        .addKeyValue("taskId", next.get().taskKey())
+                        .addKeyValue("active", admission.active())
+                        .log("A task was admitted although all places are taken");
+            }
+        }
+        admission.settle();
+    }
+
+    private void admit(Line line, Instant now) {
+        Admission admission = standing.admission();
+        StoredTask before = writer.task(line.taskKey());
+        Event cause = admission.cause(line);
+        if (before == null || cause == null) {
+            admission.forget(line);
+            return;
+        }
+        Meta meta = meta(before, cause, "admitted", now);
+        moveOrFail(
+                before,
+                cause,
+                now,
+                move -> move.advance(
+                        cause, new TaskEvent.Admitted(meta, standing.sessions().usage(before))));
+        // whoever does not take what it asked for must not be offered it for ever
+        admission.forget(line);
+    }
+
+    /** Wakes tasks whose time has come. */
+    void wake(Instant now) {
+        for (String taskKey : standing.timers().due(now.toEpochMilli(), WAKINGS_AT_ONCE)) {
+            StoredTask row = writer.task(taskKey);
+            if (row != null) {
+                wake(row.waking(0), now);
+            }
+        }
+        admit(now);
+    }
+
+    private void wake(StoredTask before, Instant now) {
+        Event cause = before.lastEvent();
+        Meta meta = meta(before, cause, "time passed", now);
+        moveOrFail(before, cause, now, move -> move.advance(cause, new TaskEvent.TimePassed(meta)));
+    }
+
+    private void moveOrFail(StoredTask before, Event cause, Instant now, Consumer<TaskMove> work) {
+        Optional<TaskMove> move = workOut(before, cause, work)
+                .or(() -> workOut(
+                        before,
+                        cause,
+                        failing ->
+                                fail(failing, cause, ErrorCode.INTERNAL_ERROR, "a defect; the log tells more", now)));
+        if (move.isEmpty()) {
+            writer.keep(before);
+        } else if (move.get().discarded() == null) {
+            commit(before, move.get(), cause, now);
+        } else {
+            writer.keep(standing.timers().set(before));
+        }
+    }
+
+    /** A move that is ready to be written; empty if a defect kept it from being worked out. */
+    private Optional<TaskMove> workOut(StoredTask before, Event cause, Consumer<TaskMove> work) {
+        TaskMove move = of(before);
+        try {
+            work.accept(move);
+            return Optional.of(move);
+        } catch (KafkaException e) {
+            throw e;
+        } catch (RuntimeException e) {
+            LOGGER.atError()
+                    .addKeyValue("taskId", before.key())
+                    .addKeyValue("eventId", cause.id())
+                    .setCause(e)
+                    .log("A defect kept a task from going on");
+            return Optional.empty();
+        }
+    }
+
+    /** The id is the same on every replay, and another one than what the cause itself led to. */
+    private static Meta meta(StoredTask task, Event cause, String what, Instant now) {
+        return new Meta(Ids.hash(cause.id() + '\n' + what).substring(0, 32), task.taskId(), now, now.toEpochMilli());
+    }
+}

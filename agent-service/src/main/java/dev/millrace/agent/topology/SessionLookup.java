@@ -1,0 +1,10 @@
+package dev.millrace.agent.topology;
+
+import java.util.Optional;
+
+/** Knows which session a task belongs to, on any partition. Called on stream threads, so it must not wait. */
+public interface SessionLookup {
+
+    /** The session; empty if the task has none, or is not known (yet). */
+    Optional<String> sessionOf(String namespace, String taskId);
+}

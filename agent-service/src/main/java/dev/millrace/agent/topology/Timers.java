@@ -1,0 +1,71 @@
+package dev.millrace.agent.topology;
+
+import dev.millrace.agent.core.TaskState;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.function.Function;
+import org.apache.kafka.streams.KeyValue;
+import org.apache.kafka.streams.state.KeyValueIterator;
+import org.apache.kafka.streams.state.KeyValueStore;
+
+/**
+ * Wakes tasks (X-43): one wake-up per task at most, kept in a store by its time. A task that has more time than it thought
+ * keeps its wake-up, is woken for nothing, and gets a later one; so most tasks need one of them and not one per step. For
+ * one stream thread.
+ */
+final class Timers {
+
+    private final KeyValueStore<String, String> store;
+    private final Function<TaskState, OptionalLong> wakeAt;
+    /** There is none before this time; looking there would pass over everything that was ever deleted. */
+    private long startMs;
+
+    /**
+     * As the store has them.
+     *
+     * @param wakeAt says when a task has to be woken, in Unix milliseconds
+     */
+    Timers(KeyValueStore<String, String> store, Function<TaskState, OptionalLong> wakeAt) {
+        this.store = store;
+        this.wakeAt = wakeAt;
+    }
+
+    /** The task, with the wake-up that its state needs. */
+    StoredTask set(StoredTask task) {
+        OptionalLong needed = wakeAt.apply(task.state());
+        long standing = task.wakeAtMs();
+        if (needed.isPresent() && (standing == 0 || needed.getAsLong() < standing)) {
+            if (standing != 0) {
+                store.delete(Stores.timerKey(standing, task.key()));
+            }
+            store.put(Stores.timerKey(needed.getAsLong(), task.key()), task.key());
+            startMs = Math.min(startMs, needed.getAsLong());
+            return task.waking(needed.getAsLong());
+        }
+        if (needed.isEmpty() && standing != 0) {
+            store.delete(Stores.timerKey(standing, task.key()));
+            return task.waking(0);
+        }
+        return task;
+    }
+
+    /**
+     * Takes wake-ups whose time has come out of the store, the oldest first.
+     *
+     * @param limit at most so many
+     * @return keys of tasks; a task that has ended may be among them
+     */
+    List<String> due(long nowMs, int limit) {
+        List<KeyValue<String, String>> due = new ArrayList<>();
+        try (KeyValueIterator<String, String> rows =
+                store.range(Stores.timerKey(startMs, ""), Stores.timerKey(nowMs + 1, ""))) {
+            while (rows.hasNext() && due.size() < limit) {
+                due.add(rows.next());
+            }
+        }
+        due.forEach(row -> store.delete(row.key));
+        startMs = due.size() < limit ? nowMs + 1 : Stores.timerTime(due.getLast().key);
+        return due.stream().map(row -> row.value).toList();
+    }
+}

@@ -1,0 +1,355 @@
+package dev.millrace.agent.topology;
+
+import static dev.millrace.agent.topology.TestMachine.event;
+import static dev.millrace.agent.topology.TestMachine.message;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.millrace.agent.core.Deadlines;
+import dev.millrace.agent.core.DiscardReason;
+import dev.millrace.agent.core.TaskContext;
+import dev.millrace.agent.core.TaskState;
+import dev.millrace.agent.topology.AdmissionSettings.Policy;
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.Segment;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.apache.kafka.common.utils.Utils;
+import org.apache.kafka.streams.TestOutputTopic;
+import org.apache.kafka.streams.state.KeyValueStore;
+import org.apache.kafka.streams.test.TestRecord;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Whose turn it is: places, sessions, answers, cancels that come early, a shutdown that drains. */
+class AdmissionTopologyTest {
+
+    @TempDir
+    Path stateDir;
+
+    private TestMachine machine;
+
+    @BeforeEach
+    @SuppressWarnings("NullAway") // fields of a test
+    void start() {
+        machine = new TestMachine(stateDir, new AdmissionSettings(2, Policy.QUEUE));
+    }
+
+    @AfterEach
+    void stop() {
+        machine.close();
+    }
+
+    @Test
+    @DisplayName("X-13, F-045: above the limit tasks wait, and go on by effective priority, then by arrival")
+    void shouldAdmitByPriorityThenArrival() {
+        // given: both places taken
+        machine.send(message("busy1"));
+        machine.send(message("busy2"));
+        for (String task : List.of("c1", "a1", "b1", "c2", "a2", "b2")) {
+            machine.send(message(task).priority(task.charAt(0) - 'a' + 101));
+        }
+        assertThat(machine.called()).containsExactly("busy1", "busy2");
+        assertThat(machine.occupancy.active()).isEqualTo(2);
+        assertThat(machine.occupancy.waiting()).isEqualTo(6);
+
+        // when
+        for (int i = 0; i < 6; i++) {
+            machine.answer(machine.called().get(i));
+        }
+
+        // then
+        assertThat(machine.called()).containsExactly("busy1", "busy2", "a1", "a2", "b1", "b2", "c1", "c2");
+    }
+
+    @Test
+    @DisplayName("F-127, X-08: TASK_CREATED is written when the task is admitted, and the message is its parent")
+    void shouldCreateAtAdmission() {
+        // given
+        machine.send(message("m1"));
+        machine.send(message("m2"));
+        machine.send(message("m3").source("kcat").payload(Map.of("text", "late", "metadata", Map.of("a", 1))));
+        assertThat(machine.journal())
+                .filteredOn(event -> event.type() == KnownEventType.TASK_CREATED)
+                .extracting(Event::taskId)
+                .containsExactly("m1", "m2");
+
+        // when
+        machine.answer("m1");
+
+        // then
+        Event created = machine.journal().stream()
+                .filter(event -> event.type() == KnownEventType.TASK_CREATED)
+                .findFirst()
+                .orElseThrow();
+        assertThat(created.parentEventId()).isEqualTo("m3");
+        assertThat(created.payload())
+                .containsEntry("inputText", "late")
+                .containsEntry("source", "kcat")
+                .containsEntry("inputMetadata", Map.of("a", 1));
+    }
+
+    @Test
+    @DisplayName("one task of a session at a time, in order; another session is not held up")
+    void shouldRunSessionsSequentially() {
+        machine.send(message("m1").sessionId("s1"));
+        machine.send(message("m2").sessionId("s1"));
+        machine.send(message("m3").sessionId("s2"));
+        assertThat(machine.called()).containsExactly("m1", "m3");
+
+        machine.answer("m1");
+
+        assertThat(machine.called()).containsExactly("m1", "m3", "m2");
+    }
+
+    @Test
+    @DisplayName(
+            "sessions of different namespaces, and a task without a session of the same name, have nothing in common")
+    void shouldTellSessionsApart() {
+        machine.send(message("m1").sessionId("s1"));
+        machine.send(message("m2").sessionId("s1").namespace("acme"));
+        machine.answer("m1");
+        machine.send(message("s1"));
+
+        assertThat(machine.called()).containsExactly("m1", "m2", "s1");
+    }
+
+    @Test
+    @DisplayName("X-10: while a task waits for an answer, the next message of its session is the answer")
+    void shouldTakeTheNextMessageAsTheAnswer() {
+        // given
+        machine.send(message("m1").sessionId("s1"));
+        machine.ask("m1", "How many?");
+        machine.send(message("other").sessionId("s2"));
+
+        // when
+        machine.send(message("m2").sessionId("s1").payload(Map.of("text", "four")));
+
+        // then
+        assertThat(machine.called()).containsExactly("m1", "other", "m1");
+        assertThat(machine.journal())
+                .filteredOn(event -> event.id().equals("m2"))
+                .extracting(Event::taskId)
+                .containsExactly("m1");
+    }
+
+    @Test
+    @DisplayName("while a task waits for an answer, its session waits and its place does not")
+    void shouldHoldTheSessionForAnAnswer() {
+        machine.send(message("m1").sessionId("s1"));
+        machine.send(message("m2").sessionId("s1"));
+        machine.ask("m1", "How many?");
+        machine.send(message("m3"));
+        machine.send(message("m4"));
+
+        assertThat(machine.called()).containsExactly("m1", "m3", "m4");
+        machine.send(message("a1").sessionId("s1"));
+        machine.answer("m3");
+        machine.answer("m1");
+        assertThat(machine.called()).containsExactly("m1", "m3", "m4", "m1", "m2");
+    }
+
+    @Test
+    @DisplayName("a suspended task gives its place back, and stands in line again with its old number")
+    void shouldAdmitResumedTasksAgain() {
+        // given
+        machine.send(message("m1"));
+        machine.send(message("m2"));
+        machine.send(message("m3"));
+        machine.send(event("x1", KnownEventType.TASK_SUSPENDED).taskId("m1"));
+        assertThat(machine.called()).containsExactly("m1", "m2", "m3");
+        machine.send(message("m4"));
+
+        // when: resumed with something new, while both places are taken
+        machine.send(event("x2", KnownEventType.TASK_RESUMED).taskId("m1").payload(Map.of("newInput", "and be quick")));
+        machine.answer("m2");
+
+        // then: the first to have come goes first
+        assertThat(machine.called()).containsExactly("m1", "m2", "m3", "m1");
+    }
+
+    @Test
+    @DisplayName("X-13, reject: a new task fails at once when all places are taken")
+    void shouldTurnTasksAway() {
+        machine.close();
+        machine = new TestMachine(stateDir, new AdmissionSettings(1, Policy.REJECT));
+        machine.send(message("m1").sessionId("s1"));
+        machine.send(message("m2"));
+        machine.answer("m1");
+        machine.send(message("m3"));
+
+        assertThat(machine.called()).containsExactly("m1", "m3");
+        assertThat(machine.journal())
+                .filteredOn(event -> event.type() == KnownEventType.TASK_FAILED)
+                .satisfiesExactly(failed -> {
+                    assertThat(failed.taskId()).isEqualTo("m2");
+                    assertThat(failed.parentEventId()).isEqualTo("m2");
+                    assertThat(failed.text("code")).isEqualTo("admission_rejected");
+                });
+    }
+
+    @Test
+    @DisplayName("X-13, warn: tasks are admitted above the limit, counted, and still one of a session at a time")
+    void shouldWarn() {
+        machine.close();
+        machine = new TestMachine(stateDir, new AdmissionSettings(1, Policy.WARN));
+        machine.send(message("m1").sessionId("s1"));
+        machine.send(message("m2").sessionId("s1"));
+        machine.send(message("m3"));
+
+        assertThat(machine.called()).containsExactly("m1", "m3");
+        assertThat(machine.admittedOverLimit()).isEqualTo(1);
+    }
+
+    @Test
+    @DisplayName("a task is cancelled while it stands in line, and does not get a place")
+    void shouldCancelInLine() {
+        machine.send(message("m1"));
+        machine.send(message("m2"));
+        machine.send(message("m3"));
+        machine.send(event("x", KnownEventType.TASK_CANCEL_REQUESTED).taskId("m3"));
+        machine.send(event("y", KnownEventType.TASK_CANCEL_REQUESTED).taskId("m3"));
+        machine.answer("m1");
+
+        assertThat(machine.called()).containsExactly("m1", "m2");
+        assertThat(machine.occupancy.waiting()).isZero();
+        assertThat(machine.discards()).containsExactly(DiscardReason.TASK_ENDED);
+    }
+
+    @Test
+    @DisplayName(
+            "a cancel that overtakes the start of its task: the task starts as cancelled, all of it in the journal once")
+    void shouldRememberAnEarlyCancel() {
+        // when
+        machine.send(
+                event("x", KnownEventType.TASK_CANCEL_REQUESTED).taskId("m1").payload(Map.of("reason", "oops")));
+        machine.send(message("m1"));
+        machine.send(event("y", KnownEventType.TASK_CANCEL_REQUESTED).taskId("m1"));
+
+        // then
+        List<Event> journal = machine.journal();
+        assertThat(machine.called()).isEmpty();
+        assertThat(journal).extracting(Event::id).doesNotHaveDuplicates();
+        assertThat(journal.getLast().type()).isEqualTo(KnownEventType.TASK_CANCELLED);
+        assertThat(journal.getLast().parentEventId()).isEqualTo("x");
+        assertThat(journal.getLast().text("reason")).isEqualTo("oops");
+        assertThat(machine.deadLetters()).isEmpty();
+    }
+
+    @Test
+    @DisplayName("SYSTEM_SHUTTING_DOWN drains: running tasks go on, nothing new is admitted until SYSTEM_STARTED")
+    void shouldDrain() {
+        // given
+        machine.send(message("m1"));
+        machine.send(event("d", KnownEventType.SYSTEM_SHUTTING_DOWN));
+
+        // when
+        machine.send(message("m2"));
+        machine.answer("m1");
+        assertThat(machine.called()).containsExactly("m1");
+        assertThat(machine.journal()).extracting(Event::type).contains(KnownEventType.TASK_COMPLETED);
+        machine.send(event("u", KnownEventType.SYSTEM_STARTED));
+
+        // then
+        assertThat(machine.called()).containsExactly("m1", "m2");
+    }
+
+    @Test
+    @DisplayName("X-07: system events are in the journal, and an instance that stops alone drains nothing")
+    void shouldRecordSystemEvents() {
+        machine.send(event("b", KnownEventType.HEARTBEAT).payload(Map.of("instance", "a")));
+        machine.send(event("d", KnownEventType.SYSTEM_SHUTTING_DOWN).payload(Map.of("instance", "a")));
+        machine.send(event("u", KnownEventType.SYSTEM_STARTED).payload(Map.of("instance", "a")));
+        machine.send(event("u", KnownEventType.SYSTEM_STARTED).payload(Map.of("instance", "a")));
+        machine.send(message("m1"));
+
+        assertThat(machine.journal()).extracting(Event::id).startsWith("b", "d", "u", "m1");
+        assertThat(machine.called()).containsExactly("m1");
+    }
+
+    @Test
+    @DisplayName("an event that names a task and not its session is sent to the session's partition once")
+    void shouldLookUpTheSession() {
+        // given: two partitions, of which the driver has the first; the session is on the second, the task's id on the
+        // first
+        machine.close();
+        machine = new TestMachine(stateDir, new AdmissionSettings(2, Policy.QUEUE), 2);
+        String session = onPartition(1);
+        String task = onPartition(0);
+        machine.sessions.put(task, session);
+        TestOutputTopic<byte[], byte[]> lane = machine.output(TestMachine.TOPICS.lane(Segment.TASK));
+
+        // when
+        machine.send(event("r1", KnownEventType.TASK_RESUMED).taskId(task));
+
+        // then: the driver feeds what was sent back to the only partition it has
+        assertThat(lane.readRecordsToList())
+                .extracting(TestRecord::getKey)
+                .containsExactly(session.getBytes(StandardCharsets.UTF_8));
+        assertThat(machine.deadLetters()).containsExactly("wrong_partition");
+    }
+
+    @Test
+    @DisplayName("a defect while one task is admitted costs that task, and the next one is admitted")
+    void shouldFailOnlyTheBrokenTask() {
+        // given: a row that the machine cannot work with, in line before another one
+        machine.send(message("m1"));
+        machine.send(message("m2"));
+        machine.send(message("broken"));
+        machine.send(message("m4"));
+        KeyValueStore<String, StoredTask> tasks = machine.driver.getKeyValueStore(Stores.TASKS);
+        StoredTask row = tasks.get("broken");
+        tasks.put("broken", row.with(unusable(row.state()), row.updatedAtMs()));
+
+        // when
+        machine.answer("m1");
+
+        // then
+        assertThat(machine.called()).containsExactly("m1", "m2", "m4");
+        assertThat(machine.journal())
+                .filteredOn(event -> event.type() == KnownEventType.TASK_FAILED)
+                .extracting(event -> event.taskId() + ": " + event.text("code"))
+                .containsExactly("broken: internal_error");
+    }
+
+    @Test
+    @DisplayName("more tasks than one record may let in are let in by the clock")
+    void shouldLetInWhatIsLeft() {
+        machine.close();
+        machine = new TestMachine(stateDir, new AdmissionSettings(1000, Policy.QUEUE));
+        machine.send(event("d", KnownEventType.SYSTEM_SHUTTING_DOWN));
+        for (int i = 0; i < 250; i++) {
+            machine.send(message("m" + i));
+        }
+        machine.send(event("u", KnownEventType.SYSTEM_STARTED));
+        assertThat(machine.called()).hasSize(100);
+
+        machine.driver.advanceWallClockTime(Duration.ofMillis(200));
+        machine.driver.advanceWallClockTime(Duration.ofMillis(200));
+
+        assertThat(machine.called()).hasSize(250);
+    }
+
+    @SuppressWarnings("NullAway") // the point of it
+    private static TaskState unusable(TaskState state) {
+        TaskContext context = ((TaskState.Existing) state).context();
+        return new TaskState.Idle(
+                new TaskContext(context.taskId(), null, context.priority(), 0, context.progress(), context.budget()),
+                false,
+                Deadlines.NEVER);
+    }
+
+    private static String onPartition(int partition) {
+        return Stream.of("a", "b", "c", "d", "e")
+                .filter(key -> Utils.toPositive(Utils.murmur2(key.getBytes(StandardCharsets.UTF_8))) % 2 == partition)
+                .findFirst()
+                .orElseThrow();
+    }
+}
