@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class DefaultScriptTest {
 
     private static final String[] TOOLS = {
-        "current_time", "list_files", "read_file", "grep_files", "http_get", "notify", "ask_user"
+        "current_time", "list_files", "read_file", "grep_files", "http_get", "notify", "ask_user", "write_file"
     };
     private static final String QUESTION = "Which files are in the workspace, and what does notes.txt say?";
     private static final String LISTING = "{\"path\":\".\",\"entries\":["
@@ -103,6 +103,8 @@ class DefaultScriptTest {
             fetch http://127.0.0.1:8080/a/b.html.     | http_get{url=http://127.0.0.1:8080/a/b.html}
             Notify me that the build is green         | notify{message=the build is green}
             ask me about my favourite colour.         | ask_user{question=Please tell me: my favourite colour?}
+            Write "oil the gate" to todo.txt          | write_file{path=todo.txt, content=oil the gate}
+            please save “a: b, c” as notes/a.md       | write_file{path=notes/a.md, content=a: b, c}
             """)
     void shouldCallTheToolThatIsMeant(String user, String call) throws Exception {
         // when
@@ -117,6 +119,8 @@ class DefaultScriptTest {
             what time is it?  | current_time | {"time":"2026-07-28T12:00:00Z","timezone":"UTC"} | 2026-07-28T12:00:00Z (UTC)
             list the files    | list_files   | {"path":".","entries":[]}                        | are: (none)
             read a.txt        | read_file    | {"path":"a.txt","content":"","sizeBytes":0}      | a.txt says: (it is empty)
+            write "x" to a.txt | write_file  | {"path":"a.txt","sizeBytes":1,"created":true}    | I wrote 1 bytes to a.txt
+            write "x" to a.txt | write_file  | Error: rejected by ada: no                       | I could not write a.txt. Error: rejected by ada: no
             search for x1     | grep_files   | {"matches":[{"path":"a","line":3,"text":"x1!"}]} | The lines: x1!
             fetch http://h/x  | http_get     | {"status":404,"body":"not here"}                 | status 404:
             notify me: done   | notify       | {"action":"notify","message":"done"}             | notification: done
