@@ -1,21 +1,38 @@
 package dev.millrace.requests;
 
+import java.time.Duration;
 import java.util.concurrent.atomic.LongAdder;
 
 /** What {@link WorkerStats} counts. Safe for all threads. */
 final class Counters {
+    private final WorkerMetrics metrics;
     private final LongAdder taken = new LongAdder();
     private final LongAdder redelivered = new LongAdder();
     private final LongAdder replied = new LongAdder();
     private final LongAdder deadLettered = new LongAdder();
     private final LongAdder returned = new LongAdder();
     private final LongAdder renewed = new LongAdder();
+    private volatile long backlog = WorkerStats.UNKNOWN;
 
-    void taken(int deliveryCount) {
+    Counters(WorkerMetrics metrics) {
+        this.metrics = metrics;
+    }
+
+    void taken(int deliveryCount, Duration waited) {
         taken.increment();
         if (deliveryCount > 1) {
             redelivered.increment();
         }
+        metrics.begun(waited, deliveryCount);
+    }
+
+    void ended(WorkerMetrics.Outcome outcome, Duration ran) {
+        metrics.ended(outcome, ran);
+    }
+
+    void backlog(long requests) {
+        backlog = requests;
+        metrics.backlog(requests);
     }
 
     void replied() {
@@ -43,6 +60,7 @@ final class Counters {
                 replied.sum(),
                 deadLettered.sum(),
                 returned.sum(),
-                renewed.sum());
+                renewed.sum(),
+                backlog);
     }
 }

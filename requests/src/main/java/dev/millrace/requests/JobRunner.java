@@ -6,6 +6,7 @@ import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.Topics;
 import dev.millrace.schemas.kafka.DeadLetters;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.time.Instant;
 import org.apache.kafka.clients.consumer.AcknowledgeType;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -42,6 +43,7 @@ final class JobRunner {
     void run(Job job, Runnable workDone) {
         Once done = new Once(workDone);
         AcknowledgeType outcome = AcknowledgeType.RELEASE;
+        long begun = System.nanoTime();
         try {
             outcome = process(job, done);
         } catch (InterruptedException e) {
@@ -50,11 +52,25 @@ final class JobRunner {
             // also when an Error ends this thread: the request then goes back and is counted as delivered once more
             done.run();
             job.settle(outcome);
+            counters.ended(meaning(outcome), Duration.ofNanos(System.nanoTime() - begun));
         }
     }
 
+    private static WorkerMetrics.Outcome meaning(AcknowledgeType outcome) {
+        return switch (outcome) {
+            case ACCEPT -> WorkerMetrics.Outcome.REPLIED;
+            case REJECT -> WorkerMetrics.Outcome.DEAD_LETTERED;
+            case RELEASE, RENEW -> WorkerMetrics.Outcome.RETURNED;
+        };
+    }
+
+    private static Duration waited(Job job) {
+        long ms = System.currentTimeMillis() - job.consumed().timestamp();
+        return Duration.ofMillis(Math.max(0, ms));
+    }
+
     private AcknowledgeType process(Job job, Once done) throws InterruptedException {
-        counters.taken(job.deliveryCount());
+        counters.taken(job.deliveryCount(), waited(job));
         Request request;
         try {
             request = read(job);

@@ -15,7 +15,12 @@ public interface RequestWorker extends AutoCloseable {
 
     /** Starts a worker and returns at once; requests come as soon as the broker can be reached. */
     static RequestWorker start(WorkerSettings settings, RequestHandler handler) {
-        return ShareGroupWorker.start(settings, handler);
+        return start(settings, handler, WorkerMetrics.NONE);
+    }
+
+    /** The same, with somebody who is told what it does. */
+    static RequestWorker start(WorkerSettings settings, RequestHandler handler, WorkerMetrics metrics) {
+        return ShareGroupWorker.start(settings, handler, metrics);
     }
 
     /** Whether requests are being taken: the topic is there, the group is set up and the broker has answered lately. */

@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -14,10 +15,15 @@ import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.admin.AlterConfigOp;
 import org.apache.kafka.clients.admin.Config;
 import org.apache.kafka.clients.admin.ConfigEntry;
+import org.apache.kafka.clients.admin.ListOffsetsResult;
+import org.apache.kafka.clients.admin.ListShareGroupOffsetsSpec;
+import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.clients.admin.SharePartitionOffsetInfo;
 import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.Node;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.errors.AuthorizationException;
 import org.jspecify.annotations.Nullable;
@@ -94,6 +100,47 @@ final class ShareGroup implements AutoCloseable {
         } catch (KafkaException e) {
             return false;
         }
+    }
+
+    /** How many requests nobody in the group has finished; empty if the broker does not say. */
+    OptionalLong backlog() throws InterruptedException {
+        try {
+            Map<TopicPartition, SharePartitionOffsetInfo> partitions =
+                    get(admin.listShareGroupOffsets(Map.of(settings.group(), new ListShareGroupOffsetsSpec()))
+                            .partitionsToOffsetInfo(settings.group()));
+            long sum = 0;
+            List<TopicPartition> untouched = new ArrayList<>();
+            for (Map.Entry<TopicPartition, SharePartitionOffsetInfo> partition : partitions.entrySet()) {
+                // nothing has been acknowledged there yet
+                if (partition.getValue() == null) {
+                    untouched.add(partition.getKey());
+                } else if (partition.getValue().lag().isPresent()) {
+                    sum += partition.getValue().lag().get();
+                } else {
+                    return OptionalLong.empty();
+                }
+            }
+            return OptionalLong.of(sum + all(untouched));
+        } catch (KafkaException e) {
+            LOGGER.atTrace().setCause(e).log("The broker does not say how many requests wait");
+            return OptionalLong.empty();
+        }
+    }
+
+    /** How many records there are on these partitions. */
+    private long all(List<TopicPartition> partitions) throws InterruptedException {
+        if (partitions.isEmpty()) {
+            return 0;
+        }
+        return offsets(partitions, OffsetSpec.latest()) - offsets(partitions, OffsetSpec.earliest());
+    }
+
+    private long offsets(List<TopicPartition> partitions, OffsetSpec which) throws InterruptedException {
+        Map<TopicPartition, OffsetSpec> wanted = new HashMap<>();
+        partitions.forEach(partition -> wanted.put(partition, which));
+        return get(admin.listOffsets(wanted).all()).values().stream()
+                .mapToLong(ListOffsetsResult.ListOffsetsResultInfo::offset)
+                .sum();
     }
 
     @Override

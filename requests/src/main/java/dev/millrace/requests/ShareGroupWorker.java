@@ -31,7 +31,7 @@ final class ShareGroupWorker implements RequestWorker {
     private static final Duration AFTER_INTERRUPT = Duration.ofSeconds(3);
 
     private final WorkerSettings settings;
-    private final Counters counters = new Counters();
+    private final Counters counters;
     private final Turns turns;
     private final ShareGroup group;
     private final Outbox outbox;
@@ -44,8 +44,9 @@ final class ShareGroupWorker implements RequestWorker {
 
     private record Running(Taker taker, Thread thread) {}
 
-    private ShareGroupWorker(WorkerSettings settings, RequestHandler handler) {
+    private ShareGroupWorker(WorkerSettings settings, RequestHandler handler, WorkerMetrics metrics) {
         this.settings = settings;
+        this.counters = new Counters(metrics);
         this.turns = new Turns(settings.maxConcurrent(), IDLE, System::nanoTime);
         this.outbox = new Outbox(settings.kafka());
         this.group = new ShareGroup(settings);
@@ -53,8 +54,8 @@ final class ShareGroupWorker implements RequestWorker {
         this.caretaker = Thread.ofPlatform().name(settings.group() + "-pool").unstarted(this::lookAfter);
     }
 
-    static ShareGroupWorker start(WorkerSettings settings, RequestHandler handler) {
-        ShareGroupWorker worker = new ShareGroupWorker(settings, handler);
+    static ShareGroupWorker start(WorkerSettings settings, RequestHandler handler, WorkerMetrics metrics) {
+        ShareGroupWorker worker = new ShareGroupWorker(settings, handler, metrics);
         worker.caretaker.start();
         return worker;
     }
@@ -202,6 +203,7 @@ final class ShareGroupWorker implements RequestWorker {
                 LOGGER.info("Kafka answers again");
             }
             answeredAt = System.nanoTime();
+            group.backlog().ifPresent(counters::backlog);
         } else if (since > READY_FOR.toNanos() && since < READY_FOR.toNanos() + 2 * ASK_EVERY.toNanos()) {
             LOGGER.warn("Kafka does not answer; requests are taken again when it does");
         }

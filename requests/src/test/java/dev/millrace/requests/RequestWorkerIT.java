@@ -269,9 +269,11 @@ class RequestWorkerIT {
         begun.await();
         RequestWorker next = start(4, request -> new Reply.Completed(request.deliveryCount(), 0));
         // when
+        long stopped = System.nanoTime();
         stopping.close();
         List<Event> replies = replies().events(events -> !events.isEmpty(), SOON);
-        // then
+        // then: at once, although the lock would have lasted a minute
+        assertThat(Duration.ofNanos(System.nanoTime() - stopped)).isLessThan(Duration.ofSeconds(10));
         assertThat(replies).extracting(event -> event.payload().get("result")).containsExactly(2);
         assertThat(stopping.stats().returned()).isEqualTo(1);
         assertThat(next.stats().redelivered()).isEqualTo(1);
@@ -297,6 +299,71 @@ class RequestWorkerIT {
         // then
         assertThat(replies).extracting(event -> event.payload().get("result")).containsExactly("done");
         assertThat(stopping.stats().returned()).isZero();
+    }
+
+    @Test
+    void shouldTellOfItsWorkAsItHappens() throws InterruptedException {
+        // given
+        Told told = new Told();
+        CountDownLatch mayEnd = new CountDownLatch(1);
+        send(Requests.request("call-1", "echo", Map.of()).build());
+        send(Requests.request("call-2", "echo", Map.of()).build());
+        send(Requests.request("call-3", "echo", Map.of()).build());
+        RequestWorker first = RequestWorker.start(
+                settings(1).with(Duration.ofMinutes(1), Duration.ZERO),
+                request -> {
+                    mayEnd.await();
+                    return new Reply.Completed(null, 0);
+                },
+                told);
+        workers.add(first);
+        // when: one runs, two wait
+        assertThat(told.backlogs.poll(30, TimeUnit.SECONDS)).isEqualTo(3);
+        assertThat(first.stats().backlog()).isEqualTo(3);
+        first.close();
+        mayEnd.countDown();
+        workers.add(RequestWorker.start(settings(1), ECHO, told));
+        List<Event> replies = replies().events(events -> events.size() >= 3, SOON);
+        // then
+        assertThat(replies).hasSize(3);
+        assertThat(told.deliveries).containsExactly(1, 2, 1, 1);
+        assertThat(told.waits)
+                .allMatch(wait -> !wait.isNegative() && wait.compareTo(Duration.ofMinutes(1)) < 0)
+                .anyMatch(wait -> !wait.isZero());
+        long end = System.nanoTime() + SOON.toNanos();
+        while (told.outcomes.size() < 4 && System.nanoTime() < end) {
+            TimeUnit.MILLISECONDS.sleep(20);
+        }
+        assertThat(told.outcomes)
+                .containsExactly(
+                        WorkerMetrics.Outcome.RETURNED,
+                        WorkerMetrics.Outcome.REPLIED,
+                        WorkerMetrics.Outcome.REPLIED,
+                        WorkerMetrics.Outcome.REPLIED);
+    }
+
+    /** Keeps what it is told. */
+    private static final class Told implements WorkerMetrics {
+        private final BlockingQueue<Long> backlogs = new LinkedBlockingQueue<>();
+        private final BlockingQueue<Integer> deliveries = new LinkedBlockingQueue<>();
+        private final BlockingQueue<Duration> waits = new LinkedBlockingQueue<>();
+        private final BlockingQueue<Outcome> outcomes = new LinkedBlockingQueue<>();
+
+        @Override
+        public void begun(Duration waited, int deliveryCount) {
+            waits.add(waited);
+            deliveries.add(deliveryCount);
+        }
+
+        @Override
+        public void ended(Outcome outcome, Duration ran) {
+            outcomes.add(outcome);
+        }
+
+        @Override
+        public void backlog(long requests) {
+            backlogs.add(requests);
+        }
     }
 
     @Test

@@ -11,11 +11,13 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -83,6 +85,13 @@ final class UpCommand implements Callable<Integer> {
                     + " (default: ./mcp.json, if it is there).")
     private @Nullable Path mcp;
 
+    @Option(
+            names = "--tools",
+            paramLabel = "JAR",
+            split = ",",
+            description = "Jars with Java methods that are tools, or folders of jars (default: none).")
+    private List<Path> toolJars = List.of();
+
     @Option(names = "--verbose", description = "Log what the services do, and show stack traces.")
     private boolean verbose;
 
@@ -96,6 +105,7 @@ final class UpCommand implements Callable<Integer> {
     public Integer call() {
         requireReadable("--script", script);
         requireReadable("--mcp", mcp);
+        toolJars.forEach(jar -> requireReadable("--tools", jar));
         requireFreePort();
         Path workspacePath = Workspace.prepare(workspace);
         Path dataPath = data.toAbsolutePath().normalize();
@@ -149,6 +159,13 @@ final class UpCommand implements Callable<Integer> {
             System.setProperty(
                     "millrace.tools.mcp.config",
                     mcp.toAbsolutePath().normalize().toString());
+        }
+        if (!toolJars.isEmpty()) {
+            System.setProperty(
+                    "millrace.tools.java.jars",
+                    toolJars.stream()
+                            .map(jar -> jar.toAbsolutePath().normalize().toString())
+                            .collect(Collectors.joining(",")));
         }
         if (verbose) {
             System.setProperty("quarkus.log.level", "INFO");

@@ -20,4 +20,9 @@ public interface Tool {
      */
     @Nullable
     Object call(Map<String, @Nullable Object> params, ToolContext context) throws ToolException, InterruptedException;
+
+    /** Where it comes from, for people who have to tell two of the same name apart. */
+    default String origin() {
+        return getClass().getName();
+    }
 }

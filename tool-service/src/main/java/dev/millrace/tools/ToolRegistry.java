@@ -37,8 +37,10 @@ public final class ToolRegistry {
         this.sources = List.copyOf(sources);
         for (Tool tool : tools) {
             String name = tool.definition().name();
-            if (this.tools.putIfAbsent(name, tool) != null) {
-                throw new IllegalArgumentException("Tool \"" + name + "\" is registered twice");
+            Tool other = this.tools.putIfAbsent(name, tool);
+            if (other != null) {
+                throw new IllegalArgumentException(
+                        "Tool \"" + name + "\" is registered twice, by " + other.origin() + " and by " + tool.origin());
             }
         }
     }

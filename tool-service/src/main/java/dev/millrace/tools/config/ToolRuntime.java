@@ -2,6 +2,7 @@ package dev.millrace.tools.config;
 
 import dev.millrace.requests.RequestHandler;
 import dev.millrace.requests.RequestWorker;
+import dev.millrace.requests.WorkerMetrics;
 import dev.millrace.requests.WorkerSettings;
 import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.schemas.Topics;
@@ -45,7 +46,7 @@ public final class ToolRuntime implements AutoCloseable {
     private volatile boolean closed;
 
     /** What it is told from outside. */
-    public record Settings(Topics topics, TopicSettings topicSettings, WorkerSettings worker) {}
+    public record Settings(Topics topics, TopicSettings topicSettings, WorkerSettings worker, WorkerMetrics metrics) {}
 
     public ToolRuntime(Map<String, Object> kafka, Settings settings, ToolRegistry registry, RequestHandler handler) {
         this.kafka = Map.copyOf(kafka);
@@ -75,7 +76,7 @@ public final class ToolRuntime implements AutoCloseable {
                 Thread.sleep(PAUSE);
             }
             if (!closed) {
-                worker.set(RequestWorker.start(settings.worker(), handler));
+                worker.set(RequestWorker.start(settings.worker(), handler, settings.metrics()));
             }
             while (!closed) {
                 followChanges();

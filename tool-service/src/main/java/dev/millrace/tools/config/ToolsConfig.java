@@ -50,6 +50,16 @@ public interface ToolsConfig {
     @WithDefault("400000")
     MemorySize maxFileSize();
 
+    /** Java methods as tools. */
+    Java java();
+
+    /** Java methods as tools. */
+    interface Java {
+
+        /** Jars with such methods, or folders of jars, beside what is built into the application. Absent = none. */
+        Optional<List<Path>> jars();
+    }
+
     /** Tools of MCP servers. */
     Mcp mcp();
 

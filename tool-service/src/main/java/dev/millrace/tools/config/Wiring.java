@@ -42,6 +42,7 @@ import jakarta.inject.Singleton;
 import jakarta.interceptor.Interceptor;
 import java.io.IOException;
 import java.time.Clock;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.eclipse.microprofile.config.Config;
@@ -79,10 +80,11 @@ public class Wiring {
 
     @Produces
     @Singleton
-    ToolRegistry registry(ToolsConfig config, GuardedHttp http, TopicContent content, McpTools mcp) {
+    ToolRegistry registry(
+            ToolsConfig config, GuardedHttp http, TopicContent content, McpTools mcp, JavaToolBeans java) {
         Workspace workspace = new Workspace(config.workspace());
         int maxFileBytes = Math.toIntExact(config.maxFileSize().asLongValue());
-        List<Tool> tools = List.of(
+        List<Tool> builtIn = List.of(
                 new CurrentTime(Clock.systemUTC()),
                 new Sleep(),
                 new ReadFile(workspace, maxFileBytes),
@@ -100,6 +102,8 @@ public class Wiring {
                 new HttpGet(http),
                 new Notify(),
                 new ReadResult(content, Math.toIntExact(config.maxResultSize().asLongValue())));
+        List<Tool> tools = new ArrayList<>(builtIn);
+        tools.addAll(java.tools());
         return new ToolRegistry(tools, List.of(mcp));
     }
 
@@ -123,7 +127,12 @@ public class Wiring {
     @Produces
     @Singleton
     ToolRuntime runtime(
-            ToolsConfig tools, TopicsConfig topicsConfig, Config config, ToolRegistry registry, ToolExecutor executor) {
+            ToolsConfig tools,
+            TopicsConfig topicsConfig,
+            Config config,
+            ToolRegistry registry,
+            ToolExecutor executor,
+            MeterRegistry meters) {
         Topics topics = new Topics(topicsConfig.prefix());
         Map<String, Object> kafka = kafka(config);
         return new ToolRuntime(
@@ -132,7 +141,8 @@ public class Wiring {
                         topics,
                         new TopicSettings(topicsConfig.partitions(), topicsConfig.replication(), topicsConfig.create()),
                         WorkerSettings.of(kafka, topics, Topics.BUILT_IN_TOOLSET, tools.maxConcurrent())
-                                .with(tools.staleAfter(), tools.shutdownGrace())),
+                                .with(tools.staleAfter(), tools.shutdownGrace()),
+                        new MicrometerWorkerMetrics(meters, Topics.BUILT_IN_TOOLSET)),
                 registry,
                 executor);
     }

@@ -1,0 +1,129 @@
+package dev.millrace.tools.java;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JavaType;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.langchain4j.agent.tool.P;
+import dev.langchain4j.agent.tool.ToolMemoryId;
+import dev.millrace.tools.ToolContext;
+import java.lang.reflect.Parameter;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** One parameter of a tool's method: how it is described to the model, and how it is filled. */
+final class JavaParameter {
+
+    private final ObjectMapper mapper;
+    private final String name;
+    private final JavaType type;
+    private final @Nullable String description;
+    private final boolean required;
+    private final @Nullable Object otherwise;
+    private final boolean isContext;
+
+    /**
+     * Reads the declaration.
+     *
+     * @throws IllegalArgumentException if nothing can be made of it
+     */
+    JavaParameter(Parameter parameter, ObjectMapper mapper) {
+        this.mapper = mapper;
+        this.type = mapper.constructType(parameter.getParameterizedType());
+        this.isContext = type.getRawClass() == ToolContext.class;
+        if (parameter.isAnnotationPresent(ToolMemoryId.class)) {
+            throw new IllegalArgumentException(
+                    "@ToolMemoryId: expected a parameter of type ToolContext, which has the session");
+        }
+        P said = parameter.getAnnotation(P.class);
+        this.name = name(parameter, said, isContext);
+        this.description = said == null ? null : firstText(said.description(), said.value());
+        boolean hasDefault = said != null && !said.defaultValue().equals(P.NO_DEFAULT);
+        this.required = !hasDefault && (said == null || said.required()) && !Optional.class.equals(type.getRawClass());
+        this.otherwise = hasDefault ? parsed(said.defaultValue()) : null;
+        if (!required && otherwise == null && type.isPrimitive()) {
+            throw new IllegalArgumentException("parameter " + name + ": expected one that can be absent, found a "
+                    + type.getRawClass() + "; use its wrapper or a default");
+        }
+    }
+
+    private static String name(Parameter parameter, @Nullable P said, boolean isContext) {
+        if (said != null && !said.name().isBlank()) {
+            return said.name();
+        }
+        if (!parameter.isNamePresent() && !isContext) {
+            throw new IllegalArgumentException("expected the names of the parameters, found none in the class file;"
+                    + " compile with -parameters, or say @P(name = …)");
+        }
+        return parameter.getName();
+    }
+
+    private static @Nullable String firstText(String... texts) {
+        for (String text : texts) {
+            if (!text.isBlank()) {
+                return text;
+            }
+        }
+        return null;
+    }
+
+    /** A default is JSON, or else a text. */
+    private Object parsed(String text) {
+        try {
+            if (!CharSequence.class.isAssignableFrom(type.getRawClass())) {
+                return mapper.readValue(text, Object.class);
+            }
+        } catch (JsonProcessingException e) {
+            // such as the name of an enum's constant
+            return text;
+        }
+        return text;
+    }
+
+    /** Whether the model knows nothing of it. */
+    boolean isContext() {
+        return isContext;
+    }
+
+    String name() {
+        return name;
+    }
+
+    boolean isRequired() {
+        return required;
+    }
+
+    Map<String, @Nullable Object> schema(JavaSchemas schemas) {
+        Map<String, @Nullable Object> schema;
+        try {
+            schema = new LinkedHashMap<>(schemas.of(type));
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException("parameter " + name + ": " + e.getMessage(), e);
+        }
+        if (description != null) {
+            schema.put("description", description);
+        }
+        if (otherwise != null) {
+            schema.put("default", otherwise);
+        }
+        return schema;
+    }
+
+    /**
+     * What the method gets.
+     *
+     * @throws IllegalArgumentException if the value is none of this type
+     */
+    @Nullable
+    Object value(Map<String, @Nullable Object> params, ToolContext context) {
+        if (isContext) {
+            return context;
+        }
+        Object given = params.containsKey(name) ? params.get(name) : otherwise;
+        if (given == null && Optional.class.equals(type.getRawClass())) {
+            return Optional.empty();
+        }
+        return mapper.convertValue(given, type);
+    }
+}

@@ -1,0 +1,169 @@
+package dev.millrace.tools.java;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.millrace.schemas.ToolDefinition;
+import dev.millrace.schemas.Topics;
+import dev.millrace.tools.Tool;
+import dev.millrace.tools.ToolContext;
+import dev.millrace.tools.ToolException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** A method as a tool. */
+final class JavaTool implements Tool {
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(JavaTools.class);
+
+    private final Method method;
+    private final Supplier<?> target;
+    private final ObjectMapper mapper;
+    private final List<JavaParameter> parameters;
+    private final ToolDefinition definition;
+
+    /**
+     * A tool of a method that has {@code @Tool}.
+     *
+     * @throws IllegalArgumentException if the method is none for a tool, naming it
+     */
+    JavaTool(Method method, Supplier<?> target, ObjectMapper mapper) {
+        this.method = method;
+        this.target = target;
+        this.mapper = mapper;
+        try {
+            if (Modifier.isPrivate(method.getModifiers()) || Modifier.isStatic(method.getModifiers())) {
+                throw new IllegalArgumentException("expected a method that is neither private nor static");
+            }
+            method.setAccessible(true);
+            this.parameters = Arrays.stream(method.getParameters())
+                    .map(parameter -> new JavaParameter(parameter, mapper))
+                    .toList();
+            this.definition = definition(method, parameters, mapper);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException("@Tool " + nameOf(method) + ": " + e.getMessage(), e);
+        }
+    }
+
+    private static ToolDefinition definition(Method method, List<JavaParameter> parameters, ObjectMapper mapper) {
+        dev.langchain4j.agent.tool.Tool said = method.getAnnotation(dev.langchain4j.agent.tool.Tool.class);
+        String name = said == null || said.name().isBlank() ? method.getName() : said.name();
+        String description = said == null ? "" : String.join("\n", said.value());
+        ToolTerms terms = method.getAnnotation(ToolTerms.class);
+        return new ToolDefinition(
+                name,
+                description.isBlank() ? name : description,
+                schema(parameters, mapper),
+                Topics.BUILT_IN_TOOLSET,
+                terms == null ? ToolDefinition.DEFAULT_TIMEOUT_MS : terms.timeoutMs(),
+                terms == null ? ToolDefinition.SideEffects.DESTRUCTIVE : terms.sideEffects(),
+                terms != null && terms.approval()
+                        ? new ToolDefinition.Approval.Always()
+                        : new ToolDefinition.Approval.Never(),
+                null,
+                ToolDefinition.OnExpiry.REJECT,
+                null);
+    }
+
+    private static Map<String, @Nullable Object> schema(List<JavaParameter> parameters, ObjectMapper mapper) {
+        JavaSchemas schemas = new JavaSchemas(mapper);
+        Map<String, Object> properties = new LinkedHashMap<>();
+        List<String> required = new ArrayList<>();
+        for (JavaParameter parameter : parameters) {
+            if (!parameter.isContext()) {
+                properties.put(parameter.name(), parameter.schema(schemas));
+                if (parameter.isRequired()) {
+                    required.add(parameter.name());
+                }
+            }
+        }
+        Map<String, @Nullable Object> schema = new LinkedHashMap<>();
+        schema.put("type", "object");
+        schema.put("properties", properties);
+        schema.put("required", required);
+        schema.put("additionalProperties", false);
+        if (!schemas.definitions().isEmpty()) {
+            schema.put("$defs", schemas.definitions());
+        }
+        return schema;
+    }
+
+    @Override
+    public ToolDefinition definition() {
+        return definition;
+    }
+
+    @Override
+    public String origin() {
+        return nameOf(method);
+    }
+
+    @Override
+    public @Nullable Object call(Map<String, @Nullable Object> params, ToolContext context)
+            throws ToolException, InterruptedException {
+        @Nullable Object[] arguments = new Object[parameters.size()];
+        try {
+            for (int i = 0; i < arguments.length; i++) {
+                arguments[i] = parameters.get(i).value(params, context);
+            }
+        } catch (IllegalArgumentException e) {
+            throw new ToolException("invalid_arguments", "VALIDATION ERROR: " + firstLine(e));
+        }
+        try {
+            Object result = method.invoke(target.get(), arguments);
+            if (result instanceof CompletionStage<?> stage) {
+                result = stage.toCompletableFuture().get();
+            }
+            return asJson(result);
+        } catch (InvocationTargetException | ExecutionException e) {
+            throw failure(e.getCause() == null ? e : e.getCause());
+        } catch (IllegalAccessException e) {
+            throw new IllegalStateException("a tool's method became inaccessible", e);
+        }
+    }
+
+    private @Nullable Object asJson(@Nullable Object result) {
+        if (method.getReturnType() == void.class || method.getReturnType() == Void.class) {
+            return "done";
+        }
+        return result instanceof String ? result : mapper.convertValue(result, Object.class);
+    }
+
+    private ToolException failure(Throwable cause) throws InterruptedException {
+        if (cause instanceof InterruptedException interrupted) {
+            throw interrupted;
+        }
+        if (cause instanceof Error error) {
+            throw error;
+        }
+        if (cause instanceof ToolException no) {
+            return no;
+        }
+        LOGGER.atWarn()
+                .addKeyValue("toolName", definition.name())
+                .setCause(cause)
+                .log("A Java tool threw an exception, which the model is told of");
+        return new ToolException(
+                "execution_error",
+                "EXECUTION ERROR: "
+                        + (cause.getMessage() == null ? cause.getClass().getSimpleName() : cause.getMessage()));
+    }
+
+    private static String firstLine(Throwable e) {
+        return String.valueOf(e.getMessage()).lines().findFirst().orElse("");
+    }
+
+    private static String nameOf(Method method) {
+        return method.getDeclaringClass().getName() + "." + method.getName();
+    }
+}

@@ -1,0 +1,9 @@
+/**
+ * Java methods as tools: {@link dev.millrace.tools.java.JavaTools} finds methods with LangChain4j's {@code @Tool} and {@code
+ * @P}, {@code JavaSchemas} derives their schemas, {@code JavaTool} calls them. Which objects they are asked of is the
+ * container's business, or that of {@link dev.millrace.tools.java.ToolJars}.
+ */
+@NullMarked
+package dev.millrace.tools.java;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,104 @@
+package dev.millrace.tools.java;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.millrace.tools.Tool;
+import dev.millrace.tools.ToolContext;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.jar.JarEntry;
+import java.util.jar.JarOutputStream;
+import java.util.stream.Stream;
+import javax.tools.JavaCompiler;
+import javax.tools.ToolProvider;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ToolJarsTest {
+
+    private static final String GREETER = """
+        package org.example;
+        import dev.langchain4j.agent.tool.Tool;
+        import dev.millrace.tools.ToolContext;
+        public class Greeter {
+            @Tool("Greets.")
+            public String greet(String name, ToolContext context) {
+                return "Hello " + name + ", says " + context.callId();
+            }
+        }
+        """;
+
+    @TempDir
+    Path folder;
+
+    @Test
+    void shouldFindTheToolsOfAJar() throws Exception {
+        // given
+        Path jar = jar("greeter", "Greeter", GREETER);
+        Files.writeString(folder.resolve("readme.txt"), "not a jar");
+        // when
+        try (ToolJars byFile = new ToolJars(List.of(jar));
+                ToolJars byFolder = new ToolJars(List.of(folder))) {
+            // then
+            assertThat(byFolder.tools()).hasSize(1);
+            Tool greet = byFile.tools().getFirst();
+            assertThat(greet.definition().name()).isEqualTo("greet");
+            assertThat(greet.origin()).isEqualTo("org.example.Greeter.greet");
+            assertThat(greet.call(Map.of("name", "Ada"), new ToolContext("t", null, "default", "call-1")))
+                    .isEqualTo("Hello Ada, says call-1");
+        }
+    }
+
+    @Test
+    void shouldSayWhatIsWrongWithAJar() throws Exception {
+        // given
+        Path none = folder.resolve("none.jar");
+        Path shy = jar("shy", "Greeter", GREETER.replace("class Greeter {", "class Greeter { private Greeter() {}"));
+        Path cross = jar(
+                "cross",
+                "Greeter",
+                GREETER.replace(
+                        "class Greeter {", "class Greeter { public Greeter() { throw new RuntimeException(\"no\"); }"));
+        // then
+        assertThatThrownBy(() -> new ToolJars(List.of(none)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("millrace.tools.java.jars: expected a jar or a folder with jars, found " + none);
+        assertThatThrownBy(() -> new ToolJars(List.of(shy)))
+                .hasMessageContaining("expected a public constructor without parameters in org.example.Greeter");
+        assertThatThrownBy(() -> new ToolJars(List.of(cross)))
+                .hasMessageContaining("the constructor of org.example.Greeter failed: java.lang.RuntimeException: no");
+    }
+
+    private Path jar(String name, String className, String source) throws IOException {
+        Path sources = Files.createDirectories(folder.resolve(name + "-build"));
+        Path file = Files.writeString(sources.resolve(className + ".java"), source);
+        JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
+        int result = compiler.run(
+                null,
+                null,
+                null,
+                "-parameters",
+                "-proc:none",
+                "-cp",
+                System.getProperty("java.class.path"),
+                "-d",
+                sources.toString(),
+                file.toString());
+        assertThat(result).isZero();
+        Path jar = folder.resolve(name + ".jar");
+        try (JarOutputStream out = new JarOutputStream(Files.newOutputStream(jar));
+                Stream<Path> files = Files.walk(sources)) {
+            for (Path each :
+                    files.filter(path -> path.toString().endsWith(".class")).toList()) {
+                out.putNextEntry(
+                        new JarEntry(sources.relativize(each).toString().replace('\\', '/')));
+                out.write(Files.readAllBytes(each));
+            }
+        }
+        return jar;
+    }
+}
