@@ -195,6 +195,58 @@ class PeopleInTheLoopIT {
     }
 
     @Test
+    @DisplayName("X-13: while the system drains, a new task is taken and waits, and says so")
+    void shouldAdmitNothingWhileItDrains() {
+        // given
+        try {
+            String drain = api.post("/v1/system/drain", Map.of("reason", "a test"))
+                    .json()
+                    .path("eventId")
+                    .asText();
+            await().atMost(LIMIT).until(() -> api.status("/v1/events/" + drain + "/chain") == 200);
+            awaitAdmissionClosed();
+
+            // when
+            String taskId = api.submit("patient");
+            awaitState(taskId, "idle");
+
+            // then
+            JsonNode waiting = api.get("/v1/tasks/" + taskId).json();
+            assertThat(waiting.path("waitingFor").path("kind").asText()).isEqualTo("admission");
+            assertThat(CommandRun.of("tasks", "--waiting-for", "admission", "--url", url)
+                            .out())
+                    .contains(taskId, "admission");
+
+            // and when
+            assertThat(CommandRun.of("undrain", "--url", url).exitCode()).isZero();
+
+            // then
+            assertThat(api.awaitEnd(taskId, LIMIT).path("response").asText()).isEqualTo("You said patient");
+        } finally {
+            CommandRun.of("undrain", "--url", url);
+        }
+    }
+
+    /** The second partition hears of it a moment after the first: tasks of many sessions have to wait. */
+    private static void awaitAdmissionClosed() {
+        await().atMost(LIMIT).until(() -> {
+            String probe = api.submit("probe");
+            boolean waited = !isCompletedSoon(probe);
+            CommandRun.of("cancel", probe, "--url", url);
+            return waited;
+        });
+    }
+
+    private static boolean isCompletedSoon(String taskId) {
+        try {
+            api.awaitEnd(taskId, Duration.ofSeconds(2));
+            return true;
+        } catch (AssertionError e) {
+            return false;
+        }
+    }
+
+    @Test
     void shouldListWhatWasNotTaken() {
         // given
         api.post("/v1/events", Map.of("Content-Type", "application/cloudevents+json"), """

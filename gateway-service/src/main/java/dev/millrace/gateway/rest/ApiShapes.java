@@ -241,11 +241,10 @@ final class ApiShapes {
 
     @Schema(name = "BroadcastAccepted")
     record BroadcastAccepted(
+            @Schema(description = "The id of the event that was sent.")
             String eventId,
-            @Schema(examples = "accepted") String status,
 
-            @Schema(description = "The ids of all events, one for each partition.")
-            List<String> events) {}
+            @Schema(examples = "accepted") String status) {}
 
     @Schema(name = "Decision", description = "What somebody decided about a tool call.")
     record Decision(

@@ -4,6 +4,7 @@ import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.kafka.EventTooLargeException;
 import dev.millrace.gateway.kafka.JournalTail;
 import dev.millrace.schemas.Event;
+import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.KnownEventType;
 import io.smallrye.common.annotation.RunOnVirtualThread;
@@ -18,12 +19,8 @@ import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.core.Response;
 import java.io.IOException;
 import java.io.InputStream;
-import java.util.ArrayList;
-import java.util.BitSet;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.function.ToIntFunction;
 import org.eclipse.microprofile.openapi.annotations.Operation;
 import org.eclipse.microprofile.openapi.annotations.media.Content;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
@@ -57,7 +54,7 @@ public class SystemResource {
     @RequestBody(content = @Content(schema = @Schema(implementation = ApiShapes.Reason.class)))
     @APIResponse(
             responseCode = "202",
-            description = "The request is stored, once for each partition.",
+            description = "The request is stored.",
             content = @Content(schema = @Schema(implementation = ApiShapes.BroadcastAccepted.class)))
     @APIResponse(responseCode = "400", description = "bad_json, bad_field")
     @APIResponse(responseCode = "503", description = "broker_unavailable")
@@ -73,7 +70,7 @@ public class SystemResource {
     @Operation(summary = "Admit tasks again", description = "The end of a drain. Without one it changes nothing.")
     @APIResponse(
             responseCode = "202",
-            description = "The request is stored, once for each partition.",
+            description = "The request is stored.",
             content = @Content(schema = @Schema(implementation = ApiShapes.BroadcastAccepted.class)))
     @APIResponse(responseCode = "503", description = "broker_unavailable")
     public Response resume(@Context HttpHeaders headers) throws BrokerUnavailableException, EventTooLargeException {
@@ -81,34 +78,26 @@ public class SystemResource {
     }
 
     private Response broadcast(Event event) throws BrokerUnavailableException, EventTooLargeException {
-        List<Event> events = onEachPartition(event, tail.partitions(), tail::partitionOf);
-        intake.accept(events);
-        Map<String, Object> json = new LinkedHashMap<>();
-        json.put("eventId", event.id());
-        json.put("status", "accepted");
-        json.put("events", events.stream().map(Event::id).toList());
-        return Response.accepted(Json.writeText(json)).build();
+        Event placed = onFirstPartition(event);
+        intake.accept(List.of(placed));
+        return Response.accepted(Json.writeText(new ApiShapes.BroadcastAccepted(placed.id(), "accepted")))
+                .build();
     }
 
     /**
-     * The event itself and copies with ids of their own, one for each partition: an event without a session lies where its
-     * id puts it, so an id is derived that puts it there. Equal events give equal ids.
+     * The event with an id that puts it on the first partition. From there the task machine tells all others, so that a
+     * drain and its end come in the same order everywhere, whatever ids they were given. Equal events give equal ids.
      */
-    static List<Event> onEachPartition(Event event, int partitions, ToIntFunction<String> partitionOf) {
-        List<Event> events = new ArrayList<>();
-        events.add(event);
-        BitSet reached = new BitSet(partitions);
-        reached.set(partitionOf.applyAsInt(event.sessionKey()));
-        for (int ordinal = 0; reached.cardinality() < partitions; ordinal++) {
-            Event copy = event.derive(event.type(), ordinal, event.timestamp())
+    private Event onFirstPartition(Event event) {
+        Event placed = event;
+        for (int ordinal = 0; tail.partitionOf(placed.sessionKey()) != 0; ordinal++) {
+            placed = Event.root(Ids.derived(event.id(), event.type(), ordinal), event.type(), event.timestamp())
+                    .source(event.source())
+                    .traceparent(event.traceparent())
+                    .tracestate(event.tracestate())
                     .payload(event.payload())
                     .build();
-            int partition = partitionOf.applyAsInt(copy.sessionKey());
-            if (!reached.get(partition)) {
-                reached.set(partition);
-                events.add(copy);
-            }
         }
-        return events;
+        return placed;
     }
 }

@@ -119,7 +119,7 @@ class DefaultScriptTest {
             what time is it?  | current_time | {"time":"2026-07-28T12:00:00Z","timezone":"UTC"} | 2026-07-28T12:00:00Z (UTC)
             list the files    | list_files   | {"path":".","entries":[]}                        | are: (none)
             read a.txt        | read_file    | {"path":"a.txt","content":"","sizeBytes":0}      | a.txt says: (it is empty)
-            write "x" to a.txt | write_file  | {"path":"a.txt","sizeBytes":1,"created":true}    | I wrote 1 bytes to a.txt
+            write "x" to a.txt | write_file  | {"path":"a.txt","sizeBytes":1,"created":true}    | Done. write_file says: {"path"
             write "x" to a.txt | write_file  | Error: rejected by ada: no                       | I could not write a.txt. Error: rejected by ada: no
             search for x1     | grep_files   | {"matches":[{"path":"a","line":3,"text":"x1!"}]} | The lines: x1!
             fetch http://h/x  | http_get     | {"status":404,"body":"not here"}                 | status 404:
