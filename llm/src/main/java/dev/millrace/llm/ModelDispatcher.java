@@ -154,6 +154,30 @@ public final class ModelDispatcher implements AutoCloseable {
         }
     }
 
+    /**
+     * As {@link #close()}, but first lets what runs go on for so long, and its outcome be delivered. Nothing is started
+     * meanwhile, and what waits is forgotten at once.
+     */
+    public void close(Duration grace) {
+        lock.lock();
+        try {
+            closed = true;
+            for (Entry entry : List.copyOf(waiting)) {
+                known.remove(entry.call.callId());
+                drop(entry);
+            }
+            long left = grace.toNanos();
+            while (deliveries + permitsTaken > 0 && left > 0) {
+                left = idle.awaitNanos(left);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt(); // whoever waits no longer wants the rest to end at once
+        } finally {
+            lock.unlock();
+        }
+        close();
+    }
+
     /** Under the lock. */
     private void drop(Entry entry) {
         waiting.remove(entry);

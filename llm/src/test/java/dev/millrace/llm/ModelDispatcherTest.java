@@ -218,6 +218,41 @@ class ModelDispatcherTest {
     }
 
     @Test
+    @DisplayName("a close with grace delivers what runs, and starts and keeps nothing of what waits")
+    void shouldLetWhatRunsComeToItsEnd() throws Exception {
+        // given
+        dispatcher.submit(call("running", 200, 0));
+        next(model.started);
+        dispatcher.submit(call("waiting", 200, 1));
+
+        // when
+        Thread closing = Thread.ofVirtual().start(() -> dispatcher.close(Duration.ofSeconds(20)));
+        while (dispatcher.queued() > 0) {
+            Thread.onSpinWait();
+        }
+        model.gate.release(2);
+        closing.join();
+
+        // then
+        assertThat(next(ended).callId()).isEqualTo("running");
+        assertThat(ended).isEmpty();
+        assertThat(model.started).isEmpty();
+        assertThat(dispatcher.submit(call("late", 200, 2))).isFalse();
+    }
+
+    @Test
+    @DisplayName("what has not ended when the grace is over is aborted, silently")
+    void shouldAbortWhatOutlastsTheGrace() throws Exception {
+        dispatcher.submit(call("running", 200, 0));
+        next(model.started);
+
+        dispatcher.close(Duration.ofMillis(1));
+
+        assertThat(ended).isEmpty();
+        assertThat(dispatcher.running()).isZero();
+    }
+
+    @Test
     void shouldInterruptACancelledCallThatRunsAndStaySilentAboutIt() throws Exception {
         // given
         dispatcher.submit(call("cancelled", 200, 0));

@@ -37,8 +37,8 @@ final class UpCommand implements Callable<Integer> {
     /** The broker's part of the data folder. */
     static final String KAFKA_FOLDER = "kafka";
 
-    /** What the services may take to stop; Quarkus itself gives requests in flight ten seconds. */
-    private static final long STOP_LIMIT_SECONDS = 20;
+    /** What the services may take to stop; requests, model calls and tool calls in flight have ten seconds each. */
+    private static final long STOP_LIMIT_SECONDS = 40;
 
     private static final int MAX_PORT = 65_535;
 

@@ -35,6 +35,13 @@ public interface AgentConfig {
     @WithDefault("60s")
     Duration heartbeatInterval();
 
+    /**
+     * How long model calls that run may go on when the service stops, so that their replies are kept; the rest is made again
+     * after the next start.
+     */
+    @WithDefault("8s")
+    Duration shutdownGrace();
+
     /** How lanes are read. */
     Lanes lanes();
 

@@ -60,7 +60,11 @@ public final class AgentRuntime implements AutoCloseable {
     private volatile String waitingFor = "the start";
     private volatile boolean closed;
 
-    /** What it is told from outside. */
+    /**
+     * What it is told from outside.
+     *
+     * @param shutdownGrace how long model calls that run may go on when it stops; zero = not at all
+     */
     public record Settings(
             TopicSettings topicSettings,
             MachineLimits limits,
@@ -68,7 +72,8 @@ public final class AgentRuntime implements AutoCloseable {
             Definitions.AgentFiles agentFiles,
             TaskShellSettings shell,
             TaskStreams.Settings streams,
-            InstanceEvents.Settings instance) {}
+            InstanceEvents.Settings instance,
+            Duration shutdownGrace) {}
 
     /**
      * What it works with.
@@ -199,17 +204,21 @@ public final class AgentRuntime implements AutoCloseable {
         return true;
     }
 
-    /** Stops taking records, then aborts model calls (they are made again after the next start), then closes the clients. */
+    /**
+     * Says so; lets model calls that run come to their end and their replies get onto the lane, within the grace period,
+     * while the machine still takes what is there, so that nobody else makes the same calls; then aborts the rest (they are
+     * made again after the next start), commits, leaves the group and closes the clients.
+     */
     @Override
     public void close() {
         closed = true;
         starter.interrupt();
         instance.close();
+        parts.dispatcher().close(settings.shutdownGrace());
         TaskStreams running = machine.get();
         if (running != null) {
             running.close();
         }
-        parts.dispatcher().close();
         lanes.close();
         definitions.close();
     }

@@ -134,7 +134,8 @@ public class Wiring {
                         agent.streamThreads(),
                         agent.commitInterval(),
                         agent.lanes().priority()),
-                instance(agent, config)));
+                instance(agent, config),
+                agent.shutdownGrace()));
     }
 
     private static InstanceEvents.Settings instance(AgentConfig agent, Config config) {

@@ -56,6 +56,7 @@ class AgentRuntimeIT {
     private Topics topics = new Topics("");
     private String bootstrapServers = "";
     private final AtomicInteger calls = new AtomicInteger();
+    private Duration shutdownGrace = Duration.ofMillis(100);
 
     @BeforeEach
     void prepare(TestBroker broker) {
@@ -122,6 +123,36 @@ class AgentRuntimeIT {
     }
 
     @Test
+    @DisplayName("a model call that ends within the grace period of a stop is not made again after the start")
+    void shouldKeepTheReplyOfACallThatRunsWhenItStops(TestBroker broker) throws Exception {
+        // given
+        shutdownGrace = Duration.ofSeconds(20);
+        CountDownLatch asked = new CountDownLatch(1);
+        CountDownLatch mayAnswer = new CountDownLatch(1);
+        try (TopicReader journal = broker.read(topics.journal())) {
+            AgentRuntime first = start(new GatedModel(asked, mayAnswer));
+            awaitReady(first);
+            broker.produce(topics, message("m1", "hello"));
+            asked.await();
+
+            // when
+            Thread stop = Thread.ofVirtual().start(first::close);
+            mayAnswer.countDown();
+            stop.join();
+            try (AgentRuntime second = start(new EchoModel())) {
+                awaitReady(second);
+                List<Event> events = awaitCompleted(journal, "m1");
+
+                // then
+                assertThat(String.valueOf(events.getLast().payload().get("result")))
+                        .contains("done");
+                assertThat(calls).hasValue(1);
+                assertThat(events).extracting(Event::id).doesNotHaveDuplicates();
+            }
+        }
+    }
+
+    @Test
     @DisplayName("kcat without a key and with a wrong key: both tasks complete; garbage on every lane is put aside")
     void shouldServeStrangers(TestBroker broker) throws Exception {
         try (AgentRuntime runtime = start(new EchoModel());
@@ -165,7 +196,8 @@ class AgentRuntimeIT {
                                 Duration.ofDays(30),
                                 true),
                         new TaskStreams.Settings(topics.prefix() + "agent", state, 1, Duration.ofMillis(20), true),
-                        new InstanceEvents.Settings("test", "0", Duration.ofMinutes(1))),
+                        new InstanceEvents.Settings("test", "0", Duration.ofMinutes(1)),
+                        shutdownGrace),
                 new AgentRuntime.Parts(
                         BuiltInAgents.agents(),
                         new ModelDispatcher(model, DispatcherLimits.DEFAULTS),
@@ -235,6 +267,29 @@ class AgentRuntimeIT {
         @Override
         public String description() {
             return "answers at once";
+        }
+    }
+
+    /** Answers when it may. */
+    private final class GatedModel extends EchoModel {
+        private final CountDownLatch asked;
+        private final CountDownLatch mayAnswer;
+
+        GatedModel(CountDownLatch asked, CountDownLatch mayAnswer) {
+            this.asked = asked;
+            this.mayAnswer = mayAnswer;
+        }
+
+        @Override
+        public ModelReply chat(ModelRequest request) throws ModelCallException {
+            asked.countDown();
+            try {
+                mayAnswer.await();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new ModelCallException(ModelErrorCode.CANCELLED, "interrupted");
+            }
+            return super.chat(request);
         }
     }
 

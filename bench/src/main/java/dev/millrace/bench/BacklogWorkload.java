@@ -1,0 +1,263 @@
+package dev.millrace.bench;
+
+import dev.millrace.agent.config.AgentRuntime;
+import dev.millrace.broker.EmbeddedBroker;
+import dev.millrace.llm.LanguageModel;
+import dev.millrace.llm.ModelCallException;
+import dev.millrace.llm.ModelErrorCode;
+import dev.millrace.llm.ModelReply;
+import dev.millrace.llm.ModelRequest;
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.EventCodec;
+import dev.millrace.schemas.EventType;
+import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.Segment;
+import dev.millrace.schemas.Topics;
+import dev.millrace.schemas.kafka.TopicSettings;
+import dev.millrace.schemas.kafka.TopicSetup;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.function.BooleanSupplier;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.common.serialization.StringSerializer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How long a system event and a cancel take behind a backlog in the low lanes, with priorities and without, in one run. The
+ * backlog is events that the machine records in the journal, half of them on the lane of tools, half on the cognitive one.
+ * While it is worked off, system events are sent all the time, and tasks are cancelled that wait for a model which never
+ * answers. Time counts from before an event is sent to when a reader of committed records sees what became of it.
+ */
+final class BacklogWorkload implements Workload {
+
+    /** As in {@code ./millrace up}. */
+    static final int PARTITIONS = 2;
+
+    private static final EventType NOISE = EventType.of("bench.noise");
+    private static final Duration PATIENCE = Duration.ofMinutes(10);
+    private static final Duration BETWEEN_SAMPLES = Duration.ofMillis(50);
+    private static final int SAMPLES_PER_CANCEL = 5;
+
+    @Override
+    public String name() {
+        return "backlog";
+    }
+
+    @Override
+    public String summary() {
+        return "a system event and a cancel behind --records 200000 in the low lanes, with priorities and without";
+    }
+
+    @Override
+    public Map<String, @Nullable Object> run(Options options) throws Exception {
+        int records = options.number("records", 200_000);
+        int tasks = options.number("tasks", 40);
+        Path folder = Files.createTempDirectory("millrace-bench-");
+        Map<String, @Nullable Object> result = new LinkedHashMap<>();
+        result.put("records", records);
+        result.put("partitions", PARTITIONS);
+        try (EmbeddedBroker broker = EmbeddedBroker.start(folder.resolve("kafka"), 0)) {
+            Map<String, Object> kafka = new LinkedHashMap<>(options.kafka());
+            kafka.put("bootstrap.servers", broker.bootstrapServers());
+            result.put("kafka", options.kafka());
+            // what has just been compiled is slow, and would be so for whoever comes first
+            new Mode("warm.", kafka, folder, records / 10, tasks, false).measure();
+            Measured with = new Mode("with.", kafka, folder, records, tasks, true).measure();
+            Measured without = new Mode("without.", kafka, folder, records, tasks, false).measure();
+            result.put("withPriority", with.toJson());
+            result.put("withoutPriority", without.toJson());
+            result.put("systemEventRatioP50", ratio(without.systemEvents(), with.systemEvents()));
+            result.put("cancelRatioP50", ratio(without.cancels(), with.cancels()));
+        }
+        return result;
+    }
+
+    private static double ratio(Latencies slow, Latencies fast) {
+        return Math.round(10 * slow.percentile(0.5) / fast.percentile(0.5)) / 10.0;
+    }
+
+    /** What came out of one mode. */
+    private record Measured(Latencies systemEvents, Latencies cancels, double drainedPerSecond) {
+        Map<String, @Nullable Object> toJson() {
+            Map<String, @Nullable Object> json = new LinkedHashMap<>();
+            json.put("systemEvent", systemEvents.toJson());
+            json.put("cancel", cancels.toJson());
+            json.put("backlogRecordsPerSecond", Math.round(drainedPerSecond));
+            return json;
+        }
+    }
+
+    /** One mode: its own topics, its own state. */
+    private static final class Mode {
+        private final Map<String, Object> kafka;
+        private final Path folder;
+        private final int records;
+        private final boolean priority;
+        private final Topics topics;
+        private final List<String> tasks = new ArrayList<>();
+
+        Mode(String prefix, Map<String, Object> kafka, Path folder, int records, int taskCount, boolean priority) {
+            this.kafka = kafka;
+            this.folder = folder;
+            this.records = records;
+            this.priority = priority;
+            this.topics = new Topics(prefix);
+            for (int i = 0; i < taskCount; i++) {
+                tasks.add("task-" + i);
+            }
+        }
+
+        Measured measure() throws InterruptedException, ExecutionException {
+            TopicSetup.ensure(
+                    kafka, topics, new TopicSettings(PARTITIONS, TopicSettings.BROKER_DEFAULT, true), PATIENCE);
+            Map<String, Object> config = new LinkedHashMap<>();
+            config.put("bootstrap.servers", kafka.get("bootstrap.servers"));
+            try (KafkaProducer<String, byte[]> producer =
+                            new KafkaProducer<>(config, new StringSerializer(), new ByteArraySerializer());
+                    JournalWatch journal = new JournalWatch(config, topics.journal(), NOISE.wireName())) {
+                startTasks(producer, journal);
+                produceBacklog(producer);
+                AgentRuntime machine = startMachine();
+                try {
+                    return sample(producer, journal);
+                } finally {
+                    machine.close();
+                }
+            }
+        }
+
+        private void startTasks(KafkaProducer<String, byte[]> producer, JournalWatch journal)
+                throws InterruptedException, ExecutionException {
+            AgentRuntime machine = startMachine();
+            try {
+                for (String task : tasks) {
+                    send(
+                            producer,
+                            Event.root(task, KnownEventType.MESSAGE_RECEIVED, Instant.now())
+                                    .source("bench")
+                                    .payload(Map.of("text", "wait for a model that never answers"))
+                                    .build());
+                }
+                await(() -> tasks.stream().allMatch(task -> journal.seenAt("event " + task) != null));
+            } finally {
+                machine.close();
+            }
+        }
+
+        private AgentRuntime startMachine() throws InterruptedException {
+            return Machine.start(kafka, topics, folder, new SilentModel(), priority);
+        }
+
+        private void produceBacklog(KafkaProducer<String, byte[]> producer)
+                throws InterruptedException, ExecutionException {
+            List<Future<RecordMetadata>> sent = new ArrayList<>(records);
+            for (int i = 0; i < records; i++) {
+                Segment lane = i % 2 == 0 ? Segment.TOOL : Segment.COGNITIVE;
+                Event event = Event.root("noise-" + i, NOISE, Instant.now())
+                        .source("bench")
+                        .priority(lane.firstCode() + 10)
+                        .payload(Map.of("n", i, "text", "some words that stand for the result of a tool"))
+                        .build();
+                sent.add(producer.send(EventCodec.toRecord(topics.lane(lane), event)));
+            }
+            for (Future<RecordMetadata> one : sent) {
+                one.get();
+            }
+        }
+
+        private Measured sample(KafkaProducer<String, byte[]> producer, JournalWatch journal)
+                throws InterruptedException, ExecutionException {
+            await(() -> journal.noise() > 0);
+            long begun = System.nanoTime();
+            long before = journal.noise();
+            Map<String, Long> systemEvents = new LinkedHashMap<>();
+            Map<String, Long> cancels = new LinkedHashMap<>();
+            for (int i = 0; journal.noise() < records; i++) {
+                String id = "heartbeat-" + i;
+                systemEvents.put("event " + id, System.nanoTime());
+                send(
+                        producer,
+                        Event.root(id, KnownEventType.HEARTBEAT, Instant.now())
+                                .source("bench")
+                                .payload(Map.of("instance", "bench"))
+                                .build());
+                if (i % SAMPLES_PER_CANCEL == 0 && cancels.size() < tasks.size()) {
+                    String task = tasks.get(cancels.size());
+                    cancels.put(task, System.nanoTime());
+                    send(
+                            producer,
+                            Event.root("cancel-" + task, KnownEventType.TASK_CANCEL_REQUESTED, Instant.now())
+                                    .taskId(task)
+                                    .source("bench")
+                                    .build());
+                }
+                Thread.sleep(BETWEEN_SAMPLES);
+            }
+            double seconds = (System.nanoTime() - begun) / 1e9;
+            return new Measured(
+                    latencies(systemEvents, journal), latencies(cancels, journal), (records - before) / seconds);
+        }
+
+        private static Latencies latencies(Map<String, Long> sentAt, JournalWatch journal) throws InterruptedException {
+            await(() -> sentAt.keySet().stream().allMatch(id -> journal.seenAt(id) != null));
+            List<Double> millis = new ArrayList<>();
+            sentAt.forEach((id, at) -> {
+                Long seen = journal.seenAt(id);
+                if (seen != null) {
+                    millis.add((seen - at) / 1e6);
+                }
+            });
+            return new Latencies(millis);
+        }
+
+        private void send(KafkaProducer<String, byte[]> producer, Event event)
+                throws InterruptedException, ExecutionException {
+            producer.send(EventCodec.toRecord(topics.lane(event.lane()), event)).get();
+        }
+
+        private static void await(BooleanSupplier condition) throws InterruptedException {
+            long deadline = System.nanoTime() + PATIENCE.toNanos();
+            while (!condition.getAsBoolean()) {
+                if (System.nanoTime() > deadline) {
+                    throw new IllegalStateException("nothing came of it within " + PATIENCE);
+                }
+                Thread.sleep(1);
+            }
+        }
+    }
+
+    /** Never answers. */
+    private static final class SilentModel implements LanguageModel {
+        @Override
+        public ModelReply chat(ModelRequest request) throws ModelCallException {
+            try {
+                new CountDownLatch(1).await();
+                throw new IllegalStateException("unreachable");
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new ModelCallException(ModelErrorCode.CANCELLED, "interrupted");
+            }
+        }
+
+        @Override
+        public String name() {
+            return "silent";
+        }
+
+        @Override
+        public String description() {
+            return "never answers";
+        }
+    }
+}

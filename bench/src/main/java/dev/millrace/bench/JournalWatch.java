@@ -1,0 +1,85 @@
+package dev.millrace.bench;
+
+import dev.millrace.schemas.KnownEventType;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.header.Header;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.jspecify.annotations.Nullable;
+
+/** Notes when things appear in the journal, as whoever reads committed records sees it. */
+final class JournalWatch implements AutoCloseable {
+
+    private static final Duration POLL = Duration.ofMillis(10);
+
+    private final Map<String, Long> seenAt = new ConcurrentHashMap<>();
+    private final AtomicLong noise = new AtomicLong();
+    private final KafkaConsumer<byte[], byte[]> consumer;
+    private final String noiseType;
+    private final Thread reader = Thread.ofPlatform().name("journal-watch").unstarted(this::run);
+    private volatile boolean closed;
+
+    /** From the journal's end on. Records of the noise's type are counted only. */
+    JournalWatch(Map<String, Object> kafka, String topic, String noiseType) {
+        Map<String, Object> config = new HashMap<>(kafka);
+        config.put("isolation.level", "read_committed");
+        this.noiseType = noiseType;
+        this.consumer = new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer());
+        List<TopicPartition> partitions = consumer.partitionsFor(topic).stream()
+                .map(partition -> new TopicPartition(topic, partition.partition()))
+                .toList();
+        consumer.assign(partitions);
+        consumer.seekToEnd(partitions);
+        partitions.forEach(consumer::position);
+        reader.start();
+    }
+
+    /** When an event with this id, or the end of the task with this id as cancelled, was seen; {@code null} = not yet. */
+    @Nullable
+    Long seenAt(String id) {
+        return seenAt.get(id);
+    }
+
+    long noise() {
+        return noise.get();
+    }
+
+    private void run() {
+        while (!closed) {
+            for (ConsumerRecord<byte[], byte[]> entry : consumer.poll(POLL)) {
+                String type = text(entry, "ce_type");
+                if (type.equals(noiseType)) {
+                    noise.incrementAndGet();
+                } else if (type.equals(KnownEventType.TASK_CANCELLED.wireName())) {
+                    seenAt.putIfAbsent(text(entry, "ce_subject"), System.nanoTime());
+                } else {
+                    seenAt.putIfAbsent("event " + text(entry, "ce_id"), System.nanoTime());
+                }
+            }
+        }
+        consumer.close();
+    }
+
+    private static String text(ConsumerRecord<byte[], byte[]> entry, String name) {
+        Header header = entry.headers().lastHeader(name);
+        return header == null ? "" : new String(header.value(), StandardCharsets.UTF_8);
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        try {
+            reader.join(Duration.ofSeconds(5));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,51 @@
+package dev.millrace.bench;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** What a number is worth nothing without: which sources, which JDK, which machine, when, and how busy it was. */
+final class Surroundings {
+
+    private Surroundings() {}
+
+    static Map<String, @Nullable Object> describe() {
+        Map<String, @Nullable Object> json = new LinkedHashMap<>();
+        json.put(
+                "commit",
+                git("rev-parse", "--short", "HEAD")
+                        + (git("status", "--porcelain").isEmpty() ? "" : "+"));
+        json.put("at", Instant.now().truncatedTo(ChronoUnit.SECONDS).toString());
+        json.put("jdk", Runtime.version().toString());
+        json.put("cores", Runtime.getRuntime().availableProcessors());
+        json.put("heapMb", Runtime.getRuntime().maxMemory() >> 20);
+        json.put("os", System.getProperty("os.name") + ' ' + System.getProperty("os.arch"));
+        json.put("loadBefore", loadAverage());
+        return json;
+    }
+
+    private static double loadAverage() {
+        double load = java.lang.management.ManagementFactory.getOperatingSystemMXBean()
+                .getSystemLoadAverage();
+        return Math.round(load * 10) / 10.0;
+    }
+
+    /** What git says; nothing where there is no git. */
+    private static String git(String... args) {
+        String[] command = new String[args.length + 1];
+        command[0] = "git";
+        System.arraycopy(args, 0, command, 1, args.length);
+        try {
+            Process process = new ProcessBuilder(command)
+                    .redirectError(ProcessBuilder.Redirect.DISCARD)
+                    .start();
+            return new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
+        } catch (IOException e) {
+            return "";
+        }
+    }
+}
