@@ -1,24 +1,57 @@
 package dev.millrace.llm;
 
+import org.jspecify.annotations.Nullable;
+
 /**
- * A language model that answers one request with one whole reply. Safe for any number of threads; each call blocks its
- * thread, which is meant to be a virtual one.
+ * A language model that answers one request with one reply. Safe for any number of threads; each call blocks its thread,
+ * which is meant to be a virtual one.
+ *
+ * <p>There are no retries in here: {@link ModelDispatcher} does them.
+ *
+ * <p>Interrupting the calling thread aborts a call, closes its HTTP request at once and ends it with {@link
+ * ModelErrorCode#CANCELLED}, promptly.
  */
 public interface LanguageModel {
 
     /**
-     * Asks once. There are no retries in here: {@link ModelDispatcher} does them.
-     *
-     * <p>Interrupting the calling thread aborts the call, closes its HTTP request and ends it with {@link
-     * ModelErrorCode#CANCELLED}, promptly.
+     * Asks once, for a whole reply.
      *
      * @throws ModelCallException for every failure that is the model's, the network's or the request's
      */
     ModelReply chat(ModelRequest request) throws ModelCallException;
 
+    /**
+     * Asks once, and tells what comes while it comes. The reply is the same as that of {@link #chat}. {@link
+     * StreamListener} says on which thread, in which order and until when deltas come.
+     *
+     * <p>A model that cannot stream, which is the default, gives the whole reply in one delta of each kind.
+     *
+     * @throws ModelCallException as {@link #chat}; also for a stream that ends before its reply does ({@link
+     *     ModelErrorCode#MODEL_UNAVAILABLE}), and with {@link ModelErrorCode#INTERNAL_ERROR} if the listener throws
+     */
+    default ModelReply stream(ModelRequest request, StreamListener listener) throws ModelCallException {
+        ModelReply reply = chat(request);
+        try {
+            WholeReply.deltas(reply).forEach(listener::onDelta);
+        } catch (RuntimeException e) {
+            throw ModelCallException.brokenListener(e);
+        }
+        return reply;
+    }
+
     /** The model that answers a request which names none, as replies and logs call it. */
     String name();
 
-    /** One line for people that says what answers and where it is, without any secret. */
+    /** For people: what answers and where it is, without any secret; one line for each model. */
     String description();
+
+    /**
+     * Which model to ask when this one fails for good with a failure that is not the request's fault.
+     *
+     * @param model as in {@link ModelRequest#model()}
+     * @return what to put there instead; null = there is no other
+     */
+    default @Nullable String fallbackFor(@Nullable String model) {
+        return null;
+    }
 }

@@ -2,6 +2,7 @@ package dev.millrace.llm;
 
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A model call as {@link ModelDispatcher} queues it: small, since the conversation is fetched only when a permit is
@@ -13,10 +14,23 @@ import java.util.function.Consumer;
  * @param request builds the request; called once, on the call's own virtual thread, after a permit is free
  * @param completion takes the final outcome, at most once: exactly once unless the call is cancelled or the dispatcher
  *     closed; called on a virtual thread, and may block
+ * @param listener takes the reply while it comes; null = nobody does, and the model is asked for a whole reply
  */
 public record ModelCall(
         String callId,
         int effectivePriority,
         long arrival,
         Callable<ModelRequest> request,
-        Consumer<ModelOutcome> completion) {}
+        Consumer<ModelOutcome> completion,
+        @Nullable StreamListener listener) {
+
+    /** A call whose reply is awaited as a whole. */
+    public ModelCall(
+            String callId,
+            int effectivePriority,
+            long arrival,
+            Callable<ModelRequest> request,
+            Consumer<ModelOutcome> completion) {
+        this(callId, effectivePriority, arrival, request, completion, null);
+    }
+}

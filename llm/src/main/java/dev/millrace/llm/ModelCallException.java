@@ -35,6 +35,18 @@ public final class ModelCallException extends Exception {
         this.retryAfter = retryAfter;
     }
 
+    /** For a {@link StreamListener} that threw. */
+    public static ModelCallException brokenListener(RuntimeException thrown) {
+        return new ModelCallException(
+                ModelErrorCode.INTERNAL_ERROR,
+                "the listener of a streamed reply broke with "
+                        + thrown.getClass().getName()
+                        + (thrown.getMessage() == null ? "" : ": " + thrown.getMessage()),
+                false,
+                null,
+                thrown);
+    }
+
     public ModelErrorCode code() {
         return code;
     }

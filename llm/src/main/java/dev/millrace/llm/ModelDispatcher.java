@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.PriorityQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -15,7 +16,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Hands out the permits for model calls: highest effective priority first, then the oldest. Each call runs on a virtual
- * thread of its own, is retried here and nowhere else, and ends in one outcome.
+ * thread of its own, is retried here and nowhere else, and ends in one outcome. Where a model fails for good although
+ * nothing is wrong with the request, its fallback is asked in what is left of the call's time.
  *
  * <p>A call keeps its permit while it waits for its next attempt. That is meant: a provider that says "too many" is
  * then asked less, whereas a returned permit would send the next call into the same refusal.
@@ -31,6 +33,7 @@ public final class ModelDispatcher implements AutoCloseable {
     private final DispatcherLimits limits;
     private final Backoff backoff;
     private final DispatchClock clock;
+    private final LongAdder fallbacks = new LongAdder();
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition idle = lock.newCondition();
@@ -119,6 +122,11 @@ public final class ModelDispatcher implements AutoCloseable {
         } finally {
             lock.unlock();
         }
+    }
+
+    /** How often a fallback was asked, since the start. */
+    public long fallbacks() {
+        return fallbacks.sum();
     }
 
     /**
@@ -223,29 +231,26 @@ public final class ModelDispatcher implements AutoCloseable {
     private ModelOutcome call(Entry entry, long deadline) {
         try {
             ModelRequest request = entry.call.request().call();
-            while (true) {
-                if (Thread.interrupted()) {
-                    throw new InterruptedException(); // nobody wants the reply any more: do not even ask
-                }
-                entry.attempts.incrementAndGet();
-                try {
-                    return new ModelOutcome.Replied(model.chat(request), entry.attempts.get());
-                } catch (ModelCallException e) {
-                    Duration pause = pauseBeforeRetry(entry, e);
-                    if (!e.retryable()
-                            || entry.attempts.get() >= limits.maxAttempts()
-                            || clock.nanoTime() + pause.toNanos() >= deadline) {
-                        return new ModelOutcome.Failed(e, entry.attempts.get());
-                    }
-                    LOGGER.atInfo()
-                            .addKeyValue("callId", entry.call.callId())
-                            .addKeyValue("errorCode", e.code().wireName())
-                            .addKeyValue("attempt", entry.attempts.get())
-                            .addKeyValue("pauseMs", pause.toMillis())
-                            .log("a model call failed and is tried again");
-                    clock.sleep(pause);
-                }
+            String fallback = model.fallbackFor(request.model());
+            ModelOutcome outcome = ask(entry, request, deadline);
+            // a failure of the request's own would be another model's, too
+            if (fallback == null
+                    || !(outcome instanceof ModelOutcome.Failed failed)
+                    || !failed.error().code().retryable()) {
+                return outcome;
             }
+            LOGGER.atWarn()
+                    .addKeyValue("callId", entry.call.callId())
+                    .addKeyValue("errorCode", failed.error().code().wireName())
+                    .addKeyValue("model", request.model() == null ? model.name() : request.model())
+                    .addKeyValue("fallback", fallback)
+                    .log("a model failed for good; its fallback is asked");
+            fallbacks.increment();
+            return switch (ask(entry, request.to(fallback), deadline)) {
+                case ModelOutcome.Replied replied ->
+                    new ModelOutcome.Replied(replied.reply(), replied.attempts(), failed.error());
+                case ModelOutcome.Failed both -> both;
+            };
         } catch (InterruptedException e) {
             // dropped or timed out; whoever interrupted has settled the call
             return new ModelOutcome.Failed(
@@ -261,8 +266,64 @@ public final class ModelDispatcher implements AutoCloseable {
         }
     }
 
-    private Duration pauseBeforeRetry(Entry entry, ModelCallException e) {
-        Duration pause = backoff.after(entry.attempts.get(), entry.call.callId());
+    /** One model, with its retries. */
+    private ModelOutcome ask(Entry entry, ModelRequest request, long deadline) throws InterruptedException {
+        for (int attempt = 1; ; attempt++) {
+            if (Thread.interrupted()) {
+                throw new InterruptedException(); // nobody wants the reply any more: do not even ask
+            }
+            try {
+                return new ModelOutcome.Replied(attempt(entry, request), entry.attempts.get());
+            } catch (ModelCallException e) {
+                Duration pause = pauseBeforeRetry(entry, attempt, e);
+                if (!e.retryable()
+                        || attempt >= limits.maxAttempts()
+                        || clock.nanoTime() + pause.toNanos() >= deadline) {
+                    return new ModelOutcome.Failed(e, entry.attempts.get());
+                }
+                LOGGER.atInfo()
+                        .addKeyValue("callId", entry.call.callId())
+                        .addKeyValue("errorCode", e.code().wireName())
+                        .addKeyValue("attempt", entry.attempts.get())
+                        .addKeyValue("pauseMs", pause.toMillis())
+                        .log("a model call failed and is tried again");
+                clock.sleep(pause);
+            }
+        }
+    }
+
+    private ModelReply attempt(Entry entry, ModelRequest request) throws ModelCallException {
+        int attempt = entry.attempts.incrementAndGet();
+        StreamListener listener = entry.call.listener();
+        if (listener == null) {
+            return model.chat(request);
+        }
+        try {
+            if (isWanted(entry)) {
+                listener.onAttempt(attempt);
+            }
+        } catch (RuntimeException e) {
+            throw ModelCallException.brokenListener(e);
+        }
+        return model.stream(request, delta -> {
+            if (isWanted(entry)) {
+                listener.onDelta(delta);
+            }
+        });
+    }
+
+    /** Whether somebody still waits for this call: no delta begins after a cancel or a time-out. */
+    private boolean isWanted(Entry entry) {
+        lock.lock();
+        try {
+            return entry.phase == Phase.RUNNING;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private Duration pauseBeforeRetry(Entry entry, int attempt, ModelCallException e) {
+        Duration pause = backoff.after(attempt, entry.call.callId());
         Duration asked = e.retryAfter();
         return asked != null && asked.compareTo(pause) > 0 ? asked : pause;
     }

@@ -22,6 +22,8 @@ public enum ModelErrorCode {
     CONTEXT_OVERFLOW(false),
     /** A content filter stopped the request or the reply. */
     CONTENT_FILTERED(false),
+    /** The model itself declined to answer. */
+    REFUSED(false),
     /** The caller gave up. */
     CANCELLED(false),
     /** The scripted model's script makes no sense for this request. */

@@ -25,15 +25,41 @@ public record ModelReply(
         reasoning = reasoning == null || reasoning.isEmpty() ? null : reasoning;
     }
 
+    /** The same reply with other counts. */
+    public ModelReply using(Usage counted) {
+        return new ModelReply(text, reasoning, toolCalls, finishReason, counted, model);
+    }
+
     /**
-     * Tokens of one call.
+     * What one call used. All counts are 0 or more, and 0 also where the provider does not say. They mean the same
+     * for every provider, however it counts itself.
      *
-     * @param inputTokens 0 or more; 0 also where the provider does not say
-     * @param outputTokens 0 or more; 0 also where the provider does not say
+     * @param inputTokens all tokens of the request, those from and into the provider's cache included
+     * @param outputTokens all tokens of the reply, those of the thinking included
+     * @param cachedInputTokens those of the input that came from the provider's cache
+     * @param cacheWriteTokens those of the input that were put into it, where that is said and billed apart
+     * @param reasoningTokens those of the output that were thinking
+     * @param costMicros what it cost, in millionths of a US dollar; null if no price is configured
      */
-    public record Usage(long inputTokens, long outputTokens) {
+    public record Usage(
+            long inputTokens,
+            long outputTokens,
+            long cachedInputTokens,
+            long cacheWriteTokens,
+            long reasoningTokens,
+            @Nullable Long costMicros) {
 
         /** Nothing used, or nothing known. */
         public static final Usage NONE = new Usage(0, 0);
+
+        /** Tokens in and out, and no more known. */
+        public Usage(long inputTokens, long outputTokens) {
+            this(inputTokens, outputTokens, 0, 0, 0, null);
+        }
+
+        /** The same at this cost. */
+        public Usage costing(long micros) {
+            return new Usage(inputTokens, outputTokens, cachedInputTokens, cacheWriteTokens, reasoningTokens, micros);
+        }
     }
 }

@@ -42,7 +42,7 @@ class ArchitectureTest {
     void shouldKeepLangChain4jBehindTheAdapter() {
         noClasses()
                 .that()
-                .resideOutsideOfPackage("dev.millrace.llm.openai")
+                .resideOutsideOfPackage("dev.millrace.llm.remote")
                 .should()
                 .dependOnClassesThat()
                 .resideInAPackage("dev.langchain4j..")

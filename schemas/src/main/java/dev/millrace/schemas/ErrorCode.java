@@ -103,6 +103,7 @@ public enum ErrorCode {
     BAD_REQUEST("The provider rejected the request.", Place.MODEL_CALL, Place.TASK),
     CONTEXT_OVERFLOW("The conversation is longer than the model can read.", Place.MODEL_CALL, Place.TASK),
     CONTENT_FILTERED("A content filter stopped the request or the reply.", Place.MODEL_CALL, Place.TASK),
+    REFUSED("The model itself declined to answer.", Place.MODEL_CALL, Place.TASK),
     CANCELLED("The call was given up, because its task was cancelled.", Place.MODEL_CALL, Place.TASK),
     SCRIPT_ERROR("The scripted model's script makes no sense for this conversation.", Place.MODEL_CALL, Place.TASK),
 

@@ -3,7 +3,7 @@ package dev.millrace.standalone;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.millrace.testing.StubOpenAiServer;
+import dev.millrace.testing.StubModelServer;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -21,7 +21,7 @@ class OpenAiIT {
     @DisplayName("OPENAI_BASE_URL, OPENAI_API_KEY and MILLRACE_MODEL select that endpoint; tool calls run over HTTP")
     void shouldAskTheEndpointThatTheEnvironmentNames() {
         int port = FreePort.find();
-        try (StubOpenAiServer model = StubOpenAiServer.start(OpenAiIT::answer);
+        try (StubModelServer model = StubModelServer.start(OpenAiIT::answer);
                 ServiceProcess up = ServiceProcess.standalone(
                                 "up", "--port", String.valueOf(port), "--kafka-port", String.valueOf(FreePort.find()))
                         .env("OPENAI_BASE_URL", model.baseUrl().toString())
@@ -46,18 +46,18 @@ class OpenAiIT {
     }
 
     /** Lists, then reads, then answers with what it was given: as a model would that can use tools. */
-    private static StubOpenAiServer.Answer answer(StubOpenAiServer.Request request) {
+    private static StubModelServer.Answer answer(StubModelServer.Request request) {
         long results = request.messages().stream()
                 .filter(message -> "tool".equals(message.get("role")))
                 .count();
         return switch ((int) results) {
             case 0 ->
-                StubOpenAiServer.Answer.toolCalls(
-                        new StubOpenAiServer.ToolCall("call_1", "list_files", "{\"path\":\".\"}"));
+                StubModelServer.Answer.toolCalls(
+                        new StubModelServer.ToolCall("call_1", "list_files", "{\"path\":\".\"}"));
             case 1 ->
-                StubOpenAiServer.Answer.toolCalls(
-                        new StubOpenAiServer.ToolCall("call_2", "read_file", "{\"path\":\"notes.txt\"}"));
-            default -> StubOpenAiServer.Answer.text("notes.txt is there. It says: " + request.last("tool"));
+                StubModelServer.Answer.toolCalls(
+                        new StubModelServer.ToolCall("call_2", "read_file", "{\"path\":\"notes.txt\"}"));
+            default -> StubModelServer.Answer.text("notes.txt is there. It says: " + request.last("tool"));
         };
     }
 }

@@ -10,8 +10,10 @@ import dev.millrace.gateway.config.GatewayConfig;
 import dev.millrace.tools.config.ToolsConfig;
 import io.smallrye.config.ConfigMapping;
 import io.smallrye.config.WithDefault;
+import io.smallrye.config.WithName;
 import java.io.IOException;
 import java.lang.reflect.Method;
+import java.lang.reflect.ParameterizedType;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -26,7 +28,7 @@ import org.junit.jupiter.api.Test;
 class OperationsDocTest {
 
     private static final Path DOCUMENT = Path.of("..", "docs", "operations.md");
-    private static final Pattern ROW = Pattern.compile("(?m)^\\| `(millrace\\.[a-z.-]+)` \\| (?:`([^`]*)`)? ?\\|");
+    private static final Pattern ROW = Pattern.compile("(?m)^\\| `(millrace\\.[a-z.<>-]+)` \\| (?:`([^`]*)`)? ?\\|");
 
     @Test
     @DisplayName("docs/operations.md lists every key with its default, and no other")
@@ -54,17 +56,28 @@ class OperationsDocTest {
     private static void collect(Class<?> config, String prefix, Map<String, String> keys) {
         Arrays.stream(config.getMethods())
                 .filter(method -> !method.isDefault())
-                .forEach(method -> collect(method, prefix + '.' + kebab(method.getName()), keys));
+                .forEach(method -> collect(method, prefix, keys));
     }
 
-    private static void collect(Method method, String key, Map<String, String> keys) {
-        if (method.getReturnType().isInterface()
-                && method.getReturnType().getPackageName().startsWith("dev.millrace")) {
+    private static void collect(Method method, String prefix, Map<String, String> keys) {
+        WithName name = method.getAnnotation(WithName.class);
+        String key = prefix + '.' + (name == null ? kebab(method.getName()) : name.value());
+        if (method.getGenericReturnType() instanceof ParameterizedType type
+                && type.getActualTypeArguments()[type.getActualTypeArguments().length - 1] instanceof Class<?> part
+                && isOurs(part)) {
+            collect(part, method.getReturnType() == Map.class ? key + ".<name>" : key, keys);
+            return;
+        }
+        if (isOurs(method.getReturnType())) {
             collect(method.getReturnType(), key, keys);
             return;
         }
         WithDefault value = method.getAnnotation(WithDefault.class);
         keys.put(key, value == null ? "" : value.value());
+    }
+
+    private static boolean isOurs(Class<?> type) {
+        return type.isInterface() && type.getPackageName().startsWith("dev.millrace");
     }
 
     private static String kebab(String name) {

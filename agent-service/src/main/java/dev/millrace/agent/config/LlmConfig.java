@@ -2,31 +2,38 @@ package dev.millrace.agent.config;
 
 import io.smallrye.config.ConfigMapping;
 import io.smallrye.config.WithDefault;
+import io.smallrye.config.WithName;
+import java.math.BigDecimal;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Optional;
 
 /**
- * Which language model answers, and how much may be spent. Without any of it the environment decides: {@code
- * OPENAI_API_KEY} or {@code OPENAI_BASE_URL} selects that endpoint (with {@code MILLRACE_MODEL}), else the scripted model
- * answers.
+ * Which language models answer, and how much may be spent. Without any of it the environment decides: the key or endpoint
+ * of a provider ({@code OPENAI_API_KEY}, {@code OPENAI_BASE_URL}, {@code ANTHROPIC_API_KEY}, {@code GEMINI_API_KEY},
+ * {@code OLLAMA_BASE_URL}) selects it (with {@code MILLRACE_MODEL}), else the scripted model answers.
  */
 @ConfigMapping(prefix = "millrace.llm")
 public interface LlmConfig {
 
-    /** {@code openai} (or anything that speaks its API) or {@code scripted}. Absent = whatever else is set suggests. */
-    Optional<Provider> provider();
+    /** The name of the model for agents that name none. Absent = {@code default}, {@code balanced}, or the only one. */
+    @WithName("default")
+    Optional<String> defaultModel();
+
+    /** Models by the name that agents use, such as fast, balanced and powerful; see {@code docs/models.md}. */
+    Map<String, Model> models();
 
     /** Model calls that may run at the same time in this instance. At least 1 (F-103). */
     @WithDefault("3")
     int maxConcurrentCalls();
 
-    /** How often one call may ask the model. At least 1. */
+    /** How often one call may ask a model. At least 1. */
     @WithDefault("4")
     int maxAttempts();
 
-    /** The budget of one call from its permit to its outcome, pauses between attempts included. */
+    /** The budget of one call from its permit to its outcome, pauses between attempts and the fallback included. */
     @WithDefault("3m")
     Duration callTimeout();
 
@@ -38,42 +45,89 @@ public interface LlmConfig {
     @WithDefault("20s")
     Duration maxRetryBackoff();
 
-    /** The OpenAI-compatible endpoint. */
-    OpenAi openai();
-
-    /** The scripted model. */
+    /** The scripted model as the default. */
     Scripted scripted();
 
     /** Kinds of model. */
     enum Provider {
         /** OpenAI, or anything that speaks its chat completions API. */
         OPENAI,
+        /** Anthropic. */
+        ANTHROPIC,
+        /** Google Gemini. */
+        GEMINI,
+        /** Ollama's own API. */
+        OLLAMA,
         /** The deterministic model that follows a script. */
         SCRIPTED
     }
 
-    /** The OpenAI-compatible endpoint. */
-    interface OpenAi {
+    /** One model. */
+    interface Model {
 
-        /** Up to and including the version. Absent = OPENAI_BASE_URL, else OpenAI itself. */
+        /** {@code openai} (or anything that speaks its API), {@code anthropic}, {@code gemini}, {@code ollama} or {@code scripted}. */
+        Provider provider();
+
+        /** Its name there. Absent = the provider's usual one; for the default model MILLRACE_MODEL first. */
+        Optional<String> model();
+
+        /** The endpoint, up to and including the version. Absent = the provider's variable, else the provider itself. */
         Optional<URI> baseUrl();
 
-        /** Absent = OPENAI_API_KEY, else none is sent. From the environment or a secret file only. */
-        Optional<String> apiKey();
+        /** The environment variable that holds the key. Absent = the provider's usual one, and no key if there is a base URL. */
+        Optional<String> apiKeyEnv();
 
-        /** The default model's name there. Absent = MILLRACE_MODEL, else the adapter's default. */
-        Optional<String> model();
+        /** A file that holds the key and nothing else. */
+        Optional<Path> apiKeyFile();
 
         /** For the connection. */
         @WithDefault("10s")
         Duration connectTimeout();
 
+        /** From the request to the first piece of a streamed reply. */
+        @WithDefault("1m")
+        Duration firstTokenTimeout();
+
         /** For one attempt from request to whole reply. */
         @WithDefault("2m")
         Duration requestTimeout();
+
+        /** Tokens of a reply. Absent = the provider's own limit; Anthropic has none and gets 8192. */
+        Optional<Integer> maxOutputTokens();
+
+        /** How much it may think before it answers; Ollama only knows yes or no, OpenAI nothing. Absent = as it likes. */
+        Optional<Integer> thinkingTokens();
+
+        /** The name of the model that is asked if this one fails for good and not because of the request. */
+        Optional<String> fallback();
+
+        /** What it costs, for budgets and reports. */
+        Optional<Price> price();
+
+        /** For the scripted model: a YAML file, see {@code docs/scripted-model.md}. Absent = the script that comes with Millrace. */
+        Optional<Path> script();
+
+        /** For the scripted model: a file that gets one line per call. Absent = what the script says. */
+        Optional<Path> callLog();
     }
 
-    /** The scripted model. */
+    /** US dollars per million tokens. */
+    interface Price {
+
+        /** For the request. */
+        BigDecimal input();
+
+        /** For the reply, thinking included. */
+        BigDecimal output();
+
+        /** For what came from the provider's cache. Absent = as input. */
+        Optional<BigDecimal> cachedInput();
+
+        /** For what went into it. Absent = as input. */
+        Optional<BigDecimal> cacheWrite();
+    }
+
+    /** The scripted model as the default. */
     interface Scripted {
 
         /** A YAML file, see {@code docs/scripted-model.md}. Absent = the script that comes with Millrace. */

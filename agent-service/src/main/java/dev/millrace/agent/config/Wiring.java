@@ -12,22 +12,21 @@ import dev.millrace.agent.topology.AdmissionSettings;
 import dev.millrace.agent.topology.Occupancy;
 import dev.millrace.agent.topology.TaskShellSettings;
 import dev.millrace.agent.topology.TaskStreams;
-import dev.millrace.llm.DispatcherLimits;
 import dev.millrace.llm.LanguageModel;
 import dev.millrace.llm.ModelDispatcher;
-import dev.millrace.llm.Secret;
 import dev.millrace.llm.config.LanguageModels;
-import dev.millrace.llm.config.LlmSettings;
-import dev.millrace.llm.openai.OpenAiSettings;
+import dev.millrace.llm.scripted.InvalidScriptException;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.schemas.Topics;
 import dev.millrace.schemas.kafka.ClientSettings;
 import dev.millrace.schemas.kafka.TopicSettings;
+import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.quarkus.runtime.ShutdownEvent;
 import io.quarkus.runtime.StartupEvent;
+import io.quarkus.runtime.configuration.ConfigurationException;
 import jakarta.annotation.Priority;
 import jakarta.enterprise.event.Observes;
 import jakarta.enterprise.inject.Produces;
@@ -65,18 +64,27 @@ public class Wiring {
     @Produces
     @Singleton
     LanguageModel languageModel(LlmConfig config) {
-        return LanguageModels.fromEnvironment(settings(config), System.getenv());
+        try {
+            return LanguageModels.fromEnvironment(ModelSettings.of(config), System.getenv());
+        } catch (IllegalArgumentException | InvalidScriptException e) {
+            // of this one Quarkus prints the message and no stack trace: it is for the operator, and says it all
+            throw new ConfigurationException(e.getMessage());
+        }
     }
 
     @Produces
     @Singleton
     ModelDispatcher dispatcher(LanguageModel model, LlmConfig config, MeterRegistry metrics) {
-        ModelDispatcher dispatcher = new ModelDispatcher(model, settings(config).limits());
+        ModelDispatcher dispatcher =
+                new ModelDispatcher(model, ModelSettings.of(config).limits());
         Gauge.builder("millrace.llm.calls.queued", dispatcher, ModelDispatcher::queued)
                 .description("Model calls that wait for a permit")
                 .register(metrics);
         Gauge.builder("millrace.llm.calls.running", dispatcher, ModelDispatcher::running)
                 .description("Permits for model calls that are in use")
+                .register(metrics);
+        FunctionCounter.builder("millrace.llm.fallbacks", dispatcher, ModelDispatcher::fallbacks)
+                .description("How often a fallback model was asked, since another one failed for good")
                 .register(metrics);
         return dispatcher;
     }
@@ -179,31 +187,5 @@ public class Wiring {
 
     void stop(@Observes ShutdownEvent event, AgentRuntime runtime) {
         runtime.close();
-    }
-
-    private static LlmSettings settings(LlmConfig config) {
-        LlmConfig.OpenAi openai = config.openai();
-        return new LlmSettings(
-                config.provider()
-                        .map(provider -> switch (provider) {
-                            case OPENAI -> LlmSettings.Provider.OPENAI;
-                            case SCRIPTED -> LlmSettings.Provider.SCRIPTED;
-                        })
-                        .orElse(null),
-                new OpenAiSettings(
-                        openai.baseUrl().orElse(null),
-                        openai.apiKey().map(Secret::new).orElse(null),
-                        openai.model().orElse(null),
-                        openai.connectTimeout(),
-                        openai.requestTimeout()),
-                new LlmSettings.Scripted(
-                        config.scripted().script().orElse(null),
-                        config.scripted().callLog().orElse(null)),
-                new DispatcherLimits(
-                        config.maxConcurrentCalls(),
-                        config.maxAttempts(),
-                        config.callTimeout(),
-                        config.retryBackoff(),
-                        config.maxRetryBackoff()));
     }
 }

@@ -1,6 +1,7 @@
 package dev.millrace.agent.thinker;
 
 import dev.millrace.agent.topology.OutstandingCall;
+import dev.millrace.llm.ModelCallException;
 import dev.millrace.llm.ModelOutcome;
 import dev.millrace.llm.ModelReply;
 import dev.millrace.llm.ToolCallRequest;
@@ -21,7 +22,7 @@ final class Replies {
 
     static Event of(OutstandingCall call, ModelOutcome outcome, Instant now) {
         return switch (outcome) {
-            case ModelOutcome.Replied replied -> replied(call, replied.reply(), now);
+            case ModelOutcome.Replied replied -> replied(call, replied, now);
             case ModelOutcome.Failed failed ->
                 failed(
                         call,
@@ -36,7 +37,8 @@ final class Replies {
         return failed(call, "bad_response", "The model's reply is larger than a record may be", false, now);
     }
 
-    private static Event replied(OutstandingCall call, ModelReply reply, Instant now) {
+    private static Event replied(OutstandingCall call, ModelOutcome.Replied outcome, Instant now) {
+        ModelReply reply = outcome.reply();
         Map<String, @Nullable Object> payload = new LinkedHashMap<>();
         payload.put("callId", call.callId());
         payload.put("response", reply.text());
@@ -57,14 +59,30 @@ final class Replies {
         }
         payload.put("model", reply.model());
         payload.put("finishReason", reply.finishReason().wireName());
-        payload.put(
-                "usage",
-                Map.of(
-                        "inputTokens", reply.usage().inputTokens(),
-                        "outputTokens", reply.usage().outputTokens()));
+        payload.put("usage", usage(reply.usage()));
+        ModelCallException failed = outcome.insteadOf();
+        if (failed != null) {
+            payload.put("fallback", Map.of("code", failed.code().wireName(), "error", failed.getMessage()));
+        }
         return call.reply(question.isPresent() ? KnownEventType.NEED_MORE_INFO : KnownEventType.REASON_DONE, now)
                 .payload(payload)
                 .build();
+    }
+
+    private static Map<String, Object> usage(ModelReply.Usage usage) {
+        Map<String, Object> json = new LinkedHashMap<>();
+        json.put("inputTokens", usage.inputTokens());
+        json.put("outputTokens", usage.outputTokens());
+        if (usage.cachedInputTokens() > 0) {
+            json.put("cachedInputTokens", usage.cachedInputTokens());
+        }
+        if (usage.reasoningTokens() > 0) {
+            json.put("reasoningTokens", usage.reasoningTokens());
+        }
+        if (usage.costMicros() != null) {
+            json.put("costMicros", usage.costMicros());
+        }
+        return json;
     }
 
     private static Event failed(OutstandingCall call, String code, String error, boolean retryable, Instant now) {

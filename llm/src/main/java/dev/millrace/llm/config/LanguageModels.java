@@ -3,38 +3,53 @@ package dev.millrace.llm.config;
 import dev.millrace.llm.LanguageModel;
 import dev.millrace.llm.Secret;
 import dev.millrace.llm.SettingRules;
-import dev.millrace.llm.openai.OpenAiModel;
-import dev.millrace.llm.openai.OpenAiSettings;
+import dev.millrace.llm.config.LlmSettings.NamedModel;
+import dev.millrace.llm.remote.Provider;
+import dev.millrace.llm.remote.RemoteModel;
+import dev.millrace.llm.remote.RemoteSettings;
 import dev.millrace.llm.scripted.InvalidScriptException;
 import dev.millrace.llm.scripted.Script;
 import dev.millrace.llm.scripted.ScriptedModel;
+import java.io.IOException;
 import java.net.URI;
 import java.net.URISyntaxException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** Makes the model that the settings and the environment ask for. */
+/** Makes the models that the settings and the environment ask for. */
 public final class LanguageModels {
 
-    /** The key; its presence selects the OpenAI-compatible endpoint. */
-    public static final String OPENAI_API_KEY = "OPENAI_API_KEY";
-
-    /** The endpoint; its presence selects the OpenAI-compatible endpoint, with or without a key. */
-    public static final String OPENAI_BASE_URL = "OPENAI_BASE_URL";
-
-    /** The model's name at the endpoint. */
+    /** The default model's name at its provider. */
     public static final String MILLRACE_MODEL = "MILLRACE_MODEL";
 
-    private LanguageModels() {}
+    /** What the default model is called if nobody gave it a name. */
+    private static final String DEFAULT = "default";
+
+    private static final String USUAL_DEFAULT = "balanced";
+
+    private final LlmSettings settings;
+    private final Map<String, String> environment;
+
+    private LanguageModels(LlmSettings settings, Map<String, String> environment) {
+        this.settings = settings;
+        this.environment = environment;
+    }
 
     /**
-     * The model to use: what the settings say, and where they say nothing, what the environment suggests.
+     * The models to use, as one that knows them by their names. The default, for requests that name none, is
      *
      * <ol>
-     *   <li>{@code provider}, if set, decides.
-     *   <li>A script in the settings means the scripted model; a base URL or key in the settings means the endpoint.
-     *   <li>{@value #OPENAI_API_KEY} or {@value #OPENAI_BASE_URL} in the environment means the endpoint.
-     *   <li>Otherwise the scripted model answers, by its own script.
+     *   <li>the one that {@code default} names;
+     *   <li>else the scripted model, if the settings name a script for it;
+     *   <li>else the one called {@code default}, else {@code balanced}, else the only one that is configured;
+     *   <li>else, if none is configured, what the environment has a key or an endpoint for, in this order: OpenAI ({@code
+     *       OPENAI_API_KEY} or {@code OPENAI_BASE_URL}), Anthropic ({@code ANTHROPIC_API_KEY}), Gemini ({@code
+     *       GEMINI_API_KEY}), Ollama ({@code OLLAMA_BASE_URL}); with {@value #MILLRACE_MODEL};
+     *   <li>else the scripted model, with its own script.
      * </ol>
      *
      * <p>A variable without text counts as absent. Nothing is connected to yet.
@@ -44,38 +59,192 @@ public final class LanguageModels {
      * @throws InvalidScriptException if the script is no good
      */
     public static LanguageModel fromEnvironment(LlmSettings settings, Map<String, String> environment) {
-        OpenAiSettings openai = withEnvironment(settings.openai(), environment);
-        return switch (provider(settings, openai)) {
-            case OPENAI -> {
-                if (openai.apiKey() == null && openai.baseUrl() == null) {
-                    throw SettingRules.violation(
-                            "provider",
-                            "a key in " + OPENAI_API_KEY + ", or an endpoint without one in " + OPENAI_BASE_URL
-                                    + ", for \"openai\"",
-                            "neither");
-                }
-                yield new OpenAiModel(openai);
-            }
-            case SCRIPTED -> scripted(settings.scripted());
-        };
+        return new LanguageModels(settings, environment).all();
     }
 
-    private static LlmSettings.Provider provider(LlmSettings settings, OpenAiSettings openai) {
-        if (settings.provider() != null) {
-            return settings.provider();
+    private NamedModels all() {
+        String defaultName = defaultName();
+        Map<String, NamedModels.Named> models = new TreeMap<>();
+        settings.models().forEach((name, model) -> models.put(name, named(name, model, name.equals(defaultName))));
+        if (!models.containsKey(defaultName)) {
+            models.put(defaultName, new NamedModels.Named(unnamedDefault(), null, null));
+        }
+        return new NamedModels(models, defaultName);
+    }
+
+    private String defaultName() {
+        String chosen = settings.defaultModel();
+        if (chosen != null) {
+            if (!settings.models().containsKey(chosen)) {
+                throw SettingRules.violation("default", names(), "\"" + chosen + "\"");
+            }
+            return chosen;
         }
         boolean script = settings.scripted().script() != null;
-        boolean endpoint =
-                settings.openai().baseUrl() != null || settings.openai().apiKey() != null;
-        if (script && endpoint) {
-            throw SettingRules.violation("provider", "\"openai\" or \"scripted\", since both are set up", "no value");
+        if (script && settings.models().containsKey(DEFAULT)) {
+            throw SettingRules.violation(
+                    "default", names() + ", since scripted.script and models.default are both set up", "no value");
         }
-        if (script) {
-            return LlmSettings.Provider.SCRIPTED;
+        if (script || settings.models().isEmpty() || settings.models().containsKey(DEFAULT)) {
+            return DEFAULT;
         }
-        return openai.baseUrl() != null || openai.apiKey() != null
-                ? LlmSettings.Provider.OPENAI
-                : LlmSettings.Provider.SCRIPTED;
+        if (settings.models().containsKey(USUAL_DEFAULT)) {
+            return USUAL_DEFAULT;
+        }
+        if (settings.models().size() == 1) {
+            return settings.models().keySet().iterator().next();
+        }
+        throw SettingRules.violation("default", names(), "no value");
+    }
+
+    private String names() {
+        return settings.models().isEmpty()
+                ? "a name under models"
+                : "one of " + String.join(", ", settings.models().keySet());
+    }
+
+    private LanguageModel unnamedDefault() {
+        if (settings.scripted().script() == null) {
+            for (Provider provider : Provider.values()) {
+                boolean key = provider.wantsKey() && variable(provider.keyVariable()) != null;
+                boolean endpoint = variable(provider.urlVariable()) != null;
+                // for these two an endpoint alone is enough: many of them want no key
+                if (key || (endpoint && (provider == Provider.OPENAI || provider == Provider.OLLAMA))) {
+                    return new RemoteModel(remote(provider, variable(MILLRACE_MODEL)));
+                }
+            }
+        }
+        return scripted(settings.scripted());
+    }
+
+    private RemoteSettings remote(Provider provider, @Nullable String model) {
+        RemoteSettings usual = RemoteSettings.of(provider, secret(variable(provider.keyVariable())));
+        return new RemoteSettings(
+                provider,
+                baseUrl(provider),
+                usual.apiKey(),
+                usual.keyName(),
+                model == null ? usual.model() : model,
+                usual.timeouts(),
+                null,
+                null);
+    }
+
+    private NamedModels.Named named(String name, NamedModel model, boolean isDefault) {
+        String fallback = model.fallback();
+        if (fallback != null && (fallback.equals(name) || !settings.models().containsKey(fallback))) {
+            throw SettingRules.violation(
+                    key(name, "fallback"), "the name of another model under models", "\"" + fallback + "\"");
+        }
+        LanguageModel made =
+                switch (model.kind()) {
+                    case OPENAI -> new RemoteModel(remote(name, Provider.OPENAI, model, isDefault));
+                    case ANTHROPIC -> new RemoteModel(remote(name, Provider.ANTHROPIC, model, isDefault));
+                    case GEMINI -> new RemoteModel(remote(name, Provider.GEMINI, model, isDefault));
+                    case OLLAMA -> new RemoteModel(remote(name, Provider.OLLAMA, model, isDefault));
+                    case SCRIPTED -> scripted(model.script());
+                };
+        return new NamedModels.Named(made, model.price(), fallback);
+    }
+
+    private RemoteSettings remote(String name, Provider provider, NamedModel model, boolean isDefault) {
+        LlmSettings.Endpoint endpoint = model.endpoint();
+        URI url = endpoint.baseUrl();
+        if (url != null) {
+            String problem = RemoteSettings.problemOf(url);
+            if (problem != null) {
+                throw SettingRules.violation(key(name, "base-url"), RemoteSettings.URL_WANTED, problem);
+            }
+        }
+        if (endpoint.model() != null && endpoint.model().isBlank()) {
+            throw SettingRules.violation(key(name, "model"), "a name", "a blank text");
+        }
+        if (model.budget().maxOutputTokens() != null) {
+            SettingRules.atLeastOne(
+                    key(name, "max-output-tokens"), model.budget().maxOutputTokens());
+        }
+        if (model.budget().thinkingTokens() != null) {
+            SettingRules.atLeastOne(key(name, "thinking-tokens"), model.budget().thinkingTokens());
+            if (provider == Provider.OPENAI) {
+                throw SettingRules.violation(
+                        key(name, "thinking-tokens"), "nothing, since this API has no word for it", "a number");
+            }
+        }
+        String fromEnvironment = isDefault ? variable(MILLRACE_MODEL) : null;
+        return new RemoteSettings(
+                provider,
+                url == null ? baseUrl(provider) : url,
+                key(name, provider, endpoint),
+                keyName(name, provider, endpoint),
+                Objects.requireNonNullElse(
+                        endpoint.model(), Objects.requireNonNullElse(fromEnvironment, provider.model())),
+                model.timeouts(),
+                model.budget().maxOutputTokens(),
+                model.budget().thinkingTokens());
+    }
+
+    /** The key; null if the endpoint may do without. */
+    private @Nullable Secret key(String name, Provider provider, LlmSettings.Endpoint endpoint) {
+        if (endpoint.apiKeyFile() != null) {
+            if (endpoint.apiKeyEnv() != null) {
+                throw SettingRules.violation(key(name, "api-key-file"), "nothing beside api-key-env", "a file");
+            }
+            return secretIn(key(name, "api-key-file"), endpoint.apiKeyFile());
+        }
+        if (endpoint.apiKeyEnv() != null) {
+            Secret key = secret(variable(endpoint.apiKeyEnv()));
+            if (key == null) {
+                throw SettingRules.violation(
+                        key(name, "api-key-env"), "a key in the environment variable " + endpoint.apiKeyEnv(), "none");
+            }
+            return key;
+        }
+        if (endpoint.baseUrl() != null) {
+            return null; // the usual key is the provider's, and not for somebody else's endpoint
+        }
+        Secret key = secret(variable(provider.keyVariable()));
+        if (key == null && provider.wantsKey() && variable(provider.urlVariable()) == null) {
+            throw SettingRules.violation(
+                    "models." + name,
+                    "a key in " + provider.keyVariable() + ", in the variable that api-key-env names, or in the file "
+                            + "api-key-file",
+                    "none");
+        }
+        return key;
+    }
+
+    private static String keyName(String name, Provider provider, LlmSettings.Endpoint endpoint) {
+        if (endpoint.apiKeyFile() != null) {
+            return endpoint.apiKeyFile() + " (" + SettingRules.PREFIX + key(name, "api-key-file") + ")";
+        }
+        if (endpoint.apiKeyEnv() != null) {
+            return endpoint.apiKeyEnv();
+        }
+        return endpoint.baseUrl() == null ? provider.keyVariable() : SettingRules.PREFIX + key(name, "api-key-env");
+    }
+
+    private static Secret secretIn(String key, Path file) {
+        String text;
+        try {
+            text = Files.readString(file).strip();
+        } catch (IOException e) {
+            throw SettingRules.violation(
+                    key,
+                    "a file with a key",
+                    file + ", which cannot be read (" + e.getClass().getSimpleName() + ")");
+        }
+        if (text.isEmpty()) {
+            throw SettingRules.violation(key, "a file with a key", file + ", which is empty");
+        }
+        return new Secret(text);
+    }
+
+    private static @Nullable Secret secret(@Nullable String value) {
+        return value == null ? null : new Secret(value);
+    }
+
+    private static String key(String name, String key) {
+        return "models." + name + "." + key;
     }
 
     private static ScriptedModel scripted(LlmSettings.Scripted settings) {
@@ -83,37 +252,29 @@ public final class LanguageModels {
         return new ScriptedModel(script, settings.callLog() == null ? script.callLog() : settings.callLog());
     }
 
-    private static OpenAiSettings withEnvironment(OpenAiSettings settings, Map<String, String> environment) {
-        String key = variable(environment, OPENAI_API_KEY);
-        return new OpenAiSettings(
-                settings.baseUrl() != null ? settings.baseUrl() : baseUrl(environment),
-                settings.apiKey() != null ? settings.apiKey() : key == null ? null : new Secret(key),
-                settings.model() != null ? settings.model() : variable(environment, MILLRACE_MODEL),
-                settings.connectTimeout(),
-                settings.requestTimeout());
-    }
-
-    private static @Nullable URI baseUrl(Map<String, String> environment) {
-        String url = variable(environment, OPENAI_BASE_URL);
+    /** The endpoint in the environment, else the provider's own. */
+    private URI baseUrl(Provider provider) {
+        String variable = provider.urlVariable();
+        String url = variable(variable);
         if (url == null) {
-            return null;
+            return provider.baseUrl();
         }
         URI parsed;
         try {
             parsed = new URI(url);
         } catch (URISyntaxException e) {
             throw new IllegalArgumentException(
-                    OPENAI_BASE_URL + ": expected " + OpenAiSettings.URL_WANTED + ", found what is no URL", e);
+                    variable + ": expected " + RemoteSettings.URL_WANTED + ", found what is no URL", e);
         }
-        String problem = OpenAiSettings.problemOf(parsed);
+        String problem = RemoteSettings.problemOf(parsed);
         if (problem != null) {
             throw new IllegalArgumentException(
-                    OPENAI_BASE_URL + ": expected " + OpenAiSettings.URL_WANTED + ", found " + problem);
+                    variable + ": expected " + RemoteSettings.URL_WANTED + ", found " + problem);
         }
         return parsed;
     }
 
-    private static @Nullable String variable(Map<String, String> environment, String name) {
+    private @Nullable String variable(String name) {
         String value = environment.get(name);
         return value == null || value.isBlank() ? null : value.strip();
     }

@@ -32,9 +32,9 @@ record Turn(String callId, String system, String user, List<ToolMessage> results
         for (ChatMessage message : request.messages()) {
             switch (message) {
                 case SystemMessage(String text) -> system = text;
-                case UserMessage(String text) when text.startsWith(MEMORY_INDEX) -> {}
-                case UserMessage(String text) -> {
-                    user = text;
+                case UserMessage said when said.text().startsWith(MEMORY_INDEX) -> {}
+                case UserMessage said -> {
+                    user = said.text();
                     results.clear();
                     rounds = 0;
                 }

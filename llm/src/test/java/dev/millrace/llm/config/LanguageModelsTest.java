@@ -5,37 +5,63 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.millrace.llm.DispatcherLimits;
 import dev.millrace.llm.LanguageModel;
+import dev.millrace.llm.ModelReply;
+import dev.millrace.llm.ModelReply.Usage;
+import dev.millrace.llm.ModelRequest;
 import dev.millrace.llm.Requests;
-import dev.millrace.llm.Secret;
+import dev.millrace.llm.config.LlmSettings.Budget;
+import dev.millrace.llm.config.LlmSettings.Endpoint;
+import dev.millrace.llm.config.LlmSettings.Kind;
+import dev.millrace.llm.config.LlmSettings.NamedModel;
 import dev.millrace.llm.config.LlmSettings.Scripted;
-import dev.millrace.llm.openai.OpenAiSettings;
+import dev.millrace.llm.remote.RemoteSettings.Timeouts;
 import dev.millrace.llm.scripted.InvalidScriptException;
-import dev.millrace.testing.StubOpenAiServer;
-import dev.millrace.testing.StubOpenAiServer.Answer;
+import dev.millrace.testing.StubModelServer;
+import dev.millrace.testing.StubModelServer.Answer;
+import java.math.BigDecimal;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class LanguageModelsTest {
 
     private static final Map<String, String> KEY = Map.of("OPENAI_API_KEY", "sk-very-secret");
+    private static final URI SOMEWHERE = URI.create("http://127.0.0.1:9/v1");
 
-    private static LlmSettings settings(
-            LlmSettings.@Nullable Provider provider, @Nullable URI baseUrl, @Nullable Path script) {
-        OpenAiSettings defaults = OpenAiSettings.DEFAULTS;
-        return new LlmSettings(
-                provider,
-                new OpenAiSettings(baseUrl, null, null, defaults.connectTimeout(), defaults.requestTimeout()),
-                new Scripted(script, null),
-                DispatcherLimits.DEFAULTS);
+    private static NamedModel model(Kind kind, Endpoint endpoint) {
+        return model(kind, endpoint, null, null);
+    }
+
+    private static NamedModel model(Kind kind, Endpoint endpoint, @Nullable Price price, @Nullable String fallback) {
+        return new NamedModel(
+                kind, endpoint, Timeouts.DEFAULTS, Budget.DEFAULTS, price, fallback, Scripted.DEFAULTS, null);
+    }
+
+    private static NamedModel at(@Nullable URI baseUrl, String model) {
+        return model(Kind.OPENAI, new Endpoint(model, baseUrl, null, null));
+    }
+
+    private static LlmSettings settings(@Nullable String defaultModel, Map<String, NamedModel> models) {
+        return new LlmSettings(defaultModel, models, Scripted.DEFAULTS, DispatcherLimits.DEFAULTS);
+    }
+
+    private static LlmSettings script(Path script) {
+        return new LlmSettings(null, Map.of(), new Scripted(script, null), DispatcherLimits.DEFAULTS);
     }
 
     private static LanguageModel from(LlmSettings settings, Map<String, String> environment) {
         return LanguageModels.fromEnvironment(settings, environment);
+    }
+
+    private static ModelRequest asking(@Nullable String model) {
+        return Requests.user("hi").build(model);
     }
 
     @Test
@@ -48,36 +74,44 @@ class LanguageModelsTest {
         assertThat(model.description()).isEqualTo("scripted model, not a real one (built-in script)");
     }
 
-    @Test
-    void shouldTakeOpenAiWhenThereIsAKey() {
+    @ParameterizedTest
+    @CsvSource({
+        "OPENAI_API_KEY, sk-1, gpt-4o-mini at https://api.openai.com/v1 (openai)",
+        "OPENAI_BASE_URL, http://127.0.0.1:9/v1, gpt-4o-mini at http://127.0.0.1:9/v1 (openai)",
+        "ANTHROPIC_API_KEY, sk-1, claude-sonnet-4-5 at https://api.anthropic.com/v1 (anthropic)",
+        "GEMINI_API_KEY, sk-1, gemini-2.5-flash at https://generativelanguage.googleapis.com/v1beta (gemini)",
+        "OLLAMA_BASE_URL, http://127.0.0.1:11434, llama3.2 at http://127.0.0.1:11434 (ollama)",
+    })
+    @DisplayName("one variable of any provider is enough")
+    void shouldTakeTheProviderOfTheEnvironment(String variable, String value, String description) {
         // when
-        LanguageModel model = from(LlmSettings.DEFAULTS, KEY);
+        LanguageModel model = from(LlmSettings.DEFAULTS, Map.of(variable, value));
 
         // then
-        assertThat(model.description()).isEqualTo("gpt-4o-mini at https://api.openai.com/v1");
+        assertThat(model.description()).isEqualTo(description).doesNotContain("sk-1");
     }
 
     @Test
-    void shouldTakeTheEndpointAndModelOfTheEnvironment() {
+    void shouldTakeTheModelOfTheEnvironment() {
         // when
         LanguageModel model = from(
                 LlmSettings.DEFAULTS,
                 Map.of("OPENAI_BASE_URL", "http://127.0.0.1:11434/v1", "MILLRACE_MODEL", "qwen3"));
 
         // then
-        assertThat(model.description()).isEqualTo("qwen3 at http://127.0.0.1:11434/v1");
+        assertThat(model.name()).isEqualTo("qwen3");
     }
 
     @Test
     void shouldAskTheEndpointWithTheKeyOfTheEnvironment() throws Exception {
         // given
-        try (StubOpenAiServer server = StubOpenAiServer.start(request -> Answer.text("real enough"))) {
+        try (StubModelServer server = StubModelServer.start(request -> Answer.text("real enough"))) {
             LanguageModel model = from(
                     LlmSettings.DEFAULTS,
                     Map.of("OPENAI_BASE_URL", server.baseUrl().toString(), "OPENAI_API_KEY", "sk-very-secret"));
 
             // when
-            String text = model.chat(Requests.user("hi").build()).text();
+            String text = model.chat(asking(null)).text();
 
             // then
             assertThat(text).isEqualTo("real enough");
@@ -86,14 +120,99 @@ class LanguageModelsTest {
     }
 
     @Test
-    void shouldPreferTheSettingsToTheEnvironment() {
+    void shouldAskTheModelThatIsNamed() throws Exception {
+        // given
+        try (StubModelServer fast = StubModelServer.start(request -> Answer.text("quick"));
+                StubModelServer powerful = StubModelServer.start(request -> Answer.text("deep"))) {
+            LanguageModel model = from(
+                    settings(
+                            "powerful",
+                            Map.of("fast", at(fast.baseUrl(), "small"), "powerful", at(powerful.baseUrl(), "large"))),
+                    Map.of());
+
+            // when
+            ModelReply named = model.chat(asking("fast"));
+            ModelReply unnamed = model.chat(asking(null));
+            ModelReply size = model.chat(asking("balanced"));
+            ModelReply other = model.chat(asking("large-2"));
+
+            // then
+            assertThat(named.text()).isEqualTo("quick");
+            assertThat(unnamed.text()).isEqualTo("deep");
+            assertThat(size.text()).isEqualTo("deep");
+            assertThat(other.text()).isEqualTo("deep");
+            assertThat(fast.requests()).extracting(r -> r.body().get("model")).containsExactly("small");
+            assertThat(powerful.requests())
+                    .extracting(r -> r.body().get("model"))
+                    .containsExactly("large", "large", "large-2");
+        }
+    }
+
+    @Test
+    void shouldSayWhichModelsAnswer() {
         // when
         LanguageModel model = from(
-                settings(null, URI.create("http://127.0.0.1:9/v1"), null),
-                Map.of("OPENAI_BASE_URL", "http://127.0.0.1:8/v1"));
+                settings(null, Map.of("fast", at(SOMEWHERE, "small"), "balanced", at(SOMEWHERE, "medium"))), Map.of());
 
         // then
-        assertThat(model.description()).endsWith(" at http://127.0.0.1:9/v1");
+        assertThat(model.description())
+                .isEqualTo("balanced (the default): medium at http://127.0.0.1:9/v1 (openai); "
+                        + "fast: small at http://127.0.0.1:9/v1 (openai)");
+    }
+
+    @Test
+    void shouldPutThePriceOnTheReply() throws Exception {
+        // given
+        try (StubModelServer server = StubModelServer.start(request -> Answer.text("a"))) {
+            Price price = new Price(new BigDecimal("2.50"), new BigDecimal("10"), new BigDecimal("0.25"), null);
+            LanguageModel model = from(
+                    settings(
+                            null,
+                            Map.of(
+                                    "m",
+                                    model(Kind.OPENAI, new Endpoint("x", server.baseUrl(), null, null), price, null))),
+                    Map.of());
+
+            // when
+            ModelReply reply = model.chat(asking(null));
+
+            // then
+            assertThat(reply.usage()).isEqualTo(new Usage(10, 5).costing(75));
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "1000, 0, 0, 0, 2500",
+        "1000, 200, 0, 0, 2050",
+        "1000, 0, 100, 0, 2625",
+        "0, 0, 0, 7, 70",
+        "1, 0, 0, 0, 3"
+    })
+    void shouldCountWhatTheCacheSavesAndCosts(long in, long cached, long written, long out, long micros) {
+        // given
+        Price price =
+                new Price(new BigDecimal("2.50"), new BigDecimal("10"), new BigDecimal("0.25"), new BigDecimal("3.75"));
+
+        // then
+        assertThat(price.micros(new Usage(in, out, cached, written, 0, null))).isEqualTo(micros);
+    }
+
+    @Test
+    void shouldNameTheFallback() {
+        // when
+        LanguageModel model = from(
+                settings(
+                        "a",
+                        Map.of(
+                                "a", model(Kind.OPENAI, new Endpoint(null, SOMEWHERE, null, null), null, "b"),
+                                "b", at(SOMEWHERE, "x"))),
+                Map.of());
+
+        // then
+        assertThat(model.fallbackFor(null)).isEqualTo("b");
+        assertThat(model.fallbackFor("a")).isEqualTo("b");
+        assertThat(model.fallbackFor("b")).isNull();
     }
 
     @Test
@@ -102,7 +221,7 @@ class LanguageModelsTest {
         Path script = Files.writeString(folder.resolve("s.yaml"), "model: mine\nrules: [{text: a}]");
 
         // when
-        LanguageModel model = from(settings(null, null, script), KEY);
+        LanguageModel model = from(script(script), KEY);
 
         // then
         assertThat(model.name()).isEqualTo("mine");
@@ -110,27 +229,80 @@ class LanguageModelsTest {
     }
 
     @Test
-    void shouldLetTheProviderDecide() {
-        // when
-        LanguageModel model =
-                from(settings(LlmSettings.Provider.SCRIPTED, URI.create("http://127.0.0.1:9/v1"), null), KEY);
+    void shouldReadAKeyFromAFile(@TempDir Path folder) throws Exception {
+        // given
+        Path file = Files.writeString(folder.resolve("key"), " sk-from-file\n");
+        try (StubModelServer server = StubModelServer.start(request -> Answer.text("a"))) {
+            LanguageModel model = from(
+                    settings(null, Map.of("m", model(Kind.OPENAI, new Endpoint("x", server.baseUrl(), null, file)))),
+                    KEY);
 
-        // then
-        assertThat(model.name()).isEqualTo("scripted");
+            // when
+            ModelReply reply = model.chat(asking(null));
+
+            // then
+            assertThat(reply.text()).isEqualTo("a");
+            assertThat(server.requests().getFirst().headers()).containsEntry("authorization", "Bearer sk-from-file");
+        }
     }
 
     @Test
-    void shouldAskWhichOfTwoIsMeant() {
-        assertThatThrownBy(() -> from(settings(null, URI.create("http://127.0.0.1:9/v1"), Path.of("s.yaml")), KEY))
-                .hasMessage("millrace.llm.provider: expected \"openai\" or \"scripted\", since both are set up, "
-                        + "found no value");
+    @DisplayName("the usual key is the provider's, and no other endpoint gets it unasked")
+    void shouldNotSendTheUsualKeyElsewhere() throws Exception {
+        // given
+        try (StubModelServer server = StubModelServer.start(request -> Answer.text("a"))) {
+            LanguageModel model = from(settings(null, Map.of("m", at(server.baseUrl(), "x"))), KEY);
+
+            // when
+            ModelReply reply = model.chat(asking(null));
+
+            // then
+            assertThat(reply.text()).isEqualTo("a");
+            assertThat(server.requests().getFirst().headers()).doesNotContainKey("authorization");
+        }
     }
 
     @Test
-    void shouldSayWhatOpenAiNeeds() {
-        assertThatThrownBy(() -> from(settings(LlmSettings.Provider.OPENAI, null, null), Map.of()))
-                .hasMessage("millrace.llm.provider: expected a key in OPENAI_API_KEY, or an endpoint without one in "
-                        + "OPENAI_BASE_URL, for \"openai\", found neither");
+    void shouldSayWhereAKeyIsMissing(@TempDir Path folder) throws Exception {
+        Path empty = Files.writeString(folder.resolve("key"), "\n");
+        assertThatThrownBy(() -> from(settings(null, Map.of("m", model(Kind.GEMINI, Endpoint.DEFAULTS))), KEY))
+                .hasMessage("millrace.llm.models.m: expected a key in GEMINI_API_KEY, in the variable that api-key-env "
+                        + "names, or in the file api-key-file, found none");
+        assertThatThrownBy(() -> from(
+                        settings(null, Map.of("m", model(Kind.OPENAI, new Endpoint(null, null, "MY_KEY", null)))), KEY))
+                .hasMessage("millrace.llm.models.m.api-key-env: expected a key in the environment variable MY_KEY, "
+                        + "found none");
+        assertThatThrownBy(() -> from(
+                        settings(null, Map.of("m", model(Kind.OPENAI, new Endpoint(null, null, null, empty)))), KEY))
+                .hasMessage("millrace.llm.models.m.api-key-file: expected a file with a key, found " + empty
+                        + ", which is empty");
+        assertThatThrownBy(() -> from(
+                        settings(
+                                null,
+                                Map.of("m", model(Kind.OPENAI, new Endpoint(null, null, null, Path.of("no-such"))))),
+                        KEY))
+                .hasMessage("millrace.llm.models.m.api-key-file: expected a file with a key, found no-such, "
+                        + "which cannot be read (NoSuchFileException)");
+    }
+
+    @Test
+    void shouldAskWhichOneIsTheDefault() {
+        assertThatThrownBy(() ->
+                        from(settings(null, Map.of("a", at(SOMEWHERE, "x"), "b", at(SOMEWHERE, "y"))), Map.of()))
+                .hasMessage("millrace.llm.default: expected one of a, b, found no value");
+        assertThatThrownBy(() -> from(settings("c", Map.of("a", at(SOMEWHERE, "x"))), Map.of()))
+                .hasMessage("millrace.llm.default: expected one of a, found \"c\"");
+    }
+
+    @Test
+    void shouldRefuseAFallbackThatIsNotThere() {
+        assertThatThrownBy(() -> from(
+                        settings(
+                                null,
+                                Map.of("a", model(Kind.OPENAI, new Endpoint(null, SOMEWHERE, null, null), null, "a"))),
+                        Map.of()))
+                .hasMessage("millrace.llm.models.a.fallback: expected the name of another model under models, "
+                        + "found \"a\"");
     }
 
     @Test
@@ -142,32 +314,16 @@ class LanguageModelsTest {
 
     @Test
     void shouldNotRepeatThePasswordOfAUrl() {
-        assertThatThrownBy(() -> settings(null, URI.create("http://me:secret@host/v1"), null))
-                .hasMessageStartingWith("millrace.llm.openai.base-url: expected ")
+        assertThatThrownBy(() ->
+                        from(settings(null, Map.of("m", at(URI.create("http://me:secret@host/v1"), "x"))), Map.of()))
+                .hasMessageStartingWith("millrace.llm.models.m.base-url: expected ")
                 .hasMessageNotContaining("secret");
     }
 
     @Test
     void shouldPassOnWhatIsWrongWithAScript() {
-        assertThatThrownBy(() -> from(settings(null, null, Path.of("no-such.yaml")), Map.of()))
+        assertThatThrownBy(() -> from(script(Path.of("no-such.yaml")), Map.of()))
                 .isInstanceOf(InvalidScriptException.class)
                 .hasMessage("no-such.yaml: there is no such file");
-    }
-
-    @Test
-    void shouldNotShowAKey() {
-        // given
-        OpenAiSettings settings = new OpenAiSettings(
-                null,
-                new Secret("sk-very-secret"),
-                null,
-                OpenAiSettings.DEFAULTS.connectTimeout(),
-                OpenAiSettings.DEFAULTS.requestTimeout());
-
-        // when
-        String shown = new LlmSettings(null, settings, Scripted.DEFAULTS, DispatcherLimits.DEFAULTS).toString();
-
-        // then
-        assertThat(shown).doesNotContain("sk-very-secret");
     }
 }

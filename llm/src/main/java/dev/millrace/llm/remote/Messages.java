@@ -1,14 +1,14 @@
-package dev.millrace.llm.openai;
+package dev.millrace.llm.remote;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.type.TypeReference;
-import com.fasterxml.jackson.databind.DeserializationFeature;
-import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.langchain4j.agent.tool.ToolExecutionRequest;
 import dev.langchain4j.data.message.AiMessage;
+import dev.langchain4j.data.message.Content;
+import dev.langchain4j.data.message.ImageContent;
+import dev.langchain4j.data.message.TextContent;
 import dev.langchain4j.data.message.ToolExecutionResultMessage;
 import dev.langchain4j.model.chat.response.ChatResponse;
-import dev.langchain4j.model.output.TokenUsage;
 import dev.millrace.llm.ChatMessage;
 import dev.millrace.llm.ChatMessage.AssistantMessage;
 import dev.millrace.llm.ChatMessage.SystemMessage;
@@ -19,22 +19,17 @@ import dev.millrace.llm.ModelReply;
 import dev.millrace.llm.ModelReply.Usage;
 import dev.millrace.llm.ModelRequest;
 import dev.millrace.llm.ToolCallRequest;
-import dev.millrace.llm.ToolSpec;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Our messages, tools and replies in LangChain4j's words, and back. */
-final class OpenAiMessages {
+final class Messages {
 
-    private static final JsonMapper JSON = JsonMapper.builder()
-            .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
-            .enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
-            .build();
     private static final TypeReference<Map<String, @Nullable Object>> OBJECT = new TypeReference<>() {};
 
-    private OpenAiMessages() {}
+    private Messages() {}
 
     static List<dev.langchain4j.data.message.ChatMessage> toLangChain(List<ChatMessage> messages) {
         List<dev.langchain4j.data.message.ChatMessage> converted = new ArrayList<>();
@@ -43,7 +38,7 @@ final class OpenAiMessages {
                     switch (message) {
                         case SystemMessage(String text) ->
                             dev.langchain4j.data.message.SystemMessage.from(notBlank(text));
-                        case UserMessage(String text) -> dev.langchain4j.data.message.UserMessage.from(notBlank(text));
+                        case UserMessage user -> toLangChain(user);
                         case AssistantMessage assistant -> toLangChain(assistant);
                         case ToolMessage result ->
                             ToolExecutionResultMessage.builder()
@@ -55,6 +50,18 @@ final class OpenAiMessages {
                     });
         }
         return converted;
+    }
+
+    private static dev.langchain4j.data.message.UserMessage toLangChain(UserMessage message) {
+        if (message.images().isEmpty()) {
+            return dev.langchain4j.data.message.UserMessage.from(notBlank(message.text()));
+        }
+        List<Content> contents = new ArrayList<>();
+        if (!message.text().isBlank()) {
+            contents.add(TextContent.from(message.text()));
+        }
+        message.images().forEach(image -> contents.add(ImageContent.from(image.base64(), image.mediaType())));
+        return dev.langchain4j.data.message.UserMessage.from(contents);
     }
 
     private static AiMessage toLangChain(AssistantMessage message) {
@@ -76,39 +83,20 @@ final class OpenAiMessages {
         return text.isBlank() ? "(empty)" : text;
     }
 
-    /**
-     * The {@code tools} of the request body. They do not go through LangChain4j's schema classes, which have no word
-     * for much of JSON Schema: what the tool declares is what the model sees.
-     */
-    static List<Map<String, Object>> tools(List<ToolSpec> tools) {
-        return tools.stream()
-                .map(tool -> Map.<String, Object>of(
-                        "type",
-                        "function",
-                        "function",
-                        Map.of(
-                                "name", tool.name(),
-                                "description", tool.description(),
-                                "parameters", tool.parameters())))
-                .toList();
-    }
-
-    static ModelReply toReply(ModelRequest request, String asked, ChatResponse response) {
+    /** The reply without its counts. */
+    static ModelReply toReply(ModelRequest request, String model, ChatResponse response) {
         AiMessage message = response.aiMessage();
         List<ToolCallRequest> calls = new ArrayList<>();
         for (ToolExecutionRequest call : message.toolExecutionRequests()) {
             calls.add(toCall(request.callId(), calls.size(), call));
         }
-        TokenUsage usage = response.tokenUsage();
         return new ModelReply(
                 message.text(),
                 message.thinking(),
                 calls,
                 finishReason(response.finishReason(), !calls.isEmpty()),
-                usage == null
-                        ? Usage.NONE
-                        : new Usage(orZero(usage.inputTokenCount()), orZero(usage.outputTokenCount())),
-                response.modelName() == null || response.modelName().isBlank() ? asked : response.modelName());
+                Usage.NONE,
+                model);
     }
 
     private static ToolCallRequest toCall(String callId, int ordinal, ToolExecutionRequest call) {
@@ -119,7 +107,7 @@ final class OpenAiMessages {
             return new ToolCallRequest(id, name, Map.of()); // how some servers say "no arguments"
         }
         try {
-            Map<String, @Nullable Object> parsed = JSON.readValue(arguments, OBJECT);
+            Map<String, @Nullable Object> parsed = WireJson.MAPPER.readValue(arguments, OBJECT);
             if (parsed != null) {
                 return new ToolCallRequest(id, name, parsed);
             }
@@ -147,13 +135,9 @@ final class OpenAiMessages {
 
     private static String write(Map<String, @Nullable Object> arguments) {
         try {
-            return JSON.writeValueAsString(arguments);
+            return WireJson.MAPPER.writeValueAsString(arguments);
         } catch (JsonProcessingException e) {
             throw new IllegalArgumentException("tool arguments: expected JSON values", e);
         }
-    }
-
-    private static long orZero(@Nullable Integer count) {
-        return count == null ? 0 : count;
     }
 }

@@ -1,4 +1,4 @@
-package dev.millrace.llm.openai;
+package dev.millrace.llm.remote;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
@@ -16,9 +16,9 @@ import dev.millrace.llm.Secret;
 import dev.millrace.llm.ToolCallRequest;
 import dev.millrace.llm.ToolSpec;
 import dev.millrace.schemas.Json;
-import dev.millrace.testing.StubOpenAiServer;
-import dev.millrace.testing.StubOpenAiServer.Answer;
-import dev.millrace.testing.StubOpenAiServer.ToolCall;
+import dev.millrace.testing.StubModelServer;
+import dev.millrace.testing.StubModelServer.Answer;
+import dev.millrace.testing.StubModelServer.ToolCall;
 import java.net.ServerSocket;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
@@ -36,33 +36,41 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 @Timeout(60)
-class OpenAiModelTest {
+class OpenAiTest {
 
     private static final JsonMapper JSON = new JsonMapper();
     private static final String KEY = "sk-very-secret";
     private static final Duration PATIENCE = Duration.ofSeconds(20);
 
     private volatile Answer answer = Answer.text("hello");
-    private final StubOpenAiServer server = StubOpenAiServer.start(request -> answer);
+    private final StubModelServer server = StubModelServer.start(request -> answer);
 
     @AfterEach
     void close() {
         server.close();
     }
 
-    private static OpenAiSettings settings(URI baseUrl, @Nullable Secret key, Duration requestTimeout) {
-        return new OpenAiSettings(baseUrl, key, "test-model", Duration.ofSeconds(5), requestTimeout);
+    private static RemoteSettings settings(URI baseUrl, @Nullable Secret key, Duration requestTimeout) {
+        return new RemoteSettings(
+                Provider.OPENAI,
+                baseUrl,
+                key,
+                "OPENAI_API_KEY",
+                "test-model",
+                new RemoteSettings.Timeouts("models.m.", Duration.ofSeconds(5), requestTimeout, requestTimeout),
+                null,
+                null);
     }
 
-    private OpenAiModel model() {
-        return new OpenAiModel(settings(server.baseUrl(), new Secret(KEY), PATIENCE));
+    private RemoteModel model() {
+        return new RemoteModel(settings(server.baseUrl(), new Secret(KEY), PATIENCE));
     }
 
     private ModelCallException failure() {
         return failureOf(model(), Requests.user("hi").build());
     }
 
-    private static ModelCallException failureOf(OpenAiModel model, ModelRequest request) {
+    private static ModelCallException failureOf(RemoteModel model, ModelRequest request) {
         return catchThrowableOfType(ModelCallException.class, () -> model.chat(request));
     }
 
@@ -99,7 +107,7 @@ class OpenAiModelTest {
     @Test
     void shouldSendNoKeyIfThereIsNone() throws Exception {
         // given
-        OpenAiModel model = new OpenAiModel(settings(server.baseUrl(), null, PATIENCE));
+        RemoteModel model = new RemoteModel(settings(server.baseUrl(), null, PATIENCE));
 
         // when
         model.chat(Requests.user("hi").build());
@@ -366,7 +374,7 @@ class OpenAiModelTest {
     void shouldNameTheVariableOfAMissingKey() {
         // given
         answer = Answer.error(401, "invalid_api_key", "no");
-        OpenAiModel model = new OpenAiModel(settings(server.baseUrl(), null, PATIENCE));
+        RemoteModel model = new RemoteModel(settings(server.baseUrl(), null, PATIENCE));
 
         // when
         ModelCallException failure = failureOf(model, Requests.user("hi").build());
@@ -422,7 +430,7 @@ class OpenAiModelTest {
         ModelCallException filtered = failure();
 
         // then
-        assertThat(refused.code()).isEqualTo(ModelErrorCode.CONTENT_FILTERED);
+        assertThat(refused.code()).isEqualTo(ModelErrorCode.REFUSED);
         assertThat(filtered.code()).isEqualTo(ModelErrorCode.CONTENT_FILTERED);
     }
 
@@ -446,7 +454,7 @@ class OpenAiModelTest {
         try (ServerSocket socket = new ServerSocket(0)) {
             nowhere = URI.create("http://127.0.0.1:" + socket.getLocalPort() + "/v1");
         }
-        OpenAiModel model = new OpenAiModel(settings(nowhere, new Secret(KEY), PATIENCE));
+        RemoteModel model = new RemoteModel(settings(nowhere, new Secret(KEY), PATIENCE));
 
         // when
         ModelCallException failure = failureOf(model, Requests.user("hi").build());
@@ -461,14 +469,14 @@ class OpenAiModelTest {
     void shouldTimeOutAndHangUp(String where) throws Exception {
         // given
         answer = late(where);
-        OpenAiModel model = new OpenAiModel(settings(server.baseUrl(), new Secret(KEY), Duration.ofMillis(200)));
+        RemoteModel model = new RemoteModel(settings(server.baseUrl(), new Secret(KEY), Duration.ofMillis(200)));
 
         // when
         ModelCallException failure = failureOf(model, Requests.user("hi").build());
 
         // then
         assertThat(failure.code()).isEqualTo(ModelErrorCode.TIMEOUT);
-        assertThat(failure).hasMessageContaining("within 200 ms (millrace.llm.openai.request-timeout)");
+        assertThat(failure).hasMessageContaining("within 200 ms (millrace.llm.models.m.request-timeout)");
         assertThat(server.awaitAbandoned(1, PATIENCE)).isTrue();
     }
 

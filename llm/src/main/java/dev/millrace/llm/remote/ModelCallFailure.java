@@ -1,4 +1,4 @@
-package dev.millrace.llm.openai;
+package dev.millrace.llm.remote;
 
 import dev.millrace.llm.ModelCallException;
 

@@ -32,13 +32,14 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Stands in for an OpenAI-compatible endpoint on a loopback port: answers each {@code POST /v1/chat/completions} as the
- * test says, and remembers what it was asked. Any number of clients, 64 connections at once, bodies up to 16 MiB.
+ * Stands in for a model provider's endpoint on a loopback port: answers each request as the test says, at once or in a
+ * stream, and remembers what it was asked. The answers that are made here are OpenAI's chat completions; those of other
+ * providers a test brings as text. Any number of clients, 64 connections at once, bodies up to 16 MiB.
  *
  * <p>It speaks HTTP itself instead of using the JDK's server, which cannot tell that a client has hung up before it is
  * answered: that is what the tests of cancellation want to know.
  */
-public final class StubOpenAiServer implements AutoCloseable {
+public final class StubModelServer implements AutoCloseable {
 
     private static final int MAX_CONNECTIONS = 64;
     private static final int MAX_BODY_BYTES = 16 << 20;
@@ -114,8 +115,48 @@ public final class StubOpenAiServer implements AutoCloseable {
      * @param body sent as it is
      * @param delay how long to wait first; a client that hangs up meanwhile is counted in {@link #abandoned}
      * @param bodyDelay how long to wait between headers and body, likewise
+     * @param chunks sent one after the other in place of the body; empty = the body is sent as a whole
+     * @param cutOff whether the connection is closed after the chunks, in the middle of the response
      */
-    public record Answer(int status, Map<String, String> headers, String body, Duration delay, Duration bodyDelay) {
+    public record Answer(
+            int status,
+            Map<String, String> headers,
+            String body,
+            Duration delay,
+            Duration bodyDelay,
+            List<Chunk> chunks,
+            boolean cutOff) {
+
+        public Answer {
+            headers = Map.copyOf(headers);
+            chunks = List.copyOf(chunks);
+        }
+
+        /** An answer that comes as a whole. */
+        public Answer(int status, Map<String, String> headers, String body, Duration delay, Duration bodyDelay) {
+            this(status, headers, body, delay, bodyDelay, List.of(), false);
+        }
+
+        /** A stream of pieces of text, of this media type, status 200. */
+        public static Answer stream(String mediaType, String... pieces) {
+            return new Answer(
+                    200,
+                    Map.of("Content-Type", mediaType),
+                    "",
+                    Duration.ZERO,
+                    Duration.ZERO,
+                    Stream.of(pieces)
+                            .map(piece -> new Chunk(piece, Duration.ZERO))
+                            .toList(),
+                    false);
+        }
+
+        /** Server-sent events without a name, one for each text of data. */
+        public static Answer events(String... data) {
+            return stream(
+                    "text/event-stream",
+                    Stream.of(data).map(text -> "data: " + text + "\n\n").toArray(String[]::new));
+        }
 
         /** An assistant message with this text, 10 tokens in and 5 out. */
         public static Answer text(String text) {
@@ -168,40 +209,64 @@ public final class StubOpenAiServer implements AutoCloseable {
         public Answer with(String header, String value) {
             Map<String, String> more = new LinkedHashMap<>(headers);
             more.put(header, value);
-            return new Answer(status, more, body, delay, bodyDelay);
+            return new Answer(status, more, body, delay, bodyDelay, chunks, cutOff);
         }
 
         /** The same, later. */
         public Answer after(Duration pause) {
-            return new Answer(status, headers, body, pause, bodyDelay);
+            return new Answer(status, headers, body, pause, bodyDelay, chunks, cutOff);
         }
 
         /** The same, with a pause between headers and body. */
         public Answer bodyAfter(Duration pause) {
-            return new Answer(status, headers, body, delay, pause);
+            return new Answer(status, headers, body, delay, pause, chunks, cutOff);
+        }
+
+        /** The same stream, with a pause before the chunk of this number, counted from 0. */
+        public Answer pausingBefore(int chunk, Duration pause) {
+            List<Chunk> paused = new ArrayList<>(chunks);
+            paused.set(chunk, new Chunk(chunks.get(chunk).text(), pause));
+            return new Answer(status, headers, body, delay, bodyDelay, paused, cutOff);
+        }
+
+        /** The same stream, whose connection is lost after that many chunks. */
+        public Answer cutOffAfter(int count) {
+            return new Answer(status, headers, body, delay, bodyDelay, chunks.subList(0, count), true);
         }
     }
 
-    private StubOpenAiServer(ServerSocket server, Responder responder) {
+    /**
+     * A piece of a stream.
+     *
+     * @param before how long to wait first; a client that hangs up meanwhile is counted in {@link #abandoned}
+     */
+    public record Chunk(String text, Duration before) {}
+
+    private StubModelServer(ServerSocket server, Responder responder) {
         this.server = server;
         this.responder = responder;
     }
 
     /** Starts a server on a free port. */
-    public static StubOpenAiServer start(Responder responder) {
+    public static StubModelServer start(Responder responder) {
         return start(0, responder);
     }
 
     /** Starts a server on this port; 0 = a free one. */
-    public static StubOpenAiServer start(int port, Responder responder) {
+    public static StubModelServer start(int port, Responder responder) {
         try {
-            StubOpenAiServer stub = new StubOpenAiServer(
+            StubModelServer stub = new StubModelServer(
                     new ServerSocket(port, MAX_CONNECTIONS, InetAddress.getLoopbackAddress()), responder);
-            Thread.ofVirtual().name("stub-openai-accept").start(stub::accept);
+            Thread.ofVirtual().name("stub-model-accept").start(stub::accept);
             return stub;
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    /** The server without any path. */
+    public URI url() {
+        return URI.create("http://127.0.0.1:" + server.getLocalPort());
     }
 
     /** What {@code OPENAI_BASE_URL} shall be. */
@@ -287,7 +352,7 @@ public final class StubOpenAiServer implements AutoCloseable {
                 connections.acquireUninterruptibly();
                 Socket socket = server.accept();
                 open.add(socket);
-                Thread.ofVirtual().name("stub-openai").start(() -> serve(socket));
+                Thread.ofVirtual().name("stub-model").start(() -> serve(socket));
             }
         } catch (IOException e) {
             // closed: nobody is accepted any more
@@ -396,17 +461,45 @@ public final class StubOpenAiServer implements AutoCloseable {
             return false;
         }
         byte[] body = answer.body().getBytes(StandardCharsets.UTF_8);
-        StringBuilder head = new StringBuilder("HTTP/1.1 " + answer.status() + " Stub\r\nContent-Length: " + body.length
-                + "\r\nContent-Type: application/json\r\n");
-        answer.headers()
-                .forEach((name, value) ->
-                        head.append(name).append(": ").append(value).append("\r\n"));
+        boolean streamed = !answer.chunks().isEmpty() || answer.cutOff();
+        Map<String, String> headers = new LinkedHashMap<>();
+        headers.put("Content-Type", "application/json");
+        headers.putAll(answer.headers());
+        headers.put(
+                streamed ? "Transfer-Encoding" : "Content-Length", streamed ? "chunked" : String.valueOf(body.length));
+        StringBuilder head = new StringBuilder("HTTP/1.1 " + answer.status() + " Stub\r\n");
+        headers.forEach(
+                (name, value) -> head.append(name).append(": ").append(value).append("\r\n"));
         OutputStream out = socket.getOutputStream();
         out.write(head.append("\r\n").toString().getBytes(StandardCharsets.US_ASCII));
         if (hangsUpWithin(answer.bodyDelay(), socket, in)) {
             return false;
         }
+        if (streamed) {
+            return stream(socket, in, answer);
+        }
         out.write(body);
+        out.flush();
+        return true;
+    }
+
+    /** False if the connection is at its end. */
+    private boolean stream(Socket socket, InputStream in, Answer answer) throws IOException {
+        OutputStream out = socket.getOutputStream();
+        for (Chunk chunk : answer.chunks()) {
+            if (hangsUpWithin(chunk.before(), socket, in)) {
+                return false;
+            }
+            byte[] text = chunk.text().getBytes(StandardCharsets.UTF_8);
+            out.write((Integer.toHexString(text.length) + "\r\n").getBytes(StandardCharsets.US_ASCII));
+            out.write(text);
+            out.write("\r\n".getBytes(StandardCharsets.US_ASCII));
+            out.flush();
+        }
+        if (answer.cutOff()) {
+            return false;
+        }
+        out.write("0\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
         out.flush();
         return true;
     }
