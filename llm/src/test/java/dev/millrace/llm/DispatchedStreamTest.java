@@ -99,7 +99,9 @@ class DispatchedStreamTest {
             dispatcher.submit(call);
             ModelOutcome outcome = ended.poll(20, TimeUnit.SECONDS);
             assertThat(dispatcher.fallbacks()).isEqualTo(model.asked.contains("second") ? 1 : 0);
-            return outcome == null ? new ModelOutcome.Failed(new ModelCallException(ModelErrorCode.TIMEOUT, ""), 0) : outcome;
+            return outcome == null
+                    ? new ModelOutcome.Failed(new ModelCallException(ModelErrorCode.TIMEOUT, ""), 0)
+                    : outcome;
         }
     }
 
@@ -258,8 +260,7 @@ class DispatchedStreamTest {
         CountDownLatch failed = new CountDownLatch(1);
         model.attempts.add(to -> {
             failed.countDown();
-            throw new ModelCallException(
-                    ModelErrorCode.RATE_LIMITED, "on demand", true, Duration.ofMinutes(2), null);
+            throw new ModelCallException(ModelErrorCode.RATE_LIMITED, "on demand", true, Duration.ofMinutes(2), null);
         });
         model.attempts.add(saying("the next one"));
         try (ModelDispatcher dispatcher = new ModelDispatcher(model, LIMITS)) {

@@ -109,6 +109,9 @@ public interface LlmConfig {
 
         /** For the scripted model: a file that gets one line per call. Absent = what the script says. */
         Optional<Path> callLog();
+
+        /** A file that gets what this model answers, as a script to be played again. Absent = nothing is recorded. */
+        Optional<Path> record();
     }
 
     /** US dollars per million tokens. */

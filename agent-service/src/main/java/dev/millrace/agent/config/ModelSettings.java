@@ -55,7 +55,7 @@ final class ModelSettings {
                 model.fallback().orElse(null),
                 new LlmSettings.Scripted(
                         model.script().orElse(null), model.callLog().orElse(null)),
-                null);
+                model.record().orElse(null));
     }
 
     private static Price price(LlmConfig.Price price) {

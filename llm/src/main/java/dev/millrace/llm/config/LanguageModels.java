@@ -8,6 +8,7 @@ import dev.millrace.llm.remote.Provider;
 import dev.millrace.llm.remote.RemoteModel;
 import dev.millrace.llm.remote.RemoteSettings;
 import dev.millrace.llm.scripted.InvalidScriptException;
+import dev.millrace.llm.scripted.RecordingModel;
 import dev.millrace.llm.scripted.Script;
 import dev.millrace.llm.scripted.ScriptedModel;
 import java.io.IOException;
@@ -144,7 +145,8 @@ public final class LanguageModels {
                     case OLLAMA -> new RemoteModel(remote(name, Provider.OLLAMA, model, isDefault));
                     case SCRIPTED -> scripted(model.script());
                 };
-        return new NamedModels.Named(made, model.price(), fallback);
+        LanguageModel heard = model.recording() == null ? made : new RecordingModel(made, model.recording());
+        return new NamedModels.Named(heard, model.price(), fallback);
     }
 
     private RemoteSettings remote(String name, Provider provider, NamedModel model, boolean isDefault) {

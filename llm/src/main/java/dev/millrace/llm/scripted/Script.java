@@ -19,14 +19,19 @@ public final class Script {
     private final @Nullable Path callLog;
     private final List<ScriptRule> rules;
     private final ScriptRule fallback;
+    private final long seed;
 
-    Script(String source, String modelName, @Nullable Path callLog, List<ScriptRule> rules, ScriptRule fallback) {
+    Script(String source, Head head, List<ScriptRule> rules, ScriptRule fallback) {
         this.source = source;
-        this.modelName = modelName;
-        this.callLog = callLog;
+        this.modelName = head.modelName();
+        this.callLog = head.callLog();
+        this.seed = head.seed();
         this.rules = List.copyOf(rules);
         this.fallback = fallback;
     }
+
+    /** What a script says of itself. */
+    record Head(String modelName, @Nullable Path callLog, long seed) {}
 
     /**
      * Reads a script.
@@ -80,14 +85,24 @@ public final class Script {
         return callLog;
     }
 
+    /** What the latencies are drawn with. */
+    long seed() {
+        return seed;
+    }
+
+    /** Whether any rule is for one certain request. */
+    boolean knowsRequests() {
+        return rules.stream().anyMatch(rule -> rule.when().request() != null);
+    }
+
     /** The first rule that fits, else the fallback. */
-    ScriptRule.Match match(Turn turn) {
+    ScriptRule.Match match(Turn turn, Series series) {
         for (ScriptRule rule : rules) {
-            ScriptRule.Match match = rule.match(turn);
+            ScriptRule.Match match = rule.match(turn, series);
             if (match != null) {
                 return match;
             }
         }
-        return new ScriptRule.Match(fallback, fallback.steps().getFirst(), null);
+        return new ScriptRule.Match(fallback, fallback.replies().getFirst(), null);
     }
 }

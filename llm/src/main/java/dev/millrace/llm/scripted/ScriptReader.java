@@ -20,16 +20,20 @@ import org.jspecify.annotations.Nullable;
 /** Turns YAML nodes into a {@link Script}, or says on which line they are none. */
 final class ScriptReader {
 
-    private static final Set<String> TOP = Set.of("model", "callLog", "latencyMs", "rules", "fallback");
-    private static final Set<String> CONDITION = Set.of("user", "system", "after", "rounds", "failed", "tools");
+    private static final Set<String> TOP =
+            Set.of("model", "callLog", "seed", "latencyMs", "stream", "rules", "fallback");
+    private static final Set<String> CONDITION =
+            Set.of("user", "system", "after", "rounds", "failed", "tools", "request");
     private static final Set<String> REPLY =
-            Set.of("text", "reasoning", "calls", "latencyMs", "usage", "fail", "finishReason");
-    private static final Set<String> RULE = Stream.of(Set.of("name", "steps"), CONDITION, REPLY)
+            Set.of("text", "reasoning", "calls", "latencyMs", "stream", "usage", "fail", "finishReason");
+    private static final Set<String> RULE = Stream.of(Set.of("name", "steps", "sequence", "literal"), CONDITION, REPLY)
             .flatMap(Set::stream)
             .collect(Collectors.toUnmodifiableSet());
 
     private final String source;
-    private @Nullable Duration latency;
+    private @Nullable Latency latency;
+    private Chunking chunking = Chunking.DEFAULT;
+    private boolean literal;
 
     ScriptReader(String source) {
         this.source = source;
@@ -38,7 +42,8 @@ final class ScriptReader {
     Script read(ScriptNode root) {
         ScriptFields top = ScriptFields.of(source, "the script", root, TOP);
         top = new ScriptFields(source, "", top.mapping());
-        latency = millis(top, "latencyMs");
+        latency = latency(top);
+        chunking = chunking(top);
         List<ScriptNode> nodes = top.items("rules");
         if (nodes == null) {
             throw top.problem(top.line(), "rules", "expected a list of rules, found nothing");
@@ -55,27 +60,26 @@ final class ScriptReader {
         }
         String model = top.text("model");
         String callLog = top.text("callLog");
-        return new Script(
-                source,
-                model == null ? "scripted" : model,
-                callLog == null ? null : Path.of(callLog),
-                rules,
-                fallback(top.node("fallback")));
+        Long seed = top.wholeNumber("seed");
+        Script.Head head = new Script.Head(
+                model == null ? "scripted" : model, callLog == null ? null : Path.of(callLog), seed == null ? 0 : seed);
+        return new Script(source, head, rules, fallback(top.node("fallback")));
     }
 
     private ScriptRule fallback(@Nullable ScriptNode node) {
-        ScriptRule.Condition always = new ScriptRule.Condition(null, null, null, null, null, List.of());
+        literal = false;
         if (node == null) {
             Template text = Template.parse(
                     "This is Millrace's scripted model, and no rule of its script fits: \"{{user}}\".", null);
             return new ScriptRule(
                     "fallback",
-                    always,
-                    false,
-                    List.of(new ScriptRule.Reply(text, null, List.of(), latency, null, null, null)));
+                    ScriptRule.Condition.ALWAYS,
+                    ScriptRule.Order.ONE,
+                    List.of(new ScriptRule.Reply(text, null, List.of(), latency, chunking, null, null, null)));
         }
         ScriptFields fields = ScriptFields.of(source, "fallback", node, REPLY);
-        return new ScriptRule("fallback", always, false, List.of(reply(fields, null)));
+        return new ScriptRule(
+                "fallback", ScriptRule.Condition.ALWAYS, ScriptRule.Order.ONE, List.of(reply(fields, null)));
     }
 
     private ScriptRule rule(String path, ScriptNode node) {
@@ -88,33 +92,49 @@ final class ScriptReader {
                 fields.texts("after"),
                 fields.wholeNumber("rounds"),
                 fields.flag("failed"),
-                tools == null ? List.of() : tools);
+                tools == null ? List.of() : tools,
+                fields.text("request"));
+        literal = Boolean.TRUE.equals(fields.flag("literal"));
         String name = fields.text("name");
-        List<ScriptNode> steps = fields.items("steps");
+        ScriptRule.Order order = fields.has("steps")
+                ? ScriptRule.Order.ROUNDS
+                : fields.has("sequence") ? ScriptRule.Order.CALLS : ScriptRule.Order.ONE;
         return new ScriptRule(
                 name == null ? path : name,
                 when,
-                steps != null,
-                steps == null ? List.of(reply(fields, user)) : steps(fields, steps, user));
+                order,
+                switch (order) {
+                    case ONE -> List.of(reply(fields, user));
+                    case ROUNDS -> steps(fields, user);
+                    case CALLS -> replies(fields, "sequence", user);
+                });
     }
 
-    private List<ScriptRule.Reply> steps(ScriptFields rule, List<ScriptNode> nodes, @Nullable Pattern user) {
-        for (String key : rule.mapping().entries().keySet()) {
-            if (REPLY.contains(key)) {
-                throw rule.problem(rule.lineOf(key), key, "a rule with steps says this in its steps");
-            }
-        }
+    private List<ScriptRule.Reply> steps(ScriptFields rule, @Nullable Pattern user) {
         for (String key : List.of("after", "rounds")) {
             if (rule.has(key)) {
                 throw rule.problem(rule.lineOf(key), key, "a rule with steps counts the rounds itself");
             }
         }
+        if (rule.has("sequence")) {
+            throw rule.problem(rule.lineOf("sequence"), "sequence", "a rule has steps or a sequence, not both");
+        }
+        return replies(rule, "steps", user);
+    }
+
+    private List<ScriptRule.Reply> replies(ScriptFields rule, String list, @Nullable Pattern user) {
+        for (String key : rule.mapping().entries().keySet()) {
+            if (REPLY.contains(key)) {
+                throw rule.problem(rule.lineOf(key), key, "a rule with " + list + " says this in its " + list);
+            }
+        }
+        List<ScriptNode> nodes = Objects.requireNonNullElse(rule.items(list), List.of());
         if (nodes.isEmpty()) {
-            throw rule.problem(rule.lineOf("steps"), "steps", "expected at least one step, found none");
+            throw rule.problem(rule.lineOf(list), list, "expected at least one reply, found none");
         }
         List<ScriptRule.Reply> replies = new ArrayList<>();
         for (ScriptNode node : nodes) {
-            String path = rule.path() + ".steps[" + replies.size() + "]";
+            String path = rule.path() + "." + list + "[" + replies.size() + "]";
             replies.add(reply(ScriptFields.of(source, path, node, REPLY), user));
         }
         return List.copyOf(replies);
@@ -129,7 +149,13 @@ final class ScriptReader {
             throw new InvalidScriptException(
                     source, fields.line(), fields.path() + ": expected text, calls or fail, found none of them");
         }
-        if (fail != null && (fail.times() != null) != says) {
+        if (fail != null && fail.afterChars() != null && text == null) {
+            throw fields.problem(
+                    fields.lineOf("fail"),
+                    "fail",
+                    "with afterChars it breaks off a text, so there must be one beside it");
+        }
+        if (fail != null && (fail.times() != null || fail.afterChars() != null) != says) {
             throw fields.problem(
                     fields.lineOf("fail"),
                     "fail",
@@ -137,12 +163,13 @@ final class ScriptReader {
                             ? "without times it fails for ever, so the text or calls beside it are never reached"
                             : "with times it ends, so there must be text or calls beside it");
         }
-        Duration own = millis(fields, "latencyMs");
+        Latency own = latency(fields);
         return new ScriptRule.Reply(
                 text,
                 template(fields, "reasoning", user),
                 calls,
                 own == null ? latency : own,
+                chunking(fields),
                 usage(fields),
                 fail,
                 fields.choice("finishReason", FinishReason.class));
@@ -198,9 +225,16 @@ final class ScriptReader {
         }
         String path = reply.path() + ".fail";
         ScriptFields fields = ScriptFields.of(
-                source, path, node, Set.of("code", "message", "retryable", "retryAfterMs", "times", "per"));
-        fields.requiredText("code");
-        ModelErrorCode code = Objects.requireNonNull(fields.choice("code", ModelErrorCode.class));
+                source,
+                path,
+                node,
+                Set.of("code", "message", "retryable", "retryAfterMs", "times", "per", "afterChars", "hang"));
+        boolean hang = Boolean.TRUE.equals(fields.flag("hang"));
+        if (!hang) {
+            fields.requiredText("code");
+        }
+        ModelErrorCode code =
+                Objects.requireNonNullElse(fields.choice("code", ModelErrorCode.class), ModelErrorCode.TIMEOUT);
         String message = fields.text("message");
         Boolean retryable = fields.flag("retryable");
         ScriptRule.Scope per = fields.choice("per", ScriptRule.Scope.class);
@@ -211,7 +245,9 @@ final class ScriptReader {
                 retryable == null ? code.retryable() : retryable,
                 millis(fields, "retryAfterMs"),
                 fields.wholeNumber("times"),
-                per == null ? ScriptRule.Scope.CALL : per);
+                per == null ? ScriptRule.Scope.CALL : per,
+                fields.wholeNumber("afterChars"),
+                hang);
     }
 
     private @Nullable Usage usage(ScriptFields reply) {
@@ -219,15 +255,67 @@ final class ScriptReader {
         if (node == null) {
             return null;
         }
-        ScriptFields fields =
-                ScriptFields.of(source, reply.path() + ".usage", node, Set.of("inputTokens", "outputTokens"));
+        ScriptFields fields = ScriptFields.of(
+                source,
+                reply.path() + ".usage",
+                node,
+                Set.of("inputTokens", "outputTokens", "cachedInputTokens", "reasoningTokens"));
         Long input = fields.wholeNumber("inputTokens");
         Long output = fields.wholeNumber("outputTokens");
         if (input == null || output == null) {
             throw new InvalidScriptException(
                     source, fields.line(), fields.path() + ": expected inputTokens and outputTokens");
         }
-        return new Usage(input, output);
+        Long cached = fields.wholeNumber("cachedInputTokens");
+        Long reasoning = fields.wholeNumber("reasoningTokens");
+        return new Usage(input, output, cached == null ? 0 : cached, 0, reasoning == null ? 0 : reasoning, null);
+    }
+
+    /** A number, or a distribution; null if there is none. */
+    private @Nullable Latency latency(ScriptFields parent) {
+        if (!(parent.node("latencyMs") instanceof ScriptNode.Mapping node)) {
+            Duration fixed = millis(parent, "latencyMs");
+            return fixed == null ? null : new Latency.Fixed(fixed);
+        }
+        String path = parent.path().isEmpty() ? "latencyMs" : parent.path() + ".latencyMs";
+        ScriptFields fields = ScriptFields.of(source, path, node, Set.of("min", "max", "median", "p99"));
+        Duration min = millis(fields, "min");
+        Duration max = millis(fields, "max");
+        Duration median = millis(fields, "median");
+        Duration p99 = millis(fields, "p99");
+        if (min != null && max != null && median == null && p99 == null && max.compareTo(min) >= 0) {
+            return new Latency.Uniform(min, max);
+        }
+        if (median != null
+                && p99 != null
+                && min == null
+                && max == null
+                && median.isPositive()
+                && p99.compareTo(median) >= 0) {
+            return new Latency.LogNormal(median, p99);
+        }
+        throw new InvalidScriptException(
+                source,
+                node.line(),
+                path + ": expected a number, or min and a max that is no less, or a median above 0 and a p99 that is no"
+                        + " less");
+    }
+
+    /** As the script says as a whole, except for what is said here. */
+    private Chunking chunking(ScriptFields parent) {
+        ScriptNode node = parent.node("stream");
+        if (node == null) {
+            return chunking;
+        }
+        String path = parent.path().isEmpty() ? "stream" : parent.path() + ".stream";
+        ScriptFields fields = ScriptFields.of(source, path, node, Set.of("chunkChars", "chunkMs"));
+        Long chars = fields.wholeNumber("chunkChars");
+        Duration pause = millis(fields, "chunkMs");
+        if (chars != null && chars == 0) {
+            throw fields.problem(fields.lineOf("chunkChars"), "chunkChars", "expected 1 or more, found 0");
+        }
+        return new Chunking(
+                chars == null ? chunking.chars() : Math.toIntExact(chars), pause == null ? chunking.pause() : pause);
     }
 
     private static @Nullable Duration millis(ScriptFields fields, String key) {
@@ -241,6 +329,9 @@ final class ScriptReader {
     }
 
     private Template template(String path, int line, String text, @Nullable Pattern user) {
+        if (literal) {
+            return Template.literal(text);
+        }
         try {
             return Template.parse(text, user);
         } catch (IllegalArgumentException e) {

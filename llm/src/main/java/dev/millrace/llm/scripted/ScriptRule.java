@@ -13,9 +13,19 @@ import org.jspecify.annotations.Nullable;
  * What to reply to which turn.
  *
  * @param name for error messages, unique within the script
- * @param steps with {@code stepwise}, one reply per round of tool calls, and none after the last; else the one reply
+ * @param replies at least one; after the last the rule does not fit any more
  */
-record ScriptRule(String name, Condition when, boolean stepwise, List<Reply> steps) {
+record ScriptRule(String name, Condition when, Order order, List<Reply> replies) {
+
+    /** What leads from one reply to the next. */
+    enum Order {
+        /** Nothing: there is one reply. */
+        ONE,
+        /** A round of tool calls since the user's message. */
+        ROUNDS,
+        /** Another model call, since the model was made. */
+        CALLS
+    }
 
     /**
      * Which turns a rule is for; whatever is null does not matter.
@@ -26,6 +36,7 @@ record ScriptRule(String name, Condition when, boolean stepwise, List<Reply> ste
      * @param rounds how many times tools were called since the user's message
      * @param failed whether the latest tool result is an error
      * @param tools all of these are offered; empty = does not matter
+     * @param request the fingerprint of the whole request
      */
     record Condition(
             @Nullable Pattern user,
@@ -33,11 +44,16 @@ record ScriptRule(String name, Condition when, boolean stepwise, List<Reply> ste
             @Nullable List<String> after,
             @Nullable Long rounds,
             @Nullable Boolean failed,
-            List<String> tools) {
+            List<String> tools,
+            @Nullable String request) {
+
+        /** Always. */
+        static final Condition ALWAYS = new Condition(null, null, null, null, null, List.of(), null);
 
         /** Whether everything but the user's words fits. */
         boolean holds(Turn turn) {
             return (rounds == null || rounds == turn.rounds())
+                    && (request == null || request.equals(turn.fingerprint()))
                     && (after == null || after.equals(turn.resultTools()))
                     && (failed == null || failed == turn.failed())
                     && turn.offered().containsAll(tools)
@@ -48,7 +64,8 @@ record ScriptRule(String name, Condition when, boolean stepwise, List<Reply> ste
     /**
      * One reply: a fault, or text and calls, or a fault that goes away and then text and calls.
      *
-     * @param latency how long the model takes; null = as the script says
+     * @param latency how long the model takes to its first word; null = no time
+     * @param chunking how it is streamed
      * @param usage null = estimated
      * @param finishReason null = what follows from the reply
      */
@@ -56,7 +73,8 @@ record ScriptRule(String name, Condition when, boolean stepwise, List<Reply> ste
             @Nullable Template text,
             @Nullable Template reasoning,
             List<Call> calls,
-            @Nullable Duration latency,
+            @Nullable Latency latency,
+            Chunking chunking,
             @Nullable Usage usage,
             @Nullable Fault fail,
             @Nullable FinishReason finishReason) {}
@@ -77,6 +95,8 @@ record ScriptRule(String name, Condition when, boolean stepwise, List<Reply> ste
      * @param key tells this fault apart from the others of the script
      * @param times how many attempts fail; null = all
      * @param per what counts as one series of attempts
+     * @param afterChars how much of the text is streamed before it fails; null = nothing of the reply
+     * @param hang whether the model goes silent instead of failing
      */
     record Fault(
             String key,
@@ -85,7 +105,9 @@ record ScriptRule(String name, Condition when, boolean stepwise, List<Reply> ste
             boolean retryable,
             @Nullable Duration retryAfter,
             @Nullable Long times,
-            Scope per) {}
+            Scope per,
+            @Nullable Long afterChars,
+            boolean hang) {}
 
     /** What {@code times} counts. */
     enum Scope {
@@ -100,12 +122,20 @@ record ScriptRule(String name, Condition when, boolean stepwise, List<Reply> ste
 
     /** Null if this rule is not for the turn. */
     @Nullable
-    Match match(Turn turn) {
-        int step = stepwise ? turn.rounds() : 0;
-        if (step >= steps.size() || !when.holds(turn)) {
+    Match match(Turn turn, Series series) {
+        if (!when.holds(turn)) {
             return null;
         }
         Matcher user = when.user == null ? null : when.user.matcher(turn.user());
-        return user == null || user.find() ? new Match(this, steps.get(step), user) : null;
+        if (user != null && !user.find()) {
+            return null;
+        }
+        int place =
+                switch (order) {
+                    case ONE -> 0;
+                    case ROUNDS -> turn.rounds() < replies.size() ? turn.rounds() : -1;
+                    case CALLS -> series.place(name, turn.callId(), replies.size());
+                };
+        return place < 0 ? null : new Match(this, replies.get(place), user);
     }
 }

@@ -12,13 +12,14 @@ import dev.millrace.llm.ModelErrorCode;
 import dev.millrace.llm.ModelReply;
 import dev.millrace.llm.ModelReply.Usage;
 import dev.millrace.llm.ModelRequest;
+import dev.millrace.llm.StreamListener;
 import dev.millrace.llm.ToolCallRequest;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
+import java.util.Objects;
+import java.util.SplittableRandom;
 import java.util.regex.Matcher;
 import org.jspecify.annotations.Nullable;
 
@@ -28,18 +29,12 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ScriptedModel implements LanguageModel {
 
-    /** Of how many series of attempts it is remembered how far they are. */
-    private static final int REMEMBERED_SERIES = 10_000;
+    private static final Duration HANG = Duration.ofDays(1);
 
     private final Script script;
     private final @Nullable CallLog callLog;
     private final Sleeper sleeper;
-    private final Map<String, Integer> attempts = new LinkedHashMap<>() {
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<String, Integer> eldest) {
-            return size() > REMEMBERED_SERIES;
-        }
-    };
+    private final Series series = new Series();
 
     /** How the latency passes; a test need not wait for it. */
     interface Sleeper {
@@ -74,28 +69,52 @@ public final class ScriptedModel implements LanguageModel {
 
     @Override
     public ModelReply chat(ModelRequest request) throws ModelCallException {
+        return answer(request, null);
+    }
+
+    @Override
+    public ModelReply stream(ModelRequest request, StreamListener listener) throws ModelCallException {
+        return answer(request, listener);
+    }
+
+    /** A whole reply takes as long as its stream. */
+    private ModelReply answer(ModelRequest request, @Nullable StreamListener listener) throws ModelCallException {
         if (callLog != null) {
             callLog.append(request.callId());
         }
-        Turn turn = Turn.of(request);
-        ScriptRule.Match match = script.match(turn);
-        pass(match.reply().latency());
-        failIfScripted(match.reply().fail(), request.callId());
+        Turn turn = Turn.of(request, script.knowsRequests());
+        ScriptRule.Match match = script.match(turn, series);
+        Latency latency = match.reply().latency();
+        if (latency != null) {
+            pass(latency.at(fraction(request.callId())));
+        }
+        ScriptRule.Fault fault = dueFault(match.reply().fail(), request.callId());
+        if (fault != null && fault.afterChars() == null) {
+            throw failure(fault);
+        }
+        ModelReply reply;
         try {
-            return render(request, turn, match);
+            reply = render(request, turn, match);
         } catch (Template.UnresolvedException e) {
             throw new ModelCallException(
                     ModelErrorCode.SCRIPT_ERROR,
                     script.source() + ", rule " + match.rule().name() + ": " + e.getMessage());
         }
+        ReplyStream stream = new ReplyStream(match.reply().chunking(), this::pass, listener);
+        if (fault != null) {
+            stream.begin(reply, Objects.requireNonNull(fault.afterChars()));
+            throw failure(fault);
+        }
+        stream.send(reply);
+        return reply;
     }
 
-    private void pass(@Nullable Duration latency) throws ModelCallException {
-        if (latency == null || latency.isZero()) {
+    private void pass(Duration pause) throws ModelCallException {
+        if (pause.isZero()) {
             return;
         }
         try {
-            sleeper.sleep(latency);
+            sleeper.sleep(pause);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new ModelCallException(
@@ -103,21 +122,26 @@ public final class ScriptedModel implements LanguageModel {
         }
     }
 
-    private void failIfScripted(ScriptRule.@Nullable Fault fault, String callId) throws ModelCallException {
-        if (fault == null) {
-            return;
+    /** The fault that this attempt meets; null if it meets none. */
+    private ScriptRule.@Nullable Fault dueFault(ScriptRule.@Nullable Fault fault, String callId) {
+        if (fault == null || fault.times() == null) {
+            return fault;
         }
-        if (fault.times() != null) {
-            String series = fault.per() == ScriptRule.Scope.CALL ? fault.key() + ' ' + callId : fault.key();
-            int attempt;
-            synchronized (attempts) {
-                attempt = attempts.merge(series, 1, Integer::sum);
-            }
-            if (attempt > fault.times()) {
-                return;
-            }
+        String key = fault.per() == ScriptRule.Scope.CALL ? fault.key() + ' ' + callId : fault.key();
+        return series.attempt(key) > fault.times() ? null : fault;
+    }
+
+    /** What to throw; for a model that hangs, only after longer than anybody waits. */
+    private ModelCallException failure(ScriptRule.Fault fault) throws ModelCallException {
+        if (fault.hang()) {
+            pass(HANG);
         }
-        throw new ModelCallException(fault.code(), fault.message(), fault.retryable(), fault.retryAfter(), null);
+        return new ModelCallException(fault.code(), fault.message(), fault.retryable(), fault.retryAfter(), null);
+    }
+
+    /** Where a call lies in the latencies: above 0, below 1, the same for each of its attempts. */
+    private double fraction(String callId) {
+        return (new SplittableRandom(script.seed() * 31 + callId.hashCode()).nextLong() >>> 12) * 0x1.0p-52 + 0x1.0p-53;
     }
 
     private ModelReply render(ModelRequest request, Turn turn, ScriptRule.Match match)

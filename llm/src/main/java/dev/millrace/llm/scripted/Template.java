@@ -63,6 +63,11 @@ final class Template {
         return new Template(List.copyOf(parts));
     }
 
+    /** A text that says what it says, whatever braces it has. */
+    static Template literal(String text) {
+        return new Template(List.of(new Literal(text)));
+    }
+
     private static Placeholder placeholder(String inner, @Nullable Pattern user) {
         int bar = inner.indexOf('|');
         String written = (bar < 0 ? inner : inner.substring(0, bar)).strip();

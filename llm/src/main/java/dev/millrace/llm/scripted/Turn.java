@@ -9,6 +9,7 @@ import dev.millrace.llm.ModelRequest;
 import dev.millrace.llm.ToolSpec;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a script sees of a request: the latest thing that the user said, and what has happened since.
@@ -18,13 +19,21 @@ import java.util.List;
  * @param results tool results since that message, oldest first
  * @param rounds how many times the model has called tools since that message
  * @param offered names of the tools that may be called
+ * @param fingerprint of the whole request; null if no rule asks for it
  */
-record Turn(String callId, String system, String user, List<ToolMessage> results, int rounds, List<String> offered) {
+record Turn(
+        String callId,
+        String system,
+        String user,
+        List<ToolMessage> results,
+        int rounds,
+        List<String> offered,
+        @Nullable String fingerprint) {
 
     /** How the runtime starts the user message that lists the memory files (F-079): nobody said that. */
     private static final String MEMORY_INDEX = "[Available memory]";
 
-    static Turn of(ModelRequest request) {
+    static Turn of(ModelRequest request, boolean withFingerprint) {
         String system = "";
         String user = "";
         List<ToolMessage> results = new ArrayList<>();
@@ -49,7 +58,8 @@ record Turn(String callId, String system, String user, List<ToolMessage> results
                 user,
                 List.copyOf(results),
                 rounds,
-                request.tools().stream().map(ToolSpec::name).toList());
+                request.tools().stream().map(ToolSpec::name).toList(),
+                withFingerprint ? Fingerprint.of(request) : null);
     }
 
     List<String> resultTools() {

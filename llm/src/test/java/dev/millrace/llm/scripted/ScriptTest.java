@@ -62,7 +62,7 @@ class ScriptTest {
                         "rules[0].calls[0].malformedArguments: there are arguments already"),
                 Arguments.of(
                         "rules:\n  - steps: []\n",
-                        "s.yaml, line 2: rules[0].steps: expected at least one step, found none"),
+                        "s.yaml, line 2: rules[0].steps: expected at least one reply, found none"),
                 Arguments.of(
                         "rules:\n  - text: a\n    steps: [{text: b}]\n",
                         "s.yaml, line 2: rules[0].text: a rule with steps says this in its steps"),

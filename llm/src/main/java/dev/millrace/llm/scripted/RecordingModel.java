@@ -1,0 +1,187 @@
+package dev.millrace.llm.scripted;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.json.JsonWriteFeature;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.millrace.llm.ChatMessage.UserMessage;
+import dev.millrace.llm.LanguageModel;
+import dev.millrace.llm.ModelCallException;
+import dev.millrace.llm.ModelErrorCode;
+import dev.millrace.llm.ModelReply;
+import dev.millrace.llm.ModelReply.Usage;
+import dev.millrace.llm.ModelRequest;
+import dev.millrace.llm.StreamListener;
+import dev.millrace.llm.ToolCallRequest;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Lets another model answer and writes down what it was asked and what it said, as a script with which a {@link
+ * ScriptedModel} gives the same replies to the same requests. Each reply is in the file before it is passed on. Failures
+ * that may be tried again are not recorded, nor is a call that was cancelled: what counts is what the task got.
+ *
+ * <p>The file holds the replies, but of a request only a fingerprint and the beginning of what the user said. A file that
+ * is there already is continued.
+ */
+public final class RecordingModel implements LanguageModel {
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(RecordingModel.class);
+    private static final int SHOWN_OF_A_QUESTION = 80;
+    // YAML takes all of JSON as long as it is written in ASCII
+    private static final JsonMapper JSON =
+            JsonMapper.builder().enable(JsonWriteFeature.ESCAPE_NON_ASCII).build();
+
+    private final LanguageModel model;
+    private final Path file;
+    private final ReentrantLock lock = new ReentrantLock();
+
+    /**
+     * Records to this file.
+     *
+     * @throws IllegalArgumentException if it cannot be written
+     */
+    public RecordingModel(LanguageModel model, Path file) {
+        this.model = model;
+        this.file = file;
+        try {
+            if (Files.notExists(file) || Files.size(file) == 0) {
+                Files.writeString(file, """
+                        # Recorded by Millrace; docs/scripted-model.md says how to play it.
+                        model: %s
+                        fallback: { fail: { code: script_error, message: "nothing was recorded for this request" } }
+                        rules:
+                        """.formatted(write(model.name())));
+            }
+        } catch (IOException e) {
+            throw new IllegalArgumentException("record: expected a file that can be written, found " + file + ": " + e);
+        }
+    }
+
+    @Override
+    public ModelReply chat(ModelRequest request) throws ModelCallException {
+        return recorded(request, () -> model.chat(request));
+    }
+
+    @Override
+    public ModelReply stream(ModelRequest request, StreamListener listener) throws ModelCallException {
+        return recorded(request, () -> model.stream(request, listener));
+    }
+
+    @Override
+    public String name() {
+        return model.name();
+    }
+
+    @Override
+    public String description() {
+        return model.description() + ", recorded to " + file;
+    }
+
+    @Override
+    public @Nullable String fallbackFor(@Nullable String name) {
+        return model.fallbackFor(name);
+    }
+
+    private interface Call {
+        ModelReply run() throws ModelCallException;
+    }
+
+    private ModelReply recorded(ModelRequest request, Call call) throws ModelCallException {
+        long start = System.nanoTime();
+        try {
+            ModelReply reply = call.run();
+            append(request, reply(reply, start));
+            return reply;
+        } catch (ModelCallException e) {
+            if (!e.retryable() && e.code() != ModelErrorCode.CANCELLED && e.code() != ModelErrorCode.INTERNAL_ERROR) {
+                append(request, Map.of("fail", Map.of("code", e.code().wireName(), "message", e.getMessage())));
+            }
+            throw e;
+        }
+    }
+
+    private static Map<String, Object> reply(ModelReply reply, long start) {
+        Map<String, Object> json = new LinkedHashMap<>();
+        if (reply.reasoning() != null) {
+            json.put("reasoning", reply.reasoning());
+        }
+        // a reply must say something; an empty one is one without words
+        if (reply.text() != null || reply.toolCalls().isEmpty()) {
+            json.put("text", reply.text() == null ? "" : reply.text());
+        }
+        if (!reply.toolCalls().isEmpty()) {
+            json.put(
+                    "calls",
+                    reply.toolCalls().stream().map(RecordingModel::call).toList());
+        }
+        json.put("finishReason", reply.finishReason().wireName());
+        json.put("latencyMs", (System.nanoTime() - start) / 1_000_000);
+        Usage usage = reply.usage();
+        json.put(
+                "usage",
+                Map.of(
+                        "inputTokens", usage.inputTokens(),
+                        "outputTokens", usage.outputTokens(),
+                        "cachedInputTokens", usage.cachedInputTokens(),
+                        "reasoningTokens", usage.reasoningTokens()));
+        return json;
+    }
+
+    private static Map<String, Object> call(ToolCallRequest call) {
+        return call.malformedArguments() == null
+                ? Map.of("tool", call.toolName(), "arguments", call.arguments())
+                : Map.of("tool", call.toolName(), "malformedArguments", call.malformedArguments());
+    }
+
+    private void append(ModelRequest request, Map<String, Object> reply) {
+        Map<String, Object> rule = new LinkedHashMap<>();
+        rule.put("request", Fingerprint.of(request));
+        rule.put("literal", true);
+        rule.put("sequence", List.of(reply));
+        String entry = "  # " + question(request) + "\n  - " + write(rule) + "\n";
+        lock.lock();
+        try {
+            Files.write(file, entry.getBytes(StandardCharsets.UTF_8), StandardOpenOption.APPEND);
+        } catch (IOException e) {
+            // the reply is paid for and good: a recording with a gap is the smaller loss
+            LOGGER.atWarn()
+                    .addKeyValue("callId", request.callId())
+                    .addKeyValue("file", file)
+                    .setCause(e)
+                    .log("a model call could not be recorded");
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The beginning of what the user said last, in one line of ASCII. */
+    private static String question(ModelRequest request) {
+        List<String> said = new ArrayList<>();
+        request.messages().forEach(message -> {
+            if (message instanceof UserMessage user) {
+                said.add(user.text());
+            }
+        });
+        String last = said.isEmpty() ? "" : said.getLast();
+        return write(last.length() <= SHOWN_OF_A_QUESTION ? last : last.substring(0, SHOWN_OF_A_QUESTION));
+    }
+
+    private static String write(Object value) {
+        try {
+            return JSON.writeValueAsString(value).replace("\u007f", "\\u007f");
+        } catch (JsonProcessingException e) {
+            throw new IllegalArgumentException("a recorded call: expected JSON values", e);
+        }
+    }
+}
