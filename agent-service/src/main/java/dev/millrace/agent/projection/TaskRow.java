@@ -218,7 +218,16 @@ record TaskRow(
 
     /** What a suspended task took lets it go on, once it is its turn again. */
     private static Progress goesOn(Event event, Progress progress) {
-        return progress.isIn("suspended") ? progress.waiting(Waits.forAdmission(event)) : progress;
+        if (!progress.isIn("suspended")) {
+            return progress;
+        }
+        String question = progress.said.question;
+        if (question != null
+                && event.type() == KnownEventType.TASK_RESUMED
+                && event.payload().get("newInput") == null) {
+            return progress.waiting(progress.waits.asked(event, question));
+        }
+        return progress.waiting(Waits.forAdmission(event));
     }
 
     private static Progress ended(Progress progress, String state) {

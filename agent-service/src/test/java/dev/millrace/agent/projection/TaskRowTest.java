@@ -160,6 +160,28 @@ class TaskRowTest {
     }
 
     @Test
+    void shouldStillWaitForTheAnswerIfItIsMerelyResumed() {
+        // given
+        Histories history = Histories.startedBy("m1")
+                .created()
+                .then(KnownEventType.TASK_SUSPENDED, Map.of("reason", "by hand"))
+                .moved("reasoning", "suspended")
+                .then(KnownEventType.NEED_MORE_INFO, Map.of("question", "Where?"));
+
+        // when
+        TaskView resumed =
+                view(history.then(KnownEventType.TASK_RESUMED, Map.of()).events());
+        TaskView answered = view(history.then(KnownEventType.TASK_RESUMED, Map.of("newInput", "Here"))
+                .events());
+
+        // then
+        assertThat(Objects.requireNonNull(resumed.waitingFor()))
+                .returns("answer", WaitingFor::kind)
+                .returns("Where?", WaitingFor::question);
+        assertThat(Objects.requireNonNull(answered.waitingFor())).returns("admission", WaitingFor::kind);
+    }
+
+    @Test
     void shouldWaitForEachApprovalAndThenForItsTurn() {
         // given
         Histories history = Histories.startedBy("m1")

@@ -112,7 +112,7 @@ public class TaskControlResource {
             content = @Content(schema = @Schema(implementation = ApiShapes.Task.class)))
     @APIResponse(responseCode = "400", description = "bad_json, bad_field, missing_input, bad_parameter")
     @APIResponse(responseCode = "404", description = "unknown_task")
-    @APIResponse(responseCode = "409", description = "not_resumable, approval_open")
+    @APIResponse(responseCode = "409", description = "not_resumable, answer_open, approval_open")
     @APIResponse(responseCode = "503", description = "query_unavailable, broker_unavailable")
     public Response resume(
             @PathParam("taskId") String taskId,
@@ -206,7 +206,10 @@ public class TaskControlResource {
                 }
             }
             case "suspended" -> {
-                if (newInput == null && waitsForApproval(task)) {
+                if (newInput == null && waitsFor("answer", task)) {
+                    throw conflict("answer_open", task, "and waits for an answer to its question: give it as newInput");
+                }
+                if (newInput == null && waitsFor("approval", task)) {
                     throw conflict(
                             "approval_open",
                             task,
@@ -218,9 +221,8 @@ public class TaskControlResource {
         }
     }
 
-    private static boolean waitsForApproval(Known task) {
-        return task.view().get("waitingFor") instanceof Map<?, ?> waitingFor
-                && "approval".equals(waitingFor.get("kind"));
+    private static boolean waitsFor(String kind, Known task) {
+        return task.view().get("waitingFor") instanceof Map<?, ?> waitingFor && kind.equals(waitingFor.get("kind"));
     }
 
     private Known known(String namespace, String taskId) throws QueryUnavailableException, InterruptedException {

@@ -161,6 +161,25 @@ class ControlsIT {
         assertThat(answer.text("detail")).contains("/v1/approvals");
     }
 
+    @Test
+    void shouldAskForTheAnswerWhenATaskHasAsked() throws Exception {
+        // given
+        String id = known(null, "suspended");
+        gateway.journal(
+                Event.root(id, KnownEventType.MESSAGE_RECEIVED, Instant.now()).build(),
+                KnownEventType.TASK_SUSPENDED,
+                2,
+                Map.of("question", "Which one?"));
+        await().atMost(GatewayClient.LIMIT)
+                .until(() -> gateway.get("/v1/tasks/" + id).body().contains("answer"));
+
+        // then
+        assertProblem(gateway.postJson("/v1/tasks/" + id + "/resume", Map.of()), 409, "answer_open");
+        assertThat(gateway.postJson("/v1/tasks/" + id + "/resume", Map.of("newInput", "this one"))
+                        .status())
+                .isEqualTo(202);
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"suspend", "resume"})
     @DisplayName("F-117: an unknown task is not found")

@@ -249,6 +249,8 @@ final class StubAgent implements AutoCloseable {
         view.put("state", stateOf(history));
         if (last.type() == KnownEventType.APPROVAL_REQUESTED) {
             view.put("waitingFor", Map.of("kind", "approval"));
+        } else if (last.text("question") != null) {
+            view.put("waitingFor", Map.of("kind", "answer"));
         }
         view.put("response", last.payload().get("result") instanceof Map<?, ?> result ? result.get("response") : null);
         view.put("lastCursor", history.getLast().cursor().toString());
