@@ -8,6 +8,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,18 +20,21 @@ public final class ToolRouting {
     private final Agents agents;
     private final ToolCatalogue catalogue;
     private final Approvals approvals;
+    private final SubAgents subAgents;
 
     public ToolRouting(Agents agents, ToolCatalogue catalogue, Approvals approvals) {
         this.agents = agents;
         this.catalogue = catalogue;
         this.approvals = approvals;
+        this.subAgents = new SubAgents(agents);
     }
 
     /** The tools of an agent, by name. */
     public List<ToolDefinition> visibleTo(String taskType) {
         AgentDefinition agent = agents.of(taskType);
-        return catalogue.all().stream()
-                .filter(tool -> agent.allows(tool.name()))
+        return Stream.concat(
+                        catalogue.all().stream().filter(tool -> agent.allows(tool.name())),
+                        subAgents.visibleTo(agent).stream())
                 .sorted(Comparator.comparing(ToolDefinition::name))
                 .toList();
     }
@@ -52,6 +56,9 @@ public final class ToolRouting {
      */
     public ToolCall.Route route(
             String taskType, String namespace, String toolName, Map<String, @Nullable Object> arguments) {
+        if (SubAgents.owns(toolName)) {
+            return subAgents.route(agents.of(taskType), toolName, arguments);
+        }
         ToolDefinition tool = catalogue.find(toolName);
         if (tool == null) {
             return new ToolCall.Refuse(

@@ -38,7 +38,10 @@ class ToolRoutingTest {
         assertThat(routing.visibleTo("explore"))
                 .extracting(ToolDefinition::name)
                 .containsExactly("notify", "read_file");
-        assertThat(routing.visibleTo("general")).hasSize(5);
+        assertThat(routing.visibleTo("general"))
+                .extracting(ToolDefinition::name)
+                .hasSize(7)
+                .contains("spawn_task", "resume_task");
     }
 
     @Test
@@ -57,6 +60,37 @@ class ToolRoutingTest {
         assertThat(routing.route("general", "default", "ReadFile", Map.of()))
                 .isEqualTo(new ToolCall.Refuse(
                         "tool_not_found", "Tool \"ReadFile\" not found. Did you mean \"read_file\"?"));
+    }
+
+    @Test
+    @DisplayName("F-168: who names sub-agents can start tasks of them, and of no others")
+    void shouldRouteSubTasks() throws InvalidAgentException {
+        AgentDefinition boss = AgentFile.ofText("boss", "---\ndescription: d\ntools: []\nsubAgents: [explore]\n---\np")
+                .definition();
+        agents.add(boss);
+        agents.use("boss", boss.version());
+
+        assertThat(routing.route("boss", "default", "spawn_task", Map.of("input", "look", "type", "explore")))
+                .isEqualTo(new ToolCall.Spawn("explore", "look", false));
+        assertThat(routing.route(
+                        "boss",
+                        "default",
+                        "spawn_task",
+                        Map.of("input", "look", "type", "explore", "background", true)))
+                .isEqualTo(new ToolCall.Spawn("explore", "look", true));
+        assertThat(routing.route("boss", "default", "spawn_task", Map.of("input", "look", "type", "plan")))
+                .isEqualTo(new ToolCall.Refuse(
+                        "invalid_arguments", "VALIDATION ERROR: type: expected one of [explore], found plan"));
+        assertThat(routing.route("boss", "default", "spawn_task", Map.of("input", " ")))
+                .isInstanceOf(ToolCall.Refuse.class);
+        assertThat(routing.route("boss", "default", "resume_task", Map.of("input", "more", "task_id", "../x")))
+                .isInstanceOf(ToolCall.Refuse.class);
+        assertThat(routing.route("explore", "default", "spawn_task", Map.of("input", "look")))
+                .isEqualTo(new ToolCall.Refuse(
+                        "tool_not_allowed", "Tool \"spawn_task\" is not available for task type \"explore\""));
+        assertThat(routing.visibleTo("boss"))
+                .extracting(ToolDefinition::name)
+                .containsExactly("resume_task", "spawn_task");
     }
 
     @Test

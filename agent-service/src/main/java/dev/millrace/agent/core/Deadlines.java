@@ -60,6 +60,7 @@ public final class Deadlines {
             case Plan.Held held -> NEVER;
             case Deciding deciding -> deciding.expiresAtMs();
             case Requested requested -> requested.deadlineMs();
+            case Plan.Delegated delegated -> NEVER;
             case Plan.Done done -> NEVER;
         };
     }
@@ -91,6 +92,7 @@ public final class Deadlines {
                         deciding.run().approval() != null
                                 && deciding.run().approval().approveOnExpiry());
             case Plan.Held held -> throw new IllegalStateException("a call is late that nobody was asked for");
+            case Plan.Delegated delegated -> throw new IllegalStateException("a child is late that has no deadline");
             case Plan.Done done -> throw new IllegalStateException("a call is late that is done");
         };
     }

@@ -32,6 +32,27 @@ public sealed interface Effect {
     /** Put the task in line for a place; {@link TaskEvent.Admitted} answers it when its turn has come. */
     record RequestAdmission() implements Effect {}
 
+    /**
+     * Start a task, as this one's child.
+     *
+     * @param childId its id, which follows from the call's
+     * @param limits what it may use at most: a share of what its parent has left
+     */
+    record StartChild(
+            String callId, String childId, String taskType, String input, boolean background, TaskLimits limits)
+            implements Effect {}
+
+    /**
+     * Let a child go on that has completed.
+     *
+     * @param childId the task that the model takes for its child; whether it is one, its own row says
+     * @param limits what it may use from now on at most
+     */
+    record ResumeChild(String callId, String childId, String input, TaskLimits limits) implements Effect {}
+
+    /** Cancel a child. */
+    record CancelChild(String childId, String reason) implements Effect {}
+
     /** Record this fact in the journal. */
     record Publish(Fact fact) implements Effect {}
 

@@ -18,6 +18,9 @@ public sealed interface Fact {
     /** A tool call was refused before it ran (TOOL_CALL_FAILED, F-154). */
     record ToolRefused(String callId, String toolName, String code, String message) implements Fact {}
 
+    /** A child works in the background; that is the result of the call for now (TOOL_CALL_COMPLETED). */
+    record ChildAccepted(String callId, String toolName, String childId) implements Fact {}
+
     /** A model call took too long (MODEL_CALL_FAILED, X-43). */
     record ModelTimedOut(String callId, long timeoutMs) implements Fact {}
 

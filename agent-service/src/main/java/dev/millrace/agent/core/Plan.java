@@ -99,12 +99,25 @@ public record Plan(List<Step> steps, boolean sequential) {
         static final Requested OF_NOBODY = new Requested(0, Deadlines.NEVER, null);
     }
 
+    /**
+     * A child works on it, and its answer is the result; it has no deadline of its own, since the child lives no longer than
+     * its parent.
+     *
+     * @param childId the child
+     */
+    public record Delegated(String childId) implements Standing {}
+
     /** The result is in the transcript. */
     public record Done() implements Standing {}
 
     /** The plan for a reply without tool calls: no model call, no transition (F-081). */
     static Plan response(@Nullable String text) {
         return new Plan(List.of(new RespondStep(0, text, false)), false);
+    }
+
+    /** The plan for a reply without tool calls, after it was given. */
+    static Plan responded(RespondStep step) {
+        return new Plan(List.of(new RespondStep(step.index(), step.response(), true)), false);
     }
 
     /** The plan for a reply with tool calls; none of them has been asked for. */
@@ -124,7 +137,8 @@ public record Plan(List<Step> steps, boolean sequential) {
 
     /** The call with this id, if it awaits a result. */
     Optional<CallStep> awaiting(String callId) {
-        return call(callId).filter(step -> step.standing() instanceof Requested);
+        return call(callId)
+                .filter(step -> step.standing() instanceof Requested || step.standing() instanceof Delegated);
     }
 
     /** The call with this id. */
@@ -150,6 +164,15 @@ public record Plan(List<Step> steps, boolean sequential) {
         return calls().stream()
                 .filter(step -> step.standing() instanceof Deciding)
                 .toList();
+    }
+
+    /** Whether nothing can be done until a child has answered. */
+    boolean waitsForChildren() {
+        List<CallStep> open = openCalls();
+        return open.stream().anyMatch(step -> step.standing() instanceof Delegated)
+                && open.stream()
+                        .allMatch(step -> step.standing() instanceof Delegated || step.standing() instanceof Held)
+                && startable().isEmpty();
     }
 
     /** Tool calls whose turn it is. */

@@ -31,6 +31,9 @@ final class Steps {
 
     /** Starts the next iteration, unless a limit is reached. */
     Transition callModel(TaskContext before, Meta cause, List<Effect> earlier) {
+        if (!before.children().news().isEmpty()) {
+            return callModel(told(before), cause, Turns.news(before, earlier));
+        }
         TaskContext context = before.nextIteration();
         Optional<TaskError> reached = limitReached(context);
         if (reached.isPresent()) {
@@ -40,6 +43,10 @@ final class Steps {
         long deadlineMs = Deadlines.after(cause.nowMs(), limits.modelCallTimeoutMs());
         return to(new Reasoning(context, callId, deadlineMs), new CallModel(callId, context.iteration()))
                 .after(earlier);
+    }
+
+    private static TaskContext told(TaskContext before) {
+        return before.appended(Turns.news(before)).with(before.children().withoutNews());
     }
 
     private Optional<TaskError> limitReached(TaskContext context) {
@@ -52,11 +59,12 @@ final class Steps {
         if (context.transcriptChars() > task.maxTranscriptChars()) {
             return Optional.of(TaskError.transcriptLimit(task.maxTranscriptChars(), context.transcriptChars()));
         }
-        if (used.total() >= task.maxTokens()) {
-            return Optional.of(TaskError.tokenLimit(task.maxTokens(), used.total()));
+        Children children = context.children();
+        if (left(task.maxTokens(), used.total(), children.tokens()) < 1) {
+            return Optional.of(TaskError.tokenLimit(task.maxTokens(), used.total(), children.tokens()));
         }
-        if (used.costMicros() >= task.maxCostMicros()) {
-            return Optional.of(TaskError.costLimit(task.maxCostMicros(), used.costMicros()));
+        if (left(task.maxCostMicros(), used.costMicros(), children.costMicros()) < 1) {
+            return Optional.of(TaskError.costLimit(task.maxCostMicros(), used.costMicros(), children.costMicros()));
         }
         if (ofSession.total() >= limits.maxSessionTokens()) {
             return Optional.of(TaskError.sessionTokenLimit(limits.maxSessionTokens(), ofSession.total()));
@@ -90,20 +98,40 @@ final class Steps {
     /** Starts what can be started; what comes then depends on what is left to wait for. */
     Transition proceed(Acting s, Meta cause, List<Effect> earlier) {
         List<Effect> effects = new ArrayList<>(earlier);
-        Plan plan = s.plan();
-        for (Plan.CallStep step : plan.startable()) {
-            plan = plan.with(step, start(step, (Plan.Held) step.standing(), cause.nowMs(), effects));
+        Acting after = s;
+        for (Plan.CallStep step : s.plan().startable()) {
+            after = start(after, step, (Plan.Held) step.standing(), cause.nowMs(), effects);
         }
-        Acting after = new Acting(s.context(), plan);
+        Plan plan = after.plan();
         if (plan.done()) {
             // any tool step means that the model must see the results, also when a tool failed (F-130)
             return callModel(after.context(), cause, effects);
         }
-        return new Transition(plan.undecided().isEmpty() ? after : Suspended.forApproval(after), effects);
+        if (!plan.undecided().isEmpty()) {
+            return new Transition(Suspended.forApproval(after), effects);
+        }
+        // who waits for children gives its place away, or they might wait for it
+        return new Transition(plan.waitsForChildren() ? Suspended.forChildren(after) : after, effects);
     }
 
-    private Plan.Standing start(Plan.CallStep step, Plan.Held held, long nowMs, List<Effect> effects) {
+    private Acting start(Acting s, Plan.CallStep step, Plan.Held held, long nowMs, List<Effect> effects) {
         return switch (held.route()) {
+            case ToolCall.Spawn spawn -> Delegation.spawn(s, step, spawn, nowMs, effects);
+            case ToolCall.Resume resume -> Delegation.resume(s, step, resume, nowMs, effects);
+            case ToolCall.Run run ->
+                new Acting(s.context(), s.plan().with(step, request(step, held, run, nowMs, effects)));
+            case ToolCall.Refuse refuse -> refuse(s, step, refuse.code(), refuse.message(), effects);
+        };
+    }
+
+    static Acting refuse(Acting s, Plan.CallStep step, String code, String message, List<Effect> effects) {
+        effects.add(new FollowUp(new Fact.ToolRefused(step.callId(), step.toolName(), code, message)));
+        return new Acting(s.context(), s.plan().with(step, Requested.OF_NOBODY));
+    }
+
+    private Plan.Standing request(
+            Plan.CallStep step, Plan.Held held, ToolCall.Run route, long nowMs, List<Effect> effects) {
+        return switch (route) {
             case ToolCall.Run run
             when run.approval() != null -> {
                 long expiresAtMs = Deadlines.after(nowMs, run.approval().expiryMs());
@@ -124,11 +152,6 @@ final class Steps {
                 yield new Requested(
                         run.timeoutMs(), Deadlines.after(nowMs, patienceMs), held.edited() ? held.arguments() : null);
             }
-            case ToolCall.Refuse refuse -> {
-                effects.add(new FollowUp(
-                        new Fact.ToolRefused(step.callId(), step.toolName(), refuse.code(), refuse.message())));
-                yield Requested.OF_NOBODY;
-            }
         };
     }
 
@@ -139,11 +162,18 @@ final class Steps {
         if (e.notification() != null && !e.isError()) {
             effects.add(new Publish(new Fact.Notified(e.notification())));
         }
-        return new Acting(s.context().appended(result).actionDone(), s.plan().with(step, new Plan.Done()));
+        TaskContext context = s.context().appended(result).actionDone();
+        if (step.standing() instanceof Plan.Delegated) {
+            context = context.used(e.usage()).with(context.children().ended(step.callId()));
+        }
+        return new Acting(context, s.plan().with(step, new Plan.Done()));
     }
 
     static Transition responded(Acting s, Plan.RespondStep step) {
         TaskContext context = s.context().actionDone();
+        if (context.children().anyInBackground() || !context.children().news().isEmpty()) {
+            return Delegation.answeredTooEarly(new Acting(context, Plan.responded(step)), step.response());
+        }
         return to(new Completed(context), new Publish(completed(context, step.response())));
     }
 
@@ -154,6 +184,12 @@ final class Steps {
 
     static Transition fail(TaskContext context, TaskError error, List<Effect> earlier) {
         return to(new Failed(context, error), new Publish(new Fact.Failed(error, context.iteration(), context.usage())))
+                .after(Delegation.cancelAll(context, "its parent task has failed"))
                 .after(earlier);
+    }
+
+    /** What is left of a limit, when so much was used and so much is set aside. */
+    static long left(long max, long used, long setAside) {
+        return max == TaskLimits.NONE ? TaskLimits.NONE : max - used - setAside;
     }
 }

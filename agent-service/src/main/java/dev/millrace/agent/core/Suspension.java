@@ -103,7 +103,8 @@ final class Suspension {
         if (!s.undecided().isEmpty()) {
             return to(s.heldByHand(false, Suspended.FOR_APPROVAL));
         }
-        return to(s.goingOn(Continuation.ON), new RequestAdmission());
+        Suspended released = s.heldByHand(false, Suspended.FOR_CHILDREN);
+        return released.awaitsChildren() ? to(released) : to(s.goingOn(Continuation.ON), new RequestAdmission());
     }
 
     /** Somebody says something: the answer to a question, or something new to think about (F-132). */
@@ -205,7 +206,7 @@ final class Suspension {
     static Transition recorded(Suspended s, Acting from, Plan.CallStep step, ToolReturned e) {
         List<Effect> effects = new ArrayList<>();
         Acting after = Steps.record(from, step, e, effects);
-        return new Transition(s.from(after), effects);
+        return Delegation.goOnIfChildrenAreIn(s.from(after), effects);
     }
 
     /** Admitted again: goes on from where it stopped (F-131), or with what was said. */
@@ -233,7 +234,8 @@ final class Suspension {
                     case Acting from -> Turns.interruption(from.plan(), next.texts());
                 };
         effects.addAll(TaskFsm.settleOpenCall(s));
-        effects.add(new Append(s.context().transcriptLength(), entries));
-        return steps.callModel(s.context().admitted(e.sessionUse()).appended(entries), cause, effects);
+        TaskContext context = Delegation.interrupted(s, effects).context();
+        effects.add(new Append(context.transcriptLength(), entries));
+        return steps.callModel(context.admitted(e.sessionUse()).appended(entries), cause, effects);
     }
 }

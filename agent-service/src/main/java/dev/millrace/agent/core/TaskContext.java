@@ -13,9 +13,16 @@ import java.util.List;
  * @param causalDepth how many tasks led to this one, each starting the next; 0 = none did
  * @param progress how far it is
  * @param budget what it may use and has used
+ * @param children the tasks that it has started
  */
 public record TaskContext(
-        String taskId, String taskType, int priority, int causalDepth, Progress progress, Budget budget) {
+        String taskId,
+        String taskType,
+        int priority,
+        int causalDepth,
+        Progress progress,
+        Budget budget,
+        Children children) {
 
     /**
      * How far a task is.
@@ -56,14 +63,15 @@ public record TaskContext(
     }
 
     static TaskContext start(TaskEvent.InputReceived input, TaskLimits limits) {
+        long expiresAtMs = Deadlines.after(input.meta().nowMs(), limits.maxLifeTimeMs());
         return new TaskContext(
                 input.meta().taskId(),
                 input.taskType(),
                 input.priority(),
                 input.terms().causalDepth(),
                 new Progress(0, 0, 0, 1, input.text().length()),
-                new Budget(
-                        limits, Deadlines.after(input.meta().nowMs(), limits.maxLifeTimeMs()), Usage.NONE, Usage.NONE));
+                new Budget(limits, expiresAtMs, Usage.NONE, Usage.NONE),
+                Children.NONE);
     }
 
     /** Model calls since the start or the last resume from completed (F-074). */
@@ -101,11 +109,15 @@ public record TaskContext(
     }
 
     private TaskContext with(Progress next) {
-        return new TaskContext(taskId, taskType, priority, causalDepth, next, budget);
+        return new TaskContext(taskId, taskType, priority, causalDepth, next, budget, children);
     }
 
     private TaskContext with(Budget next) {
-        return new TaskContext(taskId, taskType, priority, causalDepth, progress, next);
+        return new TaskContext(taskId, taskType, priority, causalDepth, progress, next, children);
+    }
+
+    TaskContext with(Children next) {
+        return new TaskContext(taskId, taskType, priority, causalDepth, progress, budget, next);
     }
 
     TaskContext nextIteration() {
@@ -129,14 +141,16 @@ public record TaskContext(
         return with(progress.appended(entries));
     }
 
-    /** Ready for new input after completion (F-148): iterations and life time start anew, transcript and actions stay. */
-    TaskContext withNewInput(long nowMs) {
+    /**
+     * Ready for new input after completion (F-148): iterations and life time start anew, transcript and actions stay.
+     *
+     * @param more what it may use from now on at most; {@link TaskLimits#UNLIMITED} = what is left of its own limits
+     */
+    TaskContext withNewInput(long nowMs, TaskLimits more) {
+        TaskLimits limits = budget.limits().after(usage(), more);
         return with(new Progress(0, actionsCount(), transcriptLength(), transcriptLength(), transcriptChars()))
                 .with(new Budget(
-                        budget.limits(),
-                        Deadlines.after(nowMs, budget.limits().maxLifeTimeMs()),
-                        usage(),
-                        budget.sessionBefore()));
+                        limits, Deadlines.after(nowMs, limits.maxLifeTimeMs()), usage(), budget.sessionBefore()));
     }
 
     /**

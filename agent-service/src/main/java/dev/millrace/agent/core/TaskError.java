@@ -24,13 +24,18 @@ public record TaskError(String code, String message) {
                 "transcript_limit", "The transcript may have at most " + max + " characters, it would have " + found);
     }
 
-    static TaskError tokenLimit(long max, long found) {
-        return new TaskError("token_limit", "The task may use at most " + max + " tokens, it has used " + found);
+    static TaskError tokenLimit(long max, long found, long setAside) {
+        return new TaskError(
+                "token_limit",
+                "The task may use at most " + max + " tokens, it has used " + found
+                        + (setAside == 0 ? "" : ", and " + setAside + " are set aside for its sub-tasks"));
     }
 
-    static TaskError costLimit(long max, long found) {
+    static TaskError costLimit(long max, long found, long setAside) {
         return new TaskError(
-                "cost_limit", "The task may cost at most " + dollars(max) + ", it has cost " + dollars(found));
+                "cost_limit",
+                "The task may cost at most " + dollars(max) + ", it has cost " + dollars(found)
+                        + (setAside == 0 ? "" : ", and " + dollars(setAside) + " are set aside for its sub-tasks"));
     }
 
     static TaskError sessionTokenLimit(long max, long found) {

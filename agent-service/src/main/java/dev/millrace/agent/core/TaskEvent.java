@@ -99,13 +99,24 @@ public sealed interface TaskEvent {
      * @param content JSON of the result, or the error's text
      * @param isError whether it failed
      * @param notification the message of a successful {@code notify} call (F-116); {@code null} = this is none
+     * @param usage what a child has used; of no meaning for any other call
      */
     record ToolReturned(
             Meta meta,
             String callId,
             String content,
             boolean isError,
-            @Nullable String notification) implements TaskEvent {}
+            @Nullable String notification,
+            Usage usage) implements TaskEvent {}
+
+    /**
+     * A child in the background has ended ({@code background_task.completed} or {@code background_task.failed}).
+     *
+     * @param callId the call that started it
+     * @param news what came of it, for the model
+     * @param usage what it has used
+     */
+    record ChildEnded(Meta meta, String callId, String news, Usage usage) implements TaskEvent {}
 
     /**
      * A person has decided on a tool call, or its time is over (APPROVAL_DECIDED).
@@ -131,8 +142,10 @@ public sealed interface TaskEvent {
      *
      * @param newInput what to go on with; {@code null} = from where it stopped, which is no answer to a question and no
      *     decision on a tool call
+     * @param more what a completed task may use from now on at most, where its parent says so; else {@link
+     *     TaskLimits#UNLIMITED}
      */
-    record TaskResumed(Meta meta, @Nullable String newInput) implements TaskEvent {}
+    record TaskResumed(Meta meta, @Nullable String newInput, TaskLimits more) implements TaskEvent {}
 
     /** Someone wants the task to end (TASK_CANCEL_REQUESTED). */
     record CancelRequested(Meta meta, String reason) implements TaskEvent {}

@@ -19,6 +19,7 @@ import dev.millrace.agent.core.Effect.SettleModelCall;
 import dev.millrace.agent.core.TaskEvent.Admitted;
 import dev.millrace.agent.core.TaskEvent.ApprovalDecided;
 import dev.millrace.agent.core.TaskEvent.CancelRequested;
+import dev.millrace.agent.core.TaskEvent.ChildEnded;
 import dev.millrace.agent.core.TaskEvent.FailureDeclared;
 import dev.millrace.agent.core.TaskEvent.InputReceived;
 import dev.millrace.agent.core.TaskEvent.ModelCallFailed;
@@ -50,7 +51,8 @@ import java.util.OptionalLong;
 /**
  * Decides what one task does next. No clock, no randomness, no I/O: equal arguments give an equal result, so it may be
  * called from any thread and a history can be replayed. {@code docs/task-lifecycle.md} is generated from it. What is legal
- * in which state stands here; {@link Steps} is how a task works, {@link Suspension} how it waits, {@link Deadlines} when it
+ * in which state stands here; {@link Steps} is how a task works, {@link Suspension} how it waits,
+ * {@link Delegation} how it has others work for it, {@link Deadlines} when it
  * has waited long enough.
  */
 public final class TaskFsm {
@@ -98,6 +100,7 @@ public final class TaskFsm {
             case ModelCallFailed e -> stay(s, e, UNKNOWN_TASK);
             case StepCompleted e -> stay(s, e, UNKNOWN_TASK);
             case ToolReturned e -> stay(s, e, UNKNOWN_TASK);
+            case ChildEnded e -> stay(s, e, UNKNOWN_TASK);
             case ApprovalDecided e -> stay(s, e, UNKNOWN_TASK);
             case TaskSuspended e -> stay(s, e, UNKNOWN_TASK);
             case TaskResumed e -> stay(s, e, UNKNOWN_TASK);
@@ -140,6 +143,7 @@ public final class TaskFsm {
             case ModelCallFailed e -> stay(s, e, STALE_CALL);
             case StepCompleted e -> stay(s, e, STALE_CALL);
             case ToolReturned e -> stay(s, e, STALE_CALL);
+            case ChildEnded e -> stay(s, e, STALE_CALL);
             case ApprovalDecided e -> stay(s, e, STALE_CALL);
             case TaskSuspended e -> stay(s, e, NOT_SUSPENDABLE);
             case TaskResumed e -> stay(s, e, NOT_WAITING);
@@ -170,6 +174,7 @@ public final class TaskFsm {
             case TaskCreated e -> stay(s, e, DUPLICATE);
             case StepCompleted e -> stay(s, e, STALE_CALL);
             case ToolReturned e -> stay(s, e, STALE_CALL);
+            case ChildEnded e -> Delegation.ended(s, e);
             case ApprovalDecided e -> stay(s, e, STALE_CALL);
             case TaskResumed e -> stay(s, e, NOT_WAITING);
         };
@@ -187,6 +192,7 @@ public final class TaskFsm {
                         .openResponse(e.stepIndex())
                         .map(step -> Steps.responded(s, step))
                         .orElseGet(() -> stay(s, e, STALE_CALL));
+            case ChildEnded e -> Delegation.ended(s, e);
             case TimePassed e -> timePassed(s, s, false, e);
             case TaskSuspended e -> to(Suspended.byHand(s, e.reason()));
             case CancelRequested e -> cancel(s, e);
@@ -228,6 +234,7 @@ public final class TaskFsm {
                                 .map(step -> Suspension.recorded(s, from, step, e))
                                 .orElseGet(() -> stay(s, e, STALE_CALL))
                         : stay(s, e, STALE_CALL);
+            case ChildEnded e -> Delegation.ended(s, e);
             case TimePassed e -> timePassed(s, s.from(), s.awaitsReply(), e);
             case TaskSuspended e -> Suspension.hold(s, e);
             case CancelRequested e -> cancel(s, e);
@@ -239,10 +246,10 @@ public final class TaskFsm {
 
     private Transition whileCompleted(Completed s, TaskEvent event) {
         return switch (event) {
-            case TaskResumed(Meta meta, String newInput)
-            when newInput != null -> {
-                List<TranscriptEntry> entries = List.of(new UserText(newInput));
-                TaskContext context = s.context().withNewInput(meta.nowMs());
+            case TaskResumed e
+            when e.newInput() != null -> {
+                List<TranscriptEntry> entries = List.of(new UserText(e.newInput()));
+                TaskContext context = s.context().withNewInput(e.meta().nowMs(), e.more());
                 yield to(
                         new Idle(context.appended(entries), true, Deadlines.NEVER),
                         new Append(context.transcriptLength(), entries),
@@ -258,6 +265,7 @@ public final class TaskFsm {
             case ModelCallFailed e -> stay(s, e, STALE_CALL);
             case StepCompleted e -> stay(s, e, STALE_CALL);
             case ToolReturned e -> stay(s, e, STALE_CALL);
+            case ChildEnded e -> stay(s, e, STALE_CALL);
             case ApprovalDecided e -> stay(s, e, STALE_CALL);
             case TaskSuspended e -> stay(s, e, TASK_COMPLETED);
             case CancelRequested e -> stay(s, e, TASK_COMPLETED);
@@ -294,12 +302,14 @@ public final class TaskFsm {
 
     private static Transition cancel(Existing s, CancelRequested e) {
         return to(new Cancelled(s.context(), e.reason()), new Publish(new Fact.Cancelled(e.reason())))
+                .after(Delegation.cancelAll(s, "its parent task was cancelled"))
                 .after(settleOpenCall(s));
     }
 
     /** The declaration itself is the fact in the journal. */
     private static Transition declaredFailed(Existing s, FailureDeclared e) {
-        return new Transition(new Failed(s.context(), e.error()), settleOpenCall(s));
+        return new Transition(new Failed(s.context(), e.error()), settleOpenCall(s))
+                .after(Delegation.cancelAll(s, "its parent task has failed"));
     }
 
     /** The event that started the task has the task's id: seen again, it is a double (F-189). */

@@ -56,6 +56,18 @@ public record TaskLimits(
                 Math.min(maxCausalDepth, other.maxCausalDepth));
     }
 
+    /** The same, but for tokens, cost and life time, of which a task that has used so much may use so much more. */
+    TaskLimits after(Usage used, TaskLimits more) {
+        return new TaskLimits(
+                maxIterations,
+                maxToolCallsPerStep,
+                maxTranscriptChars,
+                more.maxTokens == NONE ? maxTokens : Deadlines.after(used.total(), more.maxTokens),
+                more.maxCostMicros == NONE ? maxCostMicros : Deadlines.after(used.costMicros(), more.maxCostMicros),
+                more.maxLifeTimeMs == NONE ? maxLifeTimeMs : more.maxLifeTimeMs,
+                maxCausalDepth);
+    }
+
     private static void requirePositive(String key, long value) {
         if (value < 1) {
             throw new IllegalArgumentException("millrace.agent.task." + key + ": expected 1 or more, found " + value);

@@ -16,7 +16,10 @@ public sealed interface TaskState {
     /** Whether it works and so takes one of the places that admission hands out. */
     boolean holdsPlace();
 
-    /** Whether no other task of the session may work: this one does, or has asked a question that the next message answers. */
+    /**
+     * Whether no other task of the session may work: this one does, or a child does for it, or it has asked a question that
+     * the next message answers.
+     */
     boolean holdsSession();
 
     /** Whether it waits for its turn: {@link TaskEvent.Admitted} is what it needs next. */
@@ -65,7 +68,15 @@ public sealed interface TaskState {
 
         @Override
         default boolean holdsSession() {
-            return holdsPlace() || (this instanceof Suspended suspended && suspended.question() != null);
+            // a child in the background leaves the session to others; one whose answer is a tool's result is work of
+            // the task
+            return holdsPlace()
+                    || (this instanceof Suspended suspended
+                            && (suspended.question() != null
+                                    || (suspended.awaitsChildren()
+                                            && !((Acting) suspended.from())
+                                                    .plan()
+                                                    .done())));
         }
 
         @Override
@@ -137,6 +148,8 @@ public sealed interface TaskState {
 
         static final String FOR_APPROVAL = "waiting for approval";
 
+        static final String FOR_CHILDREN = "waiting for sub-tasks";
+
         /** Suspended by somebody. */
         static Suspended byHand(Active from, String reason) {
             return new Suspended(from, reason, true, null, null, null);
@@ -145,6 +158,11 @@ public sealed interface TaskState {
         /** Suspended until open tool calls of the plan are decided on. */
         static Suspended forApproval(Acting from) {
             return new Suspended(from, FOR_APPROVAL, false, null, null, null);
+        }
+
+        /** Suspended until children have ended. */
+        static Suspended forChildren(Acting from) {
+            return new Suspended(from, FOR_CHILDREN, false, null, null, null);
         }
 
         Suspended from(Active changed) {
@@ -162,6 +180,16 @@ public sealed interface TaskState {
         /** Whether the model call that it was suspended in is still out. */
         boolean awaitsReply() {
             return from instanceof Reasoning && kept == null && question == null;
+        }
+
+        /** Whether nothing but children keeps it from going on. */
+        public boolean awaitsChildren() {
+            if (byHand || next != null || question != null || !(from instanceof Acting acting)) {
+                return false;
+            }
+            return acting.plan().calls().isEmpty()
+                    ? acting.context().children().anyInBackground()
+                    : acting.plan().waitsForChildren();
         }
 
         /** The tool calls that it waits for people to decide on. */

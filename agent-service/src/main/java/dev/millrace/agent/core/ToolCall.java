@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 public record ToolCall(String toolCallId, String toolName, String arguments, Route route) {
 
     /** Where a call goes. */
-    public sealed interface Route permits Run, Refuse {}
+    public sealed interface Route permits Run, Spawn, Resume, Refuse {}
 
     /**
      * It runs.
@@ -24,6 +24,23 @@ public record ToolCall(String toolCallId, String toolName, String arguments, Rou
      */
     public record Run(
             String toolset, long timeoutMs, @Nullable Approval approval) implements Route {}
+
+    /**
+     * The machine starts a task of its own for it, a child of this one.
+     *
+     * @param taskType the agent that is to work on it
+     * @param input what it is to do
+     * @param background whether this task goes on meanwhile and is told later; else the child's answer is the result
+     */
+    public record Spawn(String taskType, String input, boolean background) implements Route {}
+
+    /**
+     * A child that has completed goes on with something new (F-168); its answer is the result.
+     *
+     * @param taskId the child, as the model names it
+     * @param input what it is to do
+     */
+    public record Resume(String taskId, String input) implements Route {}
 
     /**
      * A person has to agree before the call runs.

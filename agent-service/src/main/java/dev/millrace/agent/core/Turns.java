@@ -69,6 +69,20 @@ final class Turns {
         return entries;
     }
 
+    /** What background children that have ended came to. */
+    static List<TranscriptEntry> news(TaskContext context) {
+        return context.children().news().stream()
+                .<TranscriptEntry>map(UserText::new)
+                .toList();
+    }
+
+    /** These effects, and the news after them. */
+    static List<Effect> news(TaskContext context, List<Effect> earlier) {
+        List<Effect> effects = new ArrayList<>(earlier);
+        effects.add(new Effect.Append(context.transcriptLength(), news(context)));
+        return effects;
+    }
+
     private static ToolResult notRun(String toolCallId, String toolName, String reason) {
         return new ToolResult(toolCallId, toolName, "{\"cancelled\":true,\"reason\":\"" + reason + "\"}", true);
     }

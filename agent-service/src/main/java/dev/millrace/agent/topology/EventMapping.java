@@ -6,6 +6,7 @@ import dev.millrace.agent.core.Deadlines;
 import dev.millrace.agent.core.Meta;
 import dev.millrace.agent.core.TaskError;
 import dev.millrace.agent.core.TaskEvent;
+import dev.millrace.agent.core.TaskLimits;
 import dev.millrace.agent.core.ToolCall;
 import dev.millrace.agent.core.Usage;
 import dev.millrace.schemas.CustomEventType;
@@ -22,6 +23,14 @@ import org.jspecify.annotations.Nullable;
 
 /** Turns events as they travel into events as the machine takes them; the only place that says what is not acceptable. */
 final class EventMapping {
+
+    /** A child in the background has completed (F-182). */
+    static final String CHILD_COMPLETED = "background_task.completed";
+    /** A child in the background has failed or was cancelled (F-182). */
+    static final String CHILD_FAILED = "background_task.failed";
+
+    /** As much of a child's answer as its parent is told; in characters. */
+    private static final int MAX_NEWS = 20_000;
 
     private static final Pattern PLACEHOLDER = Pattern.compile("\\{\\{\\s*([\\w.\\-]+)\\s*}}");
 
@@ -71,9 +80,29 @@ final class EventMapping {
      */
     Mapped fromLane(Event event, String taskId, String taskType, long nowMs) {
         return switch (event.type()) {
+            case CustomEventType type
+            when type.wireName().equals(CHILD_COMPLETED) || type.wireName().equals(CHILD_FAILED) ->
+                childEnded(event, taskId, nowMs);
             case CustomEventType type -> new RecordOnly();
             case KnownEventType type -> fromLane(type, event, taskId, taskType, nowMs);
         };
+    }
+
+    /** One that names no task is an environment event like any other. */
+    private static Mapped childEnded(Event event, String taskId, long nowMs) {
+        String callId = event.text("callId");
+        if (event.taskId() == null || callId == null) {
+            return new RecordOnly();
+        }
+        Object result = event.payload().get("result");
+        String what = event.text("error") == null
+                ? "Background task " + event.text("taskId") + " completed: "
+                        + (result instanceof Map<?, ?> answer && answer.get("response") instanceof String response
+                                ? response
+                                : Json.writeText(result))
+                : "Background task failed: " + event.text("error");
+        return new ForTask(new TaskEvent.ChildEnded(
+                new Meta(event.id(), taskId, event.timestamp(), nowMs), callId, cut(what, MAX_NEWS), usage(event)));
     }
 
     private Mapped fromLane(KnownEventType type, Event event, String taskId, String taskType, long nowMs) {
@@ -97,7 +126,9 @@ final class EventMapping {
                 case APPROVAL_DECIDED -> new ForTask(approvalDecided(event, meta));
                 case TASK_CREATED -> new ForTask(new TaskEvent.TaskCreated(meta));
                 case TASK_SUSPENDED -> new ForTask(new TaskEvent.TaskSuspended(meta, or(event.text("reason"), "")));
-                case TASK_RESUMED -> new ForTask(new TaskEvent.TaskResumed(meta, blankIsNone(event.text("newInput"))));
+                case TASK_RESUMED ->
+                    new ForTask(
+                            new TaskEvent.TaskResumed(meta, blankIsNone(event.text("newInput")), childLimits(event)));
                 case TASK_CANCEL_REQUESTED ->
                     new ForTask(new TaskEvent.CancelRequested(meta, or(event.text("reason"), "cancelled on request")));
                 case TASK_FAILED ->
@@ -133,7 +164,7 @@ final class EventMapping {
                 case TOOL_CALL_COMPLETED -> toolCompleted(event, meta);
                 case TOOL_CALL_FAILED ->
                     new ForTask(new TaskEvent.ToolReturned(
-                            meta, required(event, "callId"), required(event, "error"), true, null));
+                            meta, required(event, "callId"), required(event, "error"), true, null, usage(event)));
                 default -> new RecordOnly();
             };
         } catch (IllegalArgumentException e) {
@@ -160,8 +191,12 @@ final class EventMapping {
         TaskEvent.Terms terms = new TaskEvent.Terms(
                 event.causalDepth(),
                 event.expiry() == null ? Deadlines.NEVER : event.expiry().toEpochMilli(),
-                routing.limits(taskType));
+                routing.limits(taskType).atMost(childLimits(event)));
         return new ForTask(new TaskEvent.InputReceived(meta, text, taskType, event.effectivePriority(), terms));
+    }
+
+    private static TaskLimits childLimits(Event event) {
+        return Parentage.of(event, Usage.NONE) == null ? TaskLimits.UNLIMITED : Parentage.limits(event);
     }
 
     private static TaskEvent approvalDecided(Event event, Meta meta) {
@@ -199,7 +234,7 @@ final class EventMapping {
                 ? message
                 : null;
         return new ForTask(new TaskEvent.ToolReturned(
-                meta, required(event, "callId"), Json.writeText(result), false, notification));
+                meta, required(event, "callId"), Json.writeText(result), false, notification, usage(event)));
     }
 
     private List<ToolCall> toolCalls(Event event, String taskType) {
@@ -288,6 +323,10 @@ final class EventMapping {
     }
 
     private static String cut(String text) {
-        return text.length() <= 200 ? text : text.substring(0, 200) + "…";
+        return cut(text, 200);
+    }
+
+    private static String cut(String text, int max) {
+        return text.length() <= max ? text : text.substring(0, max) + "…";
     }
 }

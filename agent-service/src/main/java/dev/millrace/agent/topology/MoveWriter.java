@@ -67,6 +67,7 @@ final class MoveWriter {
         }
         move.journal().forEach(event -> outbox.journal(event, now));
         move.requests().forEach(request -> outbox.request(request, now));
+        move.toOthers().forEach(event -> outbox.lane(event, now));
         for (OutstandingCall call : move.called().values()) {
             calls.put(call.key(), call);
             // the reply of a call that the committed state does not know is stale, so this need not wait for the commit

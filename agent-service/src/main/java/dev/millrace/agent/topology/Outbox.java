@@ -55,6 +55,11 @@ final class Outbox {
         send(topics.requests(request.toolset()), request.key(), request.event(), now, Map.of());
     }
 
+    /** Tells another task. */
+    void lane(Event event, Instant now) {
+        send(topics.lane(event.lane()), event.sessionKey(), event, now, Map.of());
+    }
+
     private void send(String topic, String key, Event event, Instant now, Map<String, String> extraHeaders) {
         ProducerRecord<String, byte[]> encoded = EventCodec.toRecord(topic, event);
         Headers headers = encoded.headers();

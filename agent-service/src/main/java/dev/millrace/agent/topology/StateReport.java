@@ -1,5 +1,6 @@
 package dev.millrace.agent.topology;
 
+import dev.millrace.agent.core.Children;
 import dev.millrace.agent.core.Deadlines;
 import dev.millrace.agent.core.Plan;
 import dev.millrace.agent.core.TaskContext;
@@ -65,6 +66,13 @@ final class StateReport {
         } else if (!s.undecided().isEmpty()) {
             waiting.put(KIND, "approval");
             waiting.put(CALL_IDS, ids(s.undecided()));
+        } else if (s.awaitsChildren()) {
+            waiting.put(KIND, "children");
+            waiting.put(
+                    CALL_IDS,
+                    s.context().children().out().stream()
+                            .map(Children.Child::callId)
+                            .toList());
         } else {
             waiting.put(KIND, "resume");
         }

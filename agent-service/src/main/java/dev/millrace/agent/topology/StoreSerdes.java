@@ -111,6 +111,7 @@ final class StoreSerdes {
         @JsonSubTypes.Type(value = Plan.Held.class, name = "held"),
         @JsonSubTypes.Type(value = Plan.Deciding.class, name = "deciding"),
         @JsonSubTypes.Type(value = Plan.Requested.class, name = "requested"),
+        @JsonSubTypes.Type(value = Plan.Delegated.class, name = "delegated"),
         @JsonSubTypes.Type(value = Plan.Done.class, name = "done")
     })
     private interface StandingKinds {}
@@ -126,6 +127,8 @@ final class StoreSerdes {
     @JsonTypeInfo(use = JsonTypeInfo.Id.NAME, property = "route")
     @JsonSubTypes({
         @JsonSubTypes.Type(value = ToolCall.Run.class, name = "run"),
+        @JsonSubTypes.Type(value = ToolCall.Spawn.class, name = "spawn"),
+        @JsonSubTypes.Type(value = ToolCall.Resume.class, name = "resume"),
         @JsonSubTypes.Type(value = ToolCall.Refuse.class, name = "refuse")
     })
     private interface RouteKinds {}

@@ -1,6 +1,7 @@
 package dev.millrace.agent.topology;
 
 import dev.millrace.agent.core.TaskState;
+import dev.millrace.agent.core.Usage;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventType;
 import java.time.Instant;
@@ -14,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param sessionId the conversation; {@code null} = the task is one of its own
  * @param correlationId id of the root event of the chain that started it
  * @param callbackUrl where the owner wants to be told what becomes of it; {@code null} = nowhere
+ * @param parent who waits for it; {@code null} = nobody
  * @param lastEventId id of the last event of the task in the journal: the parent of what follows because time passed;
  *     {@code null} = none yet
  * @param arrival its number in the line for admission, which it keeps (X-13); 0 = it has never stood there
@@ -27,6 +29,7 @@ record StoredTask(
         @Nullable String sessionId,
         String correlationId,
         @Nullable String callbackUrl,
+        @Nullable Parentage parent,
         @Nullable String lastEventId,
         long arrival,
         long wakeAtMs,
@@ -42,6 +45,7 @@ record StoredTask(
                 first.sessionId(),
                 first.correlationId(),
                 first.text("callbackUrl"),
+                Parentage.of(first, Usage.NONE),
                 null,
                 0,
                 0,
@@ -67,7 +71,23 @@ record StoredTask(
 
     private StoredTask copy(@Nullable String lastId, long number, long wakeMs, long nowMs, TaskState next) {
         return new StoredTask(
-                namespace, taskId, sessionId, correlationId, callbackUrl, lastId, number, wakeMs, nowMs, next);
+                namespace, taskId, sessionId, correlationId, callbackUrl, parent, lastId, number, wakeMs, nowMs, next);
+    }
+
+    /** The same, and this one waits for it now. */
+    StoredTask of(Parentage now) {
+        return new StoredTask(
+                namespace,
+                taskId,
+                sessionId,
+                correlationId,
+                callbackUrl,
+                now,
+                lastEventId,
+                arrival,
+                wakeAtMs,
+                updatedAtMs,
+                state);
     }
 
     /** The event with the task's own identity, so that what follows from it stays on the task's partition and has its depth. */
@@ -89,6 +109,11 @@ record StoredTask(
                         .namespace(namespace)
                         .correlationId(correlationId)
                         .build());
+    }
+
+    /** What the task has used. */
+    Usage usage() {
+        return state instanceof TaskState.Existing existing ? existing.context().usage() : Usage.NONE;
     }
 
     /** The key of the row, and the first part of its transcript's keys. */

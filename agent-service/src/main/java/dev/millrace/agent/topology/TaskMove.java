@@ -42,6 +42,7 @@ final class TaskMove {
 
     private final List<Event> journal = new ArrayList<>();
     private final List<Request> requests = new ArrayList<>();
+    private final List<Event> toOthers = new ArrayList<>();
     private final TreeMap<Integer, TranscriptEntry> appended = new TreeMap<>();
     private final Map<String, OutstandingCall> called = new LinkedHashMap<>();
     private final List<String> settled = new ArrayList<>();
@@ -63,7 +64,18 @@ final class TaskMove {
 
     /** Applies an event from a lane and its follow-ups. */
     void apply(Event event, TaskEvent first) {
-        take(event, first, true);
+        Parentage caller = first instanceof TaskEvent.TaskResumed ? Parentage.of(event, task.usage()) : null;
+        if (caller == null) {
+            take(event, first, true);
+        } else if (!(task.state() instanceof TaskState.Completed) || !caller.isOf(task)) {
+            // its parent waits for an answer, and there will be no other
+            discarded =
+                    task.state() instanceof TaskState.Absent ? DiscardReason.UNKNOWN_TASK : DiscardReason.NOT_WAITING;
+            toOthers.add(new TaskRecords(event).notResumed(caller, task));
+        } else {
+            task = task.of(caller);
+            take(event, first, true);
+        }
     }
 
     /**
@@ -111,6 +123,11 @@ final class TaskMove {
     /** What goes to workers. */
     List<Request> requests() {
         return requests;
+    }
+
+    /** Events for other tasks, which go on the lanes. Also of an event that was discarded. */
+    List<Event> toOthers() {
+        return toOthers;
     }
 
     /** New transcript entries by position. */
@@ -181,6 +198,9 @@ final class TaskMove {
                 record(request);
                 requests.add(new Request(call.toolset(), call.callId(), request));
             }
+            case Effect.StartChild child -> toOthers.add(records.start(child, task, context));
+            case Effect.ResumeChild child -> toOthers.add(records.resume(child, task));
+            case Effect.CancelChild child -> toOthers.add(records.cancel(child));
             case Effect.Publish(Fact fact) -> publish(fact, records, context);
             case Effect.FollowUp(Fact fact) -> followUps.add(records.of(fact, context, this::userText));
             case Effect.RequestAdmission request -> {} // the state says it, and the shell reads it there
@@ -223,10 +243,22 @@ final class TaskMove {
     private void record(Event event) {
         journal.add(event);
         task = task.journalled(event.id());
+        answerParent(event);
         String callbackUrl = task.callbackUrl();
         if (callbackUrl != null) {
             Notification.of(event)
                     .ifPresent(news -> notifyOwner(new TaskRecords(event).notification(news, callbackUrl)));
+        }
+    }
+
+    /** What the parent of a child that has ended waits for. */
+    private void answerParent(Event event) {
+        Parentage parent = task.parent();
+        boolean ended = event.type() == KnownEventType.TASK_COMPLETED
+                || event.type() == KnownEventType.TASK_FAILED
+                || event.type() == KnownEventType.TASK_CANCELLED;
+        if (parent != null && ended) {
+            toOthers.add(new TaskRecords(event).answer(parent, task));
         }
     }
 

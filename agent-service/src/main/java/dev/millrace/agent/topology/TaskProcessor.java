@@ -248,6 +248,9 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
         if (move.discarded() == null) {
             moves.commit(decided.before(), move, decided.event(), now);
             parts.metrics().accepted(event.type());
+        } else if (!move.toOthers().isEmpty()) {
+            move.toOthers().forEach(answer -> outbox.lane(answer, now));
+            discarded(event, move.discarded());
         } else if (move.discarded() == DiscardReason.UNKNOWN_TASK && external) {
             throw new RejectedRecordException(
                     "unknown_task",
@@ -388,7 +391,8 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
     }
 
     private static boolean carriesInput(Event event) {
-        return event.type().segment() == Segment.EXTERNAL || event.text("newInput") != null;
+        boolean message = event.type() instanceof KnownEventType type && type.segment() == Segment.EXTERNAL;
+        return message || event.text("newInput") != null;
     }
 
     private void tellOccupancy() {

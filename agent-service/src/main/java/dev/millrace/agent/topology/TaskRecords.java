@@ -1,10 +1,12 @@
 package dev.millrace.agent.topology;
 
+import dev.millrace.agent.core.Children;
 import dev.millrace.agent.core.Effect;
 import dev.millrace.agent.core.Fact;
 import dev.millrace.agent.core.TaskContext;
 import dev.millrace.agent.core.TaskState;
 import dev.millrace.agent.core.Usage;
+import dev.millrace.schemas.ErrorCode;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventType;
 import dev.millrace.schemas.Ids;
@@ -16,6 +18,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
+import java.util.Locale;
 import java.util.Map;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
@@ -116,6 +119,19 @@ final class TaskRecords {
                         SOURCE_ACT,
                         Map.of("stepIndex", f.stepIndex(), "actionsCount", f.actionsCount()));
             case Fact.ToolRefused f -> toolFailed(f.callId(), f.toolName(), f.message(), f.code(), 0);
+            case Fact.ChildAccepted f ->
+                make(
+                        KnownEventType.TOOL_CALL_COMPLETED,
+                        SOURCE_AGENT,
+                        Map.of(
+                                "callId",
+                                f.callId(),
+                                "toolName",
+                                f.toolName(),
+                                "result",
+                                Map.of("status", "accepted", "task_id", f.childId()),
+                                "durationMs",
+                                0));
             case Fact.ModelTimedOut f ->
                 make(
                         KnownEventType.MODEL_CALL_FAILED,
@@ -165,6 +181,101 @@ final class TaskRecords {
                                 usage(f.usage())));
             case Fact.Cancelled f -> make(KnownEventType.TASK_CANCELLED, SOURCE_AGENT, Map.of("reason", f.reason()));
         };
+    }
+
+    /** MESSAGE_RECEIVED that starts a child: a task of its own, one deeper, with a share of the budget. */
+    Event start(Effect.StartChild child, StoredTask parent, TaskContext context) {
+        return cause.derive(child.childId(), KnownEventType.MESSAGE_RECEIVED, time)
+                .taskId(null)
+                .sessionId(null)
+                .source(SOURCE_AGENT)
+                .causalDepth(context.causalDepth() + 1)
+                .priority(context.priority())
+                .payload(Map.of(
+                        "text",
+                        child.input(),
+                        "taskType",
+                        child.taskType(),
+                        Parentage.FIELD,
+                        Parentage.field(parent, child.callId(), child.background(), child.limits())))
+                .build();
+    }
+
+    /** TASK_RESUMED for a child that has completed. */
+    Event resume(Effect.ResumeChild child, StoredTask parent) {
+        return cause.derive(Children.idOf(child.callId()), KnownEventType.TASK_RESUMED, time)
+                .taskId(child.childId())
+                .sessionId(null)
+                .source(SOURCE_AGENT)
+                .payload(Map.of(
+                        "newInput",
+                        child.input(),
+                        Parentage.FIELD,
+                        Parentage.field(parent, child.callId(), false, child.limits())))
+                .build();
+    }
+
+    /** TASK_CANCEL_REQUESTED for a child. */
+    Event cancel(Effect.CancelChild child) {
+        String id = Ids.hash(idBase + "\ncancel\n" + child.childId()).substring(0, 32);
+        return cause.derive(id, KnownEventType.TASK_CANCEL_REQUESTED, time)
+                .taskId(child.childId())
+                .sessionId(null)
+                .source(SOURCE_AGENT)
+                .payload(Map.of("reason", child.reason()))
+                .build();
+    }
+
+    /** What a child that has ended tells its parent; this object was made for the event that says so. */
+    Event answer(Parentage parent, StoredTask child) {
+        Object result = cause.payload().get("result");
+        Usage used = child.usage().minus(parent.reported());
+        if (cause.type() == KnownEventType.TASK_COMPLETED) {
+            Object response = result instanceof Map<?, ?> compiled ? compiled.get("response") : null;
+            Map<String, @Nullable Object> told = new LinkedHashMap<>();
+            told.put("task_id", child.taskId());
+            told.put("response", response);
+            return parent.background()
+                    ? toParent(parent, EventType.of(EventMapping.CHILD_COMPLETED), child, used, "result", told)
+                    : toParent(parent, KnownEventType.TOOL_CALL_COMPLETED, child, used, "result", told);
+        }
+        String why = cause.type() == KnownEventType.TASK_CANCELLED
+                ? "was cancelled: " + cause.text("reason")
+                : "failed: " + cause.text("error") + " (" + cause.text("code") + ")";
+        String error = "Task " + child.taskId() + " " + why;
+        return parent.background()
+                ? toParent(parent, EventType.of(EventMapping.CHILD_FAILED), child, used, "error", error)
+                : toParent(parent, KnownEventType.TOOL_CALL_FAILED, child, used, "error", error);
+    }
+
+    /** The answer to a parent whose TASK_RESUMED, for which this object was made, was not taken (F-117). */
+    Event notResumed(Parentage parent, StoredTask child) {
+        String error = child.state() instanceof TaskState.Absent || !parent.isOf(child)
+                ? "Task " + child.taskId() + " not found"
+                : "Task " + child.taskId() + " is in state "
+                        + child.state().label().toUpperCase(Locale.ROOT) + ", can only resume COMPLETED tasks";
+        return toParent(parent, KnownEventType.TOOL_CALL_FAILED, child, Usage.NONE, "error", error);
+    }
+
+    private Event toParent(Parentage parent, EventType type, StoredTask child, Usage used, String field, Object value) {
+        Map<String, @Nullable Object> payload = new LinkedHashMap<>();
+        payload.put("callId", parent.callId());
+        if (type instanceof KnownEventType) {
+            payload.put("toolName", "spawn_task");
+        } else {
+            payload.put("taskId", child.taskId());
+        }
+        payload.put(field, value);
+        if (type == KnownEventType.TOOL_CALL_FAILED) {
+            payload.put("code", ErrorCode.SUB_TASK_FAILED.code());
+        }
+        payload.put("usage", usage(used));
+        return cause.derive(type, 0, time)
+                .taskId(parent.taskId())
+                .sessionId(parent.sessionId())
+                .source(SOURCE_AGENT)
+                .payload(payload)
+                .build();
     }
 
     private Event toolFailed(String callId, String toolName, String error, String code, long durationMs) {

@@ -33,10 +33,11 @@ final class DeclaredMoves {
             Idle      | CancelRequested | Cancelled |
             Idle      | FailureDeclared | Failed    |
             Reasoning | ModelReplied    | Acting    | it is the awaited reply
-            Reasoning | ModelReplied    | Suspended | it is the awaited reply, and a person has to agree to one of its tool calls
+            Reasoning | ModelReplied    | Suspended | it is the awaited reply, and a person has to agree to one of its tool calls, or children are to do all the work
             Reasoning | ModelReplied    | Failed    | it is the awaited reply and asks for too many tool calls
             Reasoning | QuestionAsked   | Suspended | it is the awaited reply
             Reasoning | ModelCallFailed | Failed    | it is the awaited call
+            Reasoning | ChildEnded      | Reasoning | it is a child in the background: the model is told before its next call
             Reasoning | TimePassed      | Reasoning | the reply is late: MODEL_CALL_FAILED follows
             Reasoning | TimePassed      | Failed    | its life time is over
             Reasoning | TaskSuspended   | Suspended |
@@ -44,9 +45,11 @@ final class DeclaredMoves {
             Reasoning | FailureDeclared | Failed    |
             Acting    | ToolReturned    | Acting    | the call is open and others are, too
             Acting    | ToolReturned    | Reasoning | the call was the last open one
-            Acting    | ToolReturned    | Suspended | calls run in order, and a person has to agree to the next
+            Acting    | ToolReturned    | Suspended | a person has to agree to the next call, or nothing but children is waited for
             Acting    | ToolReturned    | Failed    | the call was the last open one and a limit is reached
             Acting    | StepCompleted   | Completed | the step is the open response
+            Acting    | StepCompleted   | Suspended | the step is the open response, and children in the background are out
+            Acting    | ChildEnded      | Acting    | it is a child in the background: the model is told before its next call
             Acting    | TimePassed      | Acting    | a result is late: TOOL_CALL_FAILED follows
             Acting    | TimePassed      | Failed    | its life time is over
             Acting    | TaskSuspended   | Suspended |
@@ -62,12 +65,13 @@ final class DeclaredMoves {
             Suspended | Admitted        | Acting    | it goes on where it stopped, and a model reply was kept or results are missing
             Suspended | Admitted        | Suspended | it goes on where it stopped, and a person has to agree to a tool call
             Suspended | Admitted        | Failed    | a limit is reached
+            Suspended | ChildEnded      | Suspended | it is a child in the background; after the last one it asks to be admitted, if it waits for nothing else
             Suspended | TimePassed      | Suspended | a reply, a result or a decision is late: it follows
             Suspended | TimePassed      | Failed    | its life time is over
             Suspended | ModelReplied    | Suspended | it is the awaited reply: it is kept
             Suspended | QuestionAsked   | Suspended | it is the awaited reply: an answer is awaited now
             Suspended | ModelCallFailed | Failed    | it is the awaited call
-            Suspended | ToolReturned    | Suspended | the call is open: the result is recorded
+            Suspended | ToolReturned    | Suspended | the call is open: the result is recorded; after the last child's it asks to be admitted
             Suspended | CancelRequested | Cancelled |
             Suspended | FailureDeclared | Failed    |
             Completed | TaskResumed     | Idle      | there is new input: it asks to be admitted

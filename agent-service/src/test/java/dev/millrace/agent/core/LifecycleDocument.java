@@ -45,6 +45,7 @@ final class LifecycleDocument {
             Map.entry(TaskEvent.InputReceived.class, List.of(MESSAGE_RECEIVED, WEBHOOK_TRIGGERED, SCHEDULE_FIRED)),
             Map.entry(TaskEvent.Admitted.class, List.of()),
             Map.entry(TaskEvent.TimePassed.class, List.of()),
+            Map.entry(TaskEvent.ChildEnded.class, List.of()),
             Map.entry(TaskEvent.TaskCreated.class, List.of(TASK_CREATED)),
             Map.entry(TaskEvent.ModelReplied.class, List.of(REASON_DONE)),
             Map.entry(TaskEvent.QuestionAsked.class, List.of(NEED_MORE_INFO)),
@@ -281,6 +282,7 @@ final class LifecycleDocument {
             case "Created" -> TASK_CREATED;
             case "StepDone" -> STEP_COMPLETED;
             case "ToolRefused" -> TOOL_CALL_FAILED;
+            case "ChildAccepted" -> TOOL_CALL_COMPLETED;
             case "ModelTimedOut" -> MODEL_CALL_FAILED;
             case "ToolTimedOut" -> TOOL_CALL_FAILED;
             case "ApprovalRequested" -> APPROVAL_REQUESTED;
@@ -322,6 +324,9 @@ final class LifecycleDocument {
     }
 
     private static String wireTypes(String event) {
+        if (event.equals("ChildEnded")) {
+            return "`background_task.completed`, `background_task.failed`";
+        }
         String types = wireNames(event).map(LifecycleDocument::code).collect(joining(", "));
         return types.isEmpty() ? "– (the shell's own)" : types;
     }

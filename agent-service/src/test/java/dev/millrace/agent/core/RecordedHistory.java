@@ -118,6 +118,10 @@ record RecordedHistory(Head head, List<Line> lines) {
             case Effect.Publish e -> "publish " + describe(e.fact());
             case Effect.FollowUp e -> "follow up " + describe(e.fact());
             case Effect.RequestAdmission e -> "request admission";
+            case Effect.StartChild e ->
+                "start child " + e.childId() + (e.background() ? " in the background" : "") + " '" + e.input() + "'";
+            case Effect.ResumeChild e -> "resume child " + e.childId() + " '" + e.input() + "'";
+            case Effect.CancelChild e -> "cancel child " + e.childId();
             case Effect.Discard e -> "discard " + e.reason();
         };
     }
@@ -139,6 +143,7 @@ record RecordedHistory(Head head, List<Line> lines) {
             case Fact.Created f -> "created";
             case Fact.StepDone f -> "step " + f.stepIndex() + " done";
             case Fact.ToolRefused f -> "refused " + f.toolName() + " " + f.code();
+            case Fact.ChildAccepted f -> "child accepted " + f.childId();
             case Fact.ModelTimedOut f -> "model timed out " + f.callId();
             case Fact.ToolTimedOut f -> "tool timed out " + f.callId();
             case Fact.ApprovalRequested f -> "approval requested " + f.callId() + " " + f.arguments();

@@ -2,8 +2,11 @@ package dev.millrace.agent.core;
 
 import static dev.millrace.agent.core.TaskBuilder.aTask;
 import static dev.millrace.agent.core.TaskBuilder.asking;
+import static dev.millrace.agent.core.TaskBuilder.child;
 import static dev.millrace.agent.core.TaskBuilder.deciding;
+import static dev.millrace.agent.core.TaskBuilder.delegated;
 import static dev.millrace.agent.core.TaskBuilder.done;
+import static dev.millrace.agent.core.TaskBuilder.forChildren;
 import static dev.millrace.agent.core.TaskBuilder.goingOn;
 import static dev.millrace.agent.core.TaskBuilder.held;
 import static dev.millrace.agent.core.TaskBuilder.keeping;
@@ -76,6 +79,13 @@ final class Samples {
             aTask().iteration(1).actingInOrder(open(0, "c1", "search"), IF_APPROVED),
             deciding(aTask().iteration(1).acting(undecided(0, "c1", "search"), open(1, "c2", "fetch"))),
             deciding(aTask().iteration(1).acting(undecided(0, "c1", "search"), undecided(1, "c2", "fetch"))),
+            aTask().iteration(1).children(child("b1", true)).reasoning("m1"),
+            aTask().iteration(1).children(child("b1", true)).acting(open(0, "c1", "search")),
+            aTask().iteration(1).children(child("b1", true)).transcript(2, 7).acting(response("Hello")),
+            aTask().iteration(1).children(child("c2", false)).acting(open(0, "c1", "search"), delegated(1, "c2")),
+            forChildren(aTask().iteration(1).children(child("c1", false)).acting(delegated(0, "c1"))),
+            forChildren(
+                    aTask().iteration(1).children(child("b1", true)).acting(new Plan.RespondStep(0, "Hello", true))),
             goingOn(suspended(aTask().iteration(1).reasoning("m1"))),
             goingOn(suspended(aTask().iteration(1).reasoning("m1")), "Wait"),
             goingOn(suspended(ALL_DONE)),
@@ -120,6 +130,10 @@ final class Samples {
             TaskEvents.returned("c1", "{}"),
             TaskEvents.toolFailed("c2", "no"),
             TaskEvents.notified("c1", "halfway"),
+            TaskEvents.childEnded("b1"),
+            TaskEvents.childReturned("c1"),
+            TaskEvents.called("m1", null, TaskEvents.spawn("p1", false), TaskEvents.spawn("p2", true)),
+            TaskEvents.called("m1", null, TaskEvents.resumeChild("p1", "child")),
             TaskEvents.suspend("lunch"),
             TaskEvents.resume(),
             TaskEvents.resumeWith("And now?"),

@@ -3,6 +3,7 @@ package dev.millrace.agent.core;
 import dev.millrace.agent.core.Effect.CallTool;
 import dev.millrace.agent.core.TaskEvent.ApprovalDecided;
 import dev.millrace.agent.core.TaskEvent.CancelRequested;
+import dev.millrace.agent.core.TaskEvent.ChildEnded;
 import dev.millrace.agent.core.TaskEvent.InputReceived;
 import dev.millrace.agent.core.TaskEvent.ModelCallFailed;
 import dev.millrace.agent.core.TaskEvent.ModelReplied;
@@ -219,6 +220,24 @@ record Scenario(String name, String about, TaskLimits limits, Consumer<Script> s
                             .timePasses()
                             .modelAnswers("The search is down.")),
             scenario(
+                    "sub-tasks",
+                    "F-168: one child answers for a call, two work in the background and one of them fails; X-45: one model"
+                            + " call tells of both",
+                    task -> task.says("Look everywhere")
+                            .admitted()
+                            .modelCalls(
+                                    null,
+                                    TaskEvents.spawn("p1", false),
+                                    TaskEvents.spawn("p2", true),
+                                    TaskEvents.spawn("p3", true))
+                            .childAnswers("{\"response\":\"here\"}")
+                            .admitted()
+                            .modelAnswers("Here it is; I go on looking.")
+                            .childEnds("Background task failed: no")
+                            .childEnds("Background task completed: there, too")
+                            .admitted()
+                            .modelAnswers("It is here and there.")),
+            scenario(
                     "silent-model",
                     "X-43: a model that never answers fails the task",
                     task -> task.says("Hi").admitted().timePasses().lateAnswer("Hello")));
@@ -283,6 +302,24 @@ record Scenario(String name, String about, TaskLimits limits, Consumer<Script> s
             return happens(new ModelReplied(meta(), modelCall(), null, List.of(calls), true, TaskEvents.USAGE));
         }
 
+        /** The child that a call waits for. */
+        Script childAnswers(String json) {
+            return happens(new ToolReturned(meta(), child(false), json, false, null, TaskEvents.USAGE));
+        }
+
+        /** The next one in the background. */
+        Script childEnds(String news) {
+            return happens(new ChildEnded(meta(), child(true), news, TaskEvents.USAGE));
+        }
+
+        private String child(boolean background) {
+            return shell.childrenOut().stream()
+                    .filter(child -> child.background() == background)
+                    .map(Children.Child::callId)
+                    .findFirst()
+                    .orElseThrow();
+        }
+
         Script approved(String tool, @Nullable String arguments) {
             return happens(new ApprovalDecided(meta(), approval(tool), true, arguments, null, "ada"));
         }
@@ -307,15 +344,15 @@ record Scenario(String name, String about, TaskLimits limits, Consumer<Script> s
         }
 
         Script toolReturns(String tool, String json) {
-            return happens(new ToolReturned(meta(), toolCall(tool), json, false, null));
+            return happens(new ToolReturned(meta(), toolCall(tool), json, false, null, Usage.NONE));
         }
 
         Script notifies(String message) {
-            return happens(new ToolReturned(meta(), toolCall("notify"), "{\"sent\":true}", false, message));
+            return happens(new ToolReturned(meta(), toolCall("notify"), "{\"sent\":true}", false, message, Usage.NONE));
         }
 
         Script toolFails(String tool, String error) {
-            return happens(new ToolReturned(meta(), toolCall(tool), error, true, null));
+            return happens(new ToolReturned(meta(), toolCall(tool), error, true, null, Usage.NONE));
         }
 
         Script suspended(String reason) {
@@ -323,7 +360,7 @@ record Scenario(String name, String about, TaskLimits limits, Consumer<Script> s
         }
 
         Script resumed(@Nullable String newInput) {
-            return happens(new TaskResumed(meta(), newInput));
+            return happens(new TaskResumed(meta(), newInput, TaskLimits.UNLIMITED));
         }
 
         Script cancelled(String reason) {

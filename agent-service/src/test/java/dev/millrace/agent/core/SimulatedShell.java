@@ -11,6 +11,7 @@ import dev.millrace.agent.core.Effect.SettleModelCall;
 import dev.millrace.agent.core.TaskEvent.Admitted;
 import dev.millrace.agent.core.TaskEvent.ApprovalDecided;
 import dev.millrace.agent.core.TaskEvent.CancelRequested;
+import dev.millrace.agent.core.TaskEvent.ChildEnded;
 import dev.millrace.agent.core.TaskEvent.FailureDeclared;
 import dev.millrace.agent.core.TaskEvent.InputReceived;
 import dev.millrace.agent.core.TaskEvent.ModelCallFailed;
@@ -75,6 +76,8 @@ final class SimulatedShell {
     private final Map<String, CallTool> toolCallsOut = new LinkedHashMap<>();
     private final Set<String> everyCallId = new HashSet<>();
     private final Set<String> refusalsOut = new HashSet<>();
+    private final Map<String, Children.Child> childrenOut = new LinkedHashMap<>();
+    private final List<String> newsOut = new ArrayList<>();
     private int modelCallsSinceTurn;
     private final Set<String> needApproval = new HashSet<>();
     private final Map<String, Fact.ApprovalRequested> approvalsOut = new LinkedHashMap<>();
@@ -108,6 +111,11 @@ final class SimulatedShell {
     /** Tool calls that the machine has asked for and that no result was taken for; some may be abandoned. */
     List<CallTool> toolCallsOut() {
         return List.copyOf(toolCallsOut.values());
+    }
+
+    /** Children that have not ended and were not cancelled. */
+    List<Children.Child> childrenOut() {
+        return List.copyOf(childrenOut.values());
     }
 
     /** Whether the task waits for {@link #admit}. */
@@ -210,6 +218,15 @@ final class SimulatedShell {
                 case CallTool call -> callTool(call);
                 case Publish(Fact fact) -> checkPublished(before, event, fact);
                 case FollowUp(Fact fact) -> followUp(event, fact, followUps);
+                case Effect.StartChild child -> {
+                    require(child.childId().equals(Children.idOf(child.callId())), "a child of another call");
+                    startChild(child.callId(), child.childId(), child.background(), child.limits());
+                }
+                case Effect.ResumeChild child -> startChild(child.callId(), child.childId(), false, child.limits());
+                case Effect.CancelChild child ->
+                    require(
+                            childrenOut.values().removeIf(out -> out.taskId().equals(child.childId())),
+                            "a child was cancelled that is not out");
                 case RequestAdmission request ->
                     require(transition.next().wantsAdmission(), "admission was asked for that the state does not want");
                 case Discard discard -> {}
@@ -225,7 +242,14 @@ final class SimulatedShell {
     private void settled(TaskEvent event) {
         if (event instanceof ToolReturned result) {
             toolCallsOut.remove(result.callId());
-            refusalsOut.remove(result.callId());
+            if (!refusalsOut.remove(result.callId())) {
+                childrenOut.remove(result.callId());
+            }
+        }
+        if (event instanceof ChildEnded ended) {
+            Children.Child child = childrenOut.remove(ended.callId());
+            require(child != null && child.background(), "news was taken of a child that nobody waits for");
+            newsOut.add(ended.news());
         }
         if (event instanceof ModelReplied reply) {
             reply.calls().stream()
@@ -266,7 +290,8 @@ final class SimulatedShell {
     private boolean isAwaited(String callId, TaskState before) {
         CallTool call = toolCallsOut.get(callId);
         if (call == null) {
-            return refusalsOut.contains(callId);
+            Children.Child child = childrenOut.get(callId);
+            return refusalsOut.contains(callId) || (child != null && !child.background());
         }
         if (before instanceof Ended) {
             return false;
@@ -296,6 +321,9 @@ final class SimulatedShell {
         require(!append.entries().isEmpty(), "nothing was appended");
         for (TranscriptEntry entry : append.entries()) {
             transcript.add(entry);
+            if (entry instanceof UserText said) {
+                newsOut.remove(said.text());
+            }
             if (entry instanceof AssistantTurn) {
                 require(modelCallsSinceTurn == 1, modelCallsSinceTurn + " model calls for one turn of the model");
                 modelCallsSinceTurn = 0;
@@ -342,6 +370,18 @@ final class SimulatedShell {
         toolCallsOut.put(call.callId(), call);
     }
 
+    private void startChild(String callId, String childId, boolean background, TaskLimits share) {
+        require(everyCallId.add(callId), "the call id was used before: " + callId);
+        TaskContext context = ((Existing) state).context();
+        long setAside =
+                childrenOut.values().stream().mapToLong(Children.Child::tokens).sum() + share.maxTokens();
+        require(
+                context.usage().total() + setAside < limits.maxTokens(),
+                "children may use all that their parent has left, or more");
+        childrenOut.put(
+                callId, new Children.Child(childId, callId, background, share.maxTokens(), share.maxCostMicros()));
+    }
+
     private AssistantTurn lastTurn() {
         for (TranscriptEntry entry : transcript.reversed()) {
             if (entry instanceof AssistantTurn turn) {
@@ -367,7 +407,10 @@ final class SimulatedShell {
             case Fact.Asked asked ->
                 require(state instanceof Suspended s && s.question() != null, "a question that nobody can answer");
             case Fact.Notified notified ->
-                require(event instanceof ToolReturned && !before.equals(state), "a notification out of nowhere");
+                require(
+                        (event instanceof ToolReturned && !before.equals(state))
+                                || (event instanceof StepCompleted && state instanceof Suspended),
+                        "a notification out of nowhere");
             case Fact.Created created -> throw new AssertionError("created must be followed up");
             case Fact.StepDone stepDone -> throw new AssertionError("a step must be followed up");
             case Fact.ApprovalRequested request -> {
@@ -381,6 +424,7 @@ final class SimulatedShell {
             case Fact.ApprovalWithdrawn withdrawn ->
                 require(approvalsOut.remove(withdrawn.callId()) != null, "withdrawn what nobody was asked");
             case Fact.ToolRefused refused -> throw new AssertionError("a refusal must be followed up");
+            case Fact.ChildAccepted other -> throw new AssertionError("to be followed up: " + other);
             case Fact.ModelTimedOut other -> throw new AssertionError("to be followed up: " + other);
             case Fact.ToolTimedOut other -> throw new AssertionError("to be followed up: " + other);
             case Fact.ApprovalExpired other -> throw new AssertionError("to be followed up: " + other);
@@ -399,12 +443,17 @@ final class SimulatedShell {
             case Fact.ToolRefused refused -> {
                 require(everyCallId.add(refused.callId()), "the call id was used before: " + refused.callId());
                 refusalsOut.add(refused.callId());
-                followUps.add(new ToolReturned(meta, refused.callId(), refused.message(), true, null));
+                followUps.add(new ToolReturned(meta, refused.callId(), refused.message(), true, null, Usage.NONE));
+            }
+            case Fact.ChildAccepted accepted -> {
+                refusalsOut.add(accepted.callId());
+                followUps.add(new ToolReturned(
+                        meta, accepted.callId(), "{\"status\":\"accepted\"}", false, null, Usage.NONE));
             }
             case Fact.ModelTimedOut late ->
                 followUps.add(new ModelCallFailed(meta, late.callId(), new TaskError("timeout", "no reply")));
             case Fact.ToolTimedOut late ->
-                followUps.add(new ToolReturned(meta, late.callId(), "no result", true, null));
+                followUps.add(new ToolReturned(meta, late.callId(), "no result", true, null, Usage.NONE));
             case Fact.ApprovalExpired late ->
                 followUps.add(new ApprovalDecided(meta, late.callId(), late.approved(), null, null, "expiry"));
             case Fact.ApprovalRequested other -> throw new AssertionError("not to be followed up: " + other);
@@ -477,7 +526,8 @@ final class SimulatedShell {
                     s.byHand()
                             || s.next() != null
                             || s.question() != null
-                            || !s.undecided().isEmpty(),
+                            || !s.undecided().isEmpty()
+                            || s.awaitsChildren(),
                     "suspended, and nobody knows what for");
             require(s.next() == null || s.undecided().isEmpty(), "it goes on while it waits for a decision");
         }
@@ -487,6 +537,18 @@ final class SimulatedShell {
                         || state instanceof Absent
                         || TaskFsm.wakeAt(state).isPresent(),
                 "it waits, maybe for ever");
+        if (state instanceof Completed || state instanceof Ended) {
+            require(childrenOut.isEmpty(), "it has ended, and children go on: " + childrenOut);
+        }
+        require(!(state instanceof Completed) || newsOut.isEmpty(), "the model was not told: " + newsOut);
+        if (state instanceof Existing task && !(state instanceof Ended)) {
+            require(
+                    Set.copyOf(task.context().children().out()).equals(Set.copyOf(childrenOut.values())),
+                    "lost count of the children");
+            require(
+                    !(state instanceof Acting a) || !a.plan().waitsForChildren(),
+                    "it holds a place that its children may need");
+        }
         Acting acting =
                 state instanceof Acting a ? a : state instanceof Suspended s && s.from() instanceof Acting a ? a : null;
         if (acting != null) {
@@ -509,6 +571,10 @@ final class SimulatedShell {
                             toolCallsOut.containsKey(step.callId())
                                     || (goesOnLater && requested.equals(Plan.Requested.OF_NOBODY)),
                             "waits for a step that nobody was asked for: " + step);
+                case Plan.Delegated delegated -> {
+                    Children.Child child = childrenOut.get(step.callId());
+                    require(child != null && !child.background(), "no child works on it: " + step);
+                }
                 case Plan.Done done -> throw new AssertionError("open and done: " + step);
             }
             require(!plan.sequential() || first || step.standing() instanceof Plan.Held, "out of turn: " + step);
@@ -548,11 +614,13 @@ final class SimulatedShell {
                 new QuestionAsked(meta, e.callId(), e.question(), e.text(), e.toolCallId(), e.calls(), e.usage());
             case ModelCallFailed e -> new ModelCallFailed(meta, e.callId(), e.error());
             case StepCompleted e -> new StepCompleted(meta, e.stepIndex());
-            case ToolReturned e -> new ToolReturned(meta, e.callId(), e.content(), e.isError(), e.notification());
+            case ToolReturned e ->
+                new ToolReturned(meta, e.callId(), e.content(), e.isError(), e.notification(), e.usage());
+            case ChildEnded e -> new ChildEnded(meta, e.callId(), e.news(), e.usage());
             case ApprovalDecided e ->
                 new ApprovalDecided(meta, e.callId(), e.approved(), e.arguments(), e.reason(), e.decidedBy());
             case TaskSuspended e -> new TaskSuspended(meta, e.reason());
-            case TaskResumed e -> new TaskResumed(meta, e.newInput());
+            case TaskResumed e -> new TaskResumed(meta, e.newInput(), e.more());
             case CancelRequested e -> new CancelRequested(meta, e.reason());
             case FailureDeclared e -> new FailureDeclared(meta, e.error());
         };

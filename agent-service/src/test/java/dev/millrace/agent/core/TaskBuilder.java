@@ -44,7 +44,8 @@ record TaskBuilder(TaskContext context) {
                 100,
                 0,
                 new Progress(0, 0, 0, 1, 2),
-                new Budget(TaskLimits.DEFAULT, EXPIRES_AT_MS, Usage.NONE, Usage.NONE)));
+                new Budget(TaskLimits.DEFAULT, EXPIRES_AT_MS, Usage.NONE, Usage.NONE),
+                Children.NONE));
     }
 
     /** Limits of a task that a test is about; the rest as by default. */
@@ -62,14 +63,14 @@ record TaskBuilder(TaskContext context) {
 
     private TaskBuilder with(Progress progress) {
         TaskContext c = context;
-        return new TaskBuilder(
-                new TaskContext(c.taskId(), c.taskType(), c.priority(), c.causalDepth(), progress, c.budget()));
+        return new TaskBuilder(new TaskContext(
+                c.taskId(), c.taskType(), c.priority(), c.causalDepth(), progress, c.budget(), c.children()));
     }
 
     private TaskBuilder with(Budget budget) {
         TaskContext c = context;
-        return new TaskBuilder(
-                new TaskContext(c.taskId(), c.taskType(), c.priority(), c.causalDepth(), c.progress(), budget));
+        return new TaskBuilder(new TaskContext(
+                c.taskId(), c.taskType(), c.priority(), c.causalDepth(), c.progress(), budget, c.children()));
     }
 
     TaskBuilder iteration(int iteration) {
@@ -112,6 +113,14 @@ record TaskBuilder(TaskContext context) {
     TaskBuilder limits(TaskLimits limits) {
         Budget b = context.budget();
         return with(new Budget(limits, b.expiresAtMs(), b.usage(), b.sessionBefore()));
+    }
+
+    TaskBuilder children(Children.Child... out) {
+        return children(new Children(List.of(out), List.of()));
+    }
+
+    TaskBuilder children(Children children) {
+        return new TaskBuilder(context.with(children));
     }
 
     TaskBuilder expiresAt(long expiresAtMs) {
@@ -188,6 +197,21 @@ record TaskBuilder(TaskContext context) {
     /** The same, after event {@code e} has brought this. */
     static Suspended goingOn(Suspended s, String text) {
         return goingOn(s, new Said(TaskEvents.EVENT_ID, text));
+    }
+
+    /** It waits for the children that it has out. */
+    static Suspended forChildren(Acting from) {
+        return new Suspended(from, "waiting for sub-tasks", false, null, null, null);
+    }
+
+    /** A call that a child works on; the child of call {@code c1} is {@code child-c1}. */
+    static Plan.CallStep delegated(int index, String callId) {
+        return step(index, callId, "spawn_task", new Plan.Delegated("child-" + callId));
+    }
+
+    /** A child of this call with no limits. */
+    static Children.Child child(String callId, boolean background) {
+        return new Children.Child("child-" + callId, callId, background, TaskLimits.NONE, TaskLimits.NONE);
     }
 
     /** A step that waits for a tool with five seconds; the provider's id of call {@code c1} is {@code p-c1}. */

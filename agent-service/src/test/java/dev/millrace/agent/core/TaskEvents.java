@@ -3,6 +3,7 @@ package dev.millrace.agent.core;
 import dev.millrace.agent.core.TaskEvent.Admitted;
 import dev.millrace.agent.core.TaskEvent.ApprovalDecided;
 import dev.millrace.agent.core.TaskEvent.CancelRequested;
+import dev.millrace.agent.core.TaskEvent.ChildEnded;
 import dev.millrace.agent.core.TaskEvent.FailureDeclared;
 import dev.millrace.agent.core.TaskEvent.InputReceived;
 import dev.millrace.agent.core.TaskEvent.ModelCallFailed;
@@ -117,15 +118,15 @@ final class TaskEvents {
     }
 
     static ToolReturned returned(String callId, String json) {
-        return new ToolReturned(meta(), callId, json, false, null);
+        return new ToolReturned(meta(), callId, json, false, null, Usage.NONE);
     }
 
     static ToolReturned toolFailed(String callId, String error) {
-        return new ToolReturned(meta(), callId, error, true, null);
+        return new ToolReturned(meta(), callId, error, true, null, Usage.NONE);
     }
 
     static ToolReturned notified(String callId, String message) {
-        return new ToolReturned(meta(), callId, "{\"sent\":true}", false, message);
+        return new ToolReturned(meta(), callId, "{\"sent\":true}", false, message, Usage.NONE);
     }
 
     static ApprovalDecided approved(String callId) {
@@ -140,16 +141,34 @@ final class TaskEvents {
         return new ApprovalDecided(meta(), callId, false, null, reason, decidedBy);
     }
 
+    /** A child in the background, started by this call, has ended. */
+    static ChildEnded childEnded(String callId) {
+        return new ChildEnded(meta(), callId, "Background task completed: found", USAGE);
+    }
+
+    /** A child, whose call awaits its answer, has answered. */
+    static ToolReturned childReturned(String callId) {
+        return new ToolReturned(meta(), callId, "{}", false, null, USAGE);
+    }
+
+    static ToolCall spawn(String toolCallId, boolean background) {
+        return new ToolCall(toolCallId, "spawn_task", "{}", new ToolCall.Spawn("explore", "Look", background));
+    }
+
+    static ToolCall resumeChild(String toolCallId, String taskId) {
+        return new ToolCall(toolCallId, "resume_task", "{}", new ToolCall.Resume(taskId, "Look again"));
+    }
+
     static TaskSuspended suspend(String reason) {
         return new TaskSuspended(meta(), reason);
     }
 
     static TaskResumed resume() {
-        return new TaskResumed(meta(), null);
+        return new TaskResumed(meta(), null, TaskLimits.UNLIMITED);
     }
 
     static TaskResumed resumeWith(String newInput) {
-        return new TaskResumed(meta(), newInput);
+        return new TaskResumed(meta(), newInput, TaskLimits.UNLIMITED);
     }
 
     static CancelRequested cancel(String reason) {

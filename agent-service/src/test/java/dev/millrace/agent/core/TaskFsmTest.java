@@ -324,7 +324,7 @@ class TaskFsmTest {
                 row(
                         "F-116: ACTING, a notify call that failed → nothing is published",
                         aTask().iteration(1).transcript(2, 20).acting(open(0, "c1", "notify")),
-                        new TaskEvent.ToolReturned(meta("e"), "c1", "no", true, "halfway"),
+                        new TaskEvent.ToolReturned(meta("e"), "c1", "no", true, "halfway", Usage.NONE),
                         aTask().iteration(2).transcript(3, 29).actions(1).reasoning(callId(2, 0, 3)),
                         new Append(2, List.of(new ToolResult("p-c1", "notify", "Error: no", true))),
                         new CallModel(callId(2, 0, 3), 2)),
@@ -474,7 +474,7 @@ class TaskFsmTest {
         // when
         for (String eventId : List.of("resume-Aa", "resume-BB")) { // "Aa".hashCode() == "BB".hashCode()
             Meta meta = new Meta(eventId, "t1", Instant.EPOCH, TaskEvents.NOW_MS);
-            TaskState waiting = fsm.transition(state, new TaskEvent.TaskResumed(meta, "again"))
+            TaskState waiting = fsm.transition(state, new TaskEvent.TaskResumed(meta, "again", TaskLimits.UNLIMITED))
                     .next();
             TaskState reasoning = fsm.transition(waiting, new TaskEvent.Admitted(meta, Usage.NONE))
                     .next();

@@ -8,6 +8,7 @@ import dev.millrace.agent.core.SimulatedShell.Move;
 import dev.millrace.agent.core.TaskEvent.Admitted;
 import dev.millrace.agent.core.TaskEvent.ApprovalDecided;
 import dev.millrace.agent.core.TaskEvent.CancelRequested;
+import dev.millrace.agent.core.TaskEvent.ChildEnded;
 import dev.millrace.agent.core.TaskEvent.FailureDeclared;
 import dev.millrace.agent.core.TaskEvent.InputReceived;
 import dev.millrace.agent.core.TaskEvent.ModelCallFailed;
@@ -59,6 +60,7 @@ class TaskFsmWalkTest {
         MESSAGE,
         LATE_DOUBLE,
         STRANGER,
+        CHILD_ENDED,
         APPROVED,
         EDITED,
         REJECTED,
@@ -148,7 +150,7 @@ class TaskFsmWalkTest {
         void finish() {
             end();
             if (shell.state() instanceof Completed) {
-                happen(new TaskResumed(meta(), "once more"));
+                happen(new TaskResumed(meta(), "once more", TaskLimits.UNLIMITED));
                 end();
             }
             assertThat(shell.state()).isInstanceOfAny(Completed.class, Ended.class);
@@ -174,9 +176,11 @@ class TaskFsmWalkTest {
 
         private void goOn(Suspended s) {
             if (s.byHand()) {
-                happen(new TaskResumed(meta(), null));
+                happen(new TaskResumed(meta(), null, TaskLimits.UNLIMITED));
             } else if (s.question() != null) {
                 happen(new InputReceived(meta(), "the answer", "general", 100, TaskEvent.Terms.NONE));
+            } else if (s.awaitsChildren()) {
+                childEnds();
             } else {
                 decide(random.nextBoolean(), null);
             }
@@ -202,8 +206,8 @@ class TaskFsmWalkTest {
                     }
                 }
                 case SUSPENDED -> happen(new TaskSuspended(meta(), "lunch"));
-                case RESUMED -> happen(new TaskResumed(meta(), null));
-                case RESUMED_WITH_INPUT -> happen(new TaskResumed(meta(), "go on with this"));
+                case RESUMED -> happen(new TaskResumed(meta(), null, TaskLimits.UNLIMITED));
+                case RESUMED_WITH_INPUT -> happen(new TaskResumed(meta(), "go on with this", TaskLimits.UNLIMITED));
                 case MESSAGE ->
                     happen(new InputReceived(meta(), "one more thing", "general", 100, TaskEvent.Terms.NONE));
                 case LATE_DOUBLE -> {
@@ -212,6 +216,7 @@ class TaskFsmWalkTest {
                     }
                 }
                 case STRANGER -> stranger();
+                case CHILD_ENDED -> childEnds();
                 case APPROVED -> decide(true, null);
                 case EDITED -> decide(true, "{\"edited\":true}");
                 case REJECTED -> decide(false, null);
@@ -233,6 +238,20 @@ class TaskFsmWalkTest {
                     }
                 }
             }
+        }
+
+        private void childEnds() {
+            List<Children.Child> out = shell.childrenOut();
+            if (out.isEmpty()) {
+                return;
+            }
+            Children.Child child = any(out);
+            Usage usage = new Usage(random.nextInt(5), 0, 0);
+            TaskEvent ended = child.background()
+                    ? new ChildEnded(meta(), child.callId(), "news " + events, usage)
+                    : new ToolReturned(meta(), child.callId(), "{}", random.nextBoolean(), null, usage);
+            happen(ended);
+            replies.add(ended);
         }
 
         private void decide(boolean approved, @Nullable String arguments) {
@@ -294,7 +313,13 @@ class TaskFsmWalkTest {
             for (int i = 0; i < number; i++) {
                 String id = "p" + toolCalls++;
                 calls.add(
-                        switch (random.nextInt(6)) {
+                        switch (random.nextInt(9)) {
+                            case 6 -> TaskEvents.spawn(id, false);
+                            case 7 -> TaskEvents.spawn(id, true);
+                            case 8 ->
+                                random.nextInt(4) == 0
+                                        ? TaskEvents.resumeChild(id, "child" + toolCalls)
+                                        : TaskEvents.spawn(id, true);
                             case 0 -> TaskEvents.refused(id, any(TOOLS), "tool_not_available", "not for you");
                             case 1 -> TaskEvents.ifApproved(id, any(TOOLS), "{\"n\":" + i + "}");
                             default -> TaskEvents.run(id, any(TOOLS), "{\"n\":" + i + "}");
@@ -315,7 +340,8 @@ class TaskFsmWalkTest {
                     call.callId(),
                     failed ? "no" : "{\"ok\":true}",
                     failed,
-                    call.toolName().equals("notify") ? "halfway" : null);
+                    call.toolName().equals("notify") ? "halfway" : null,
+                    new Usage(1_000_000, 0, 0)); // of no meaning: it is no child
             happen(result);
             if (shell.toolCallsOut().stream().noneMatch(open -> open.callId().equals(call.callId()))) {
                 replies.add(result);
@@ -333,10 +359,11 @@ class TaskFsmWalkTest {
         /** Replies to calls that were never made. */
         private void stranger() {
             shell.acceptStale(
-                    switch (random.nextInt(5)) {
+                    switch (random.nextInt(6)) {
+                        case 5 -> new ChildEnded(meta(), "t1/1/1-0-made-up", "me!", Usage.NONE);
                         case 4 -> new ApprovalDecided(meta(), "t1/1/1-0-made-up", true, null, null, "me!");
                         case 0 -> new ModelReplied(meta(), "t1/1/0-0-made-up", "me!", List.of(), false, Usage.NONE);
-                        case 1 -> new ToolReturned(meta(), "t1/1/1-0-made-up", "me!", false, null);
+                        case 1 -> new ToolReturned(meta(), "t1/1/1-0-made-up", "me!", false, null, Usage.NONE);
                         case 2 -> new StepCompleted(meta(), random.nextInt(3));
                         default -> new ModelCallFailed(meta(), "t1/1/0-0-made-up", TaskEvents.ERROR);
                     });

@@ -2,6 +2,7 @@ package dev.millrace.agent.topology;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.millrace.agent.core.Children;
 import dev.millrace.agent.core.Deadlines;
 import dev.millrace.agent.core.TaskContext;
 import dev.millrace.agent.core.TaskLimits;
@@ -133,6 +134,7 @@ class AdmissionTest {
                         session,
                         taskId,
                         null,
+                        null,
                         taskId,
                         0,
                         0,
@@ -150,6 +152,7 @@ class AdmissionTest {
                         line.taskKey(),
                         session,
                         line.taskKey(),
+                        null,
                         null,
                         line.taskKey(),
                         line.arrival(),
@@ -176,7 +179,8 @@ class AdmissionTest {
                 priority,
                 0,
                 new TaskContext.Progress(0, 0, 0, 1, 1),
-                new TaskContext.Budget(TaskLimits.DEFAULT, Deadlines.NEVER, Usage.NONE, Usage.NONE));
+                new TaskContext.Budget(TaskLimits.DEFAULT, Deadlines.NEVER, Usage.NONE, Usage.NONE),
+                Children.NONE);
     }
 
     private static TaskState reasoning(TaskContext context) {

@@ -341,7 +341,14 @@ class AdmissionTopologyTest {
     private static TaskState unusable(TaskState state) {
         TaskContext context = ((TaskState.Existing) state).context();
         return new TaskState.Idle(
-                new TaskContext(context.taskId(), null, context.priority(), 0, context.progress(), context.budget()),
+                new TaskContext(
+                        context.taskId(),
+                        null,
+                        context.priority(),
+                        0,
+                        context.progress(),
+                        context.budget(),
+                        context.children()),
                 false,
                 Deadlines.NEVER);
     }

@@ -2,6 +2,7 @@ package dev.millrace.agent.topology;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.millrace.agent.core.Children;
 import dev.millrace.agent.core.Plan;
 import dev.millrace.agent.core.TaskContext;
 import dev.millrace.agent.core.TaskError;
@@ -30,7 +31,9 @@ class StoreSerdesTest {
             100,
             1,
             new TaskContext.Progress(2, 1, 0, 3, 42),
-            new TaskContext.Budget(TaskLimits.DEFAULT, 1_900_000_000_000L, new Usage(10, 20, 30), new Usage(1, 2, 3)));
+            new TaskContext.Budget(TaskLimits.DEFAULT, 1_900_000_000_000L, new Usage(10, 20, 30), new Usage(1, 2, 3)),
+            new Children(List.of(new Children.Child("t2", "c6", true, 1_000, Long.MAX_VALUE)), List.of("done")));
+    private static final Parentage PARENT = new Parentage("t0", null, "t0/1/1-00000000", true, new Usage(1, 2, 3));
     private static final TaskState.Reasoning REASONING =
             new TaskState.Reasoning(CONTEXT, "t1/2/0-00000000", 1_800_000_900_000L);
     private static final ToolCall.Run RUN = new ToolCall.Run("tool", 30_000, null);
@@ -46,6 +49,9 @@ class StoreSerdesTest {
                             call(3, new Plan.Held("{\"a\":1}", RUN, true)),
                             call(4, new Plan.Held("{}", new ToolCall.Refuse("tool_not_found", "no"), false)),
                             call(5, new Plan.Deciding("{}", IF_APPROVED, 1_800_086_400_000L)),
+                            call(7, new Plan.Delegated("t2")),
+                            call(8, new Plan.Held("{}", new ToolCall.Spawn("explore", "look", true), false)),
+                            call(9, new Plan.Held("{}", new ToolCall.Resume("t2", "more"), false)),
                             new Plan.RespondStep(6, null, false)),
                     true));
 
@@ -102,7 +108,7 @@ class StoreSerdesTest {
     @DisplayName("F-124: every state survives the store")
     void shouldKeepStates(TaskState state) {
         StoredTask task = new StoredTask(
-                "default", "t1", "s1", "m1", "https://example.org/hook", "e1", 0, 0, 1_800_000_000_000L, state);
+                "default", "t1", "s1", "m1", "https://example.org/hook", PARENT, "e1", 0, 0, 1_800_000_000_000L, state);
 
         byte[] stored = StoreSerdes.TASK.serializer().serialize("tasks", task);
 
@@ -114,7 +120,7 @@ class StoreSerdesTest {
     @DisplayName("what version 1 wrote is readable for ever")
     void shouldReadWhatWasReleased(TaskState state) throws IOException {
         StoredTask task = new StoredTask(
-                "default", "t1", "s1", "m1", "https://example.org/hook", "e1", 0, 0, 1_800_000_000_000L, state);
+                "default", "t1", "s1", "m1", "https://example.org/hook", PARENT, "e1", 0, 0, 1_800_000_000_000L, state);
         Path file = RELEASED.resolve(
                 state.label() + "-" + Integer.toHexString(state.toString().hashCode()) + ".json");
         if (Boolean.getBoolean("millrace.docs.write")) {

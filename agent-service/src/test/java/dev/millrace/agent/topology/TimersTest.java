@@ -2,6 +2,7 @@ package dev.millrace.agent.topology;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.millrace.agent.core.Children;
 import dev.millrace.agent.core.Deadlines;
 import dev.millrace.agent.core.TaskContext;
 import dev.millrace.agent.core.TaskLimits;
@@ -101,7 +102,8 @@ class TimersTest {
     }
 
     private StoredTask set(String taskId, long atMs) {
-        StoredTask task = new StoredTask("default", taskId, null, taskId, null, taskId, 0, 0, 0, waiting(taskId, "0"));
+        StoredTask task =
+                new StoredTask("default", taskId, null, taskId, null, null, taskId, 0, 0, 0, waiting(taskId, "0"));
         return timers.set(needing(task, atMs));
     }
 
@@ -122,7 +124,8 @@ class TimersTest {
                 100,
                 0,
                 new TaskContext.Progress(0, 0, 0, 1, 1),
-                new TaskContext.Budget(TaskLimits.DEFAULT, Deadlines.NEVER, Usage.NONE, Usage.NONE));
+                new TaskContext.Budget(TaskLimits.DEFAULT, Deadlines.NEVER, Usage.NONE, Usage.NONE),
+                Children.NONE);
     }
 
     private long rows() {
