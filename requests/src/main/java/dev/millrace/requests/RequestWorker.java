@@ -20,7 +20,14 @@ public interface RequestWorker extends AutoCloseable {
 
     /** The same, with somebody who is told what it does. */
     static RequestWorker start(WorkerSettings settings, RequestHandler handler, WorkerMetrics metrics) {
-        return ShareGroupWorker.start(settings, handler, metrics);
+        return ShareGroupWorker.start(
+                settings, (outbox, counters) -> new CallWork(settings, handler, outbox, counters), metrics);
+    }
+
+    /** The same for a topic of events that nobody waits for an answer to. */
+    static RequestWorker startNotices(WorkerSettings settings, NoticeHandler handler, WorkerMetrics metrics) {
+        return ShareGroupWorker.start(
+                settings, (outbox, counters) -> new NoticeWork(settings, handler, outbox, counters), metrics);
     }
 
     /** Whether requests are being taken: the topic is there, the group is set up and the broker has answered lately. */

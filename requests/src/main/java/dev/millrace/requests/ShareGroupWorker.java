@@ -44,18 +44,24 @@ final class ShareGroupWorker implements RequestWorker {
 
     private record Running(Taker taker, Thread thread) {}
 
-    private ShareGroupWorker(WorkerSettings settings, RequestHandler handler, WorkerMetrics metrics) {
+    /** What the worker is for. */
+    @FunctionalInterface
+    interface Purpose {
+        JobRunner.Work work(Outbox outbox, Counters counters);
+    }
+
+    private ShareGroupWorker(WorkerSettings settings, Purpose purpose, WorkerMetrics metrics) {
         this.settings = settings;
         this.counters = new Counters(metrics);
         this.turns = new Turns(settings.maxConcurrent(), IDLE, System::nanoTime);
         this.outbox = new Outbox(settings.kafka());
         this.group = new ShareGroup(settings);
-        this.runner = new JobRunner(settings, handler, outbox, counters);
+        this.runner = new JobRunner(purpose.work(outbox, counters), counters);
         this.caretaker = Thread.ofPlatform().name(settings.group() + "-pool").unstarted(this::lookAfter);
     }
 
-    static ShareGroupWorker start(WorkerSettings settings, RequestHandler handler, WorkerMetrics metrics) {
-        ShareGroupWorker worker = new ShareGroupWorker(settings, handler, metrics);
+    static ShareGroupWorker start(WorkerSettings settings, Purpose purpose, WorkerMetrics metrics) {
+        ShareGroupWorker worker = new ShareGroupWorker(settings, purpose, metrics);
         worker.caretaker.start();
         return worker;
     }

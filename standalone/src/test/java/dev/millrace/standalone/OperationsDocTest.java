@@ -72,6 +72,13 @@ class OperationsDocTest {
             collect(method.getReturnType(), key, keys);
             return;
         }
+        if (method.getGenericReturnType() instanceof ParameterizedType map
+                && map.getRawType() == Map.class
+                && map.getActualTypeArguments()[1] instanceof Class<?> each
+                && each.isInterface()) {
+            collect(each, key + ".<name>", keys);
+            return;
+        }
         WithDefault value = method.getAnnotation(WithDefault.class);
         keys.put(key, value == null ? "" : value.value());
     }

@@ -11,6 +11,14 @@ public interface Tool {
     ToolDefinition definition();
 
     /**
+     * What fails together with this tool, and is left alone together when it fails again and again: the tool itself, or the
+     * server behind several. {@code null} = nothing, since each call may go somewhere else.
+     */
+    default @Nullable String circuit() {
+        return definition().name();
+    }
+
+    /**
      * Does it. Called on a virtual thread of its own, which is interrupted when the time is over.
      *
      * @param params JSON values that satisfy the schema

@@ -3,9 +3,11 @@ package dev.millrace.tools;
 import dev.millrace.requests.Reply;
 import dev.millrace.requests.Request;
 import dev.millrace.requests.RequestHandler;
+import dev.millrace.schemas.ErrorCode;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.tools.content.LargeResults;
+import dev.millrace.tools.secrets.Secrets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -16,6 +18,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -28,15 +31,36 @@ public final class ToolExecutor implements RequestHandler {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(ToolExecutor.class);
 
+    private static final Duration LONGEST_PAUSE = Duration.ofSeconds(20);
+    /** What tools of others say when the same may work another time (F-258). */
+    private static final Pattern PASSING =
+            Pattern.compile("(?i)ETIMEDOUT|ECONNRESET|ENOTFOUND|rate.?limit|\\b429\\b|\\b503\\b");
+
     private final ToolRegistry registry;
-    private final ToolMetrics metrics;
+    private final CallGuards guards;
     private final LargeResults results;
+    private final Secrets secrets;
+    private final ToolMetrics metrics;
     private final Map<String, Arguments> arguments = new ConcurrentHashMap<>();
 
-    public ToolExecutor(ToolRegistry registry, ToolMetrics metrics, LargeResults results) {
+    public ToolExecutor(
+            ToolRegistry registry, CallGuards guards, LargeResults results, Secrets secrets, ToolMetrics metrics) {
         this.registry = registry;
-        this.metrics = metrics;
+        this.guards = guards;
         this.results = results;
+        this.secrets = secrets;
+        this.metrics = metrics;
+    }
+
+    /** How one attempt went. */
+    private sealed interface Outcome {
+        record Done(@Nullable Object result) implements Outcome {}
+
+        record Failed(
+                String code,
+                String error,
+                ToolException.Again again,
+                @Nullable Duration retryAfter) implements Outcome {}
     }
 
     @Override
@@ -84,7 +108,88 @@ public final class ToolExecutor implements RequestHandler {
         Event event = request.event();
         ToolContext context = new ToolContext(
                 Optional.ofNullable(event.taskId()).orElse(""), event.sessionId(), event.namespace(), request.callId());
+        ToolDefinition definition = tool.definition();
         long timeoutMs = timeoutMs(tool, request);
+        long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
+        ToolDefinition.Retry retry = guards.policies().retry(definition);
+        Backoff backoff = new Backoff(Duration.ofMillis(retry.initialDelayMs()), LONGEST_PAUSE, request.callId());
+        for (int attempt = 1; true; attempt++) {
+            switch (attempt(tool, request, context, timeoutMs, end)) {
+                case Outcome.Done(Object result) -> {
+                    return completed(request, result, context, started);
+                }
+                case Outcome.Failed(String code, String error, ToolException.Again again, Duration retryAfter) -> {
+                    Duration pause = backoff.after(attempt, retryAfter);
+                    if (attempt == retry.maxAttempts()
+                            || !mayTryAgain(again, definition)
+                            || System.nanoTime() + pause.toNanos() - end >= 0) {
+                        return failed(code, secrets.mask(error) + attempts(attempt), started);
+                    }
+                    metrics.retried(definition.name());
+                    Thread.sleep(pause);
+                }
+            }
+        }
+    }
+
+    private boolean mayTryAgain(ToolException.Again again, ToolDefinition definition) {
+        return switch (again) {
+            case NEVER -> false;
+            case UNCERTAIN -> guards.policies().isRepeatable(definition);
+            case PASSING -> true;
+        };
+    }
+
+    private static String attempts(int attempt) {
+        return attempt == 1 ? "" : " (after " + attempt + " attempts)";
+    }
+
+    private Outcome attempt(Tool tool, Request request, ToolContext context, long timeoutMs, long end)
+            throws InterruptedException {
+        CircuitBreaker circuit = guards.circuit(tool);
+        Duration rest = circuit.enter();
+        if (!rest.isZero()) {
+            return new Outcome.Failed(
+                    "circuit_open",
+                    "Tool \"" + request.toolName() + "\" failed again and again and is left alone for "
+                            + (rest.toSeconds() + 1) + " s",
+                    ToolException.Again.NEVER,
+                    null);
+        }
+        Outcome outcome = null;
+        Runnable leave = () -> {};
+        try {
+            leave = guards.enter(request.toolName(), end - System.nanoTime());
+            outcome = execute(tool, request, context, timeoutMs, end);
+            return outcome;
+        } catch (ToolException e) {
+            return new Outcome.Failed(e.code(), String.valueOf(e.getMessage()), ToolException.Again.NEVER, null);
+        } finally {
+            leave.run();
+            tell(circuit, outcome);
+        }
+    }
+
+    private static void tell(CircuitBreaker circuit, @Nullable Outcome outcome) {
+        switch (outcome) {
+            case null -> circuit.unknown();
+            case Outcome.Done done -> circuit.worked();
+            case Outcome.Failed(String code, String error, ToolException.Again again, Duration retryAfter) -> {
+                if (code.equals("tool_timeout")
+                        || code.equals("mcp_unavailable")
+                        || again != ToolException.Again.NEVER) {
+                    circuit.failed();
+                } else if (code.equals("execution_error")) {
+                    circuit.unknown();
+                } else {
+                    circuit.worked();
+                }
+            }
+        }
+    }
+
+    private Outcome execute(Tool tool, Request request, ToolContext context, long timeoutMs, long end)
+            throws InterruptedException {
         CompletableFuture<@Nullable Object> outcome = new CompletableFuture<>();
         Thread worker = Thread.ofVirtual().name("tool-" + request.toolName()).start(() -> {
             try {
@@ -97,31 +202,58 @@ public final class ToolExecutor implements RequestHandler {
             }
         });
         try {
-            Object result = outcome.get(timeoutMs, TimeUnit.MILLISECONDS);
-            return new Reply.Completed(results.passOn(result, context), elapsedMs(started));
+            return new Outcome.Done(outcome.get(end - System.nanoTime(), TimeUnit.NANOSECONDS));
         } catch (TimeoutException e) {
             worker.interrupt();
-            return failed("tool_timeout", "Tool execution timed out after " + timeoutMs + "ms", started);
+            return new Outcome.Failed(
+                    "tool_timeout",
+                    "Tool execution timed out after " + timeoutMs + "ms",
+                    ToolException.Again.NEVER,
+                    null);
         } catch (ExecutionException e) {
-            return failure(request, e.getCause(), started);
-        } catch (IllegalArgumentException e) {
-            return failure(request, e, started); // the result is no JSON
+            return failure(request, e.getCause());
         } catch (InterruptedException e) {
             worker.interrupt();
             throw e;
         }
     }
 
-    private Reply failure(Request request, @Nullable Throwable cause, long started) {
+    private Outcome failure(Request request, @Nullable Throwable cause) {
+        String said = String.valueOf(cause instanceof ToolException ? cause.getMessage() : cause);
+        boolean passing = PASSING.matcher(said).find();
         if (cause instanceof ToolException no) {
-            return failed(no.code(), String.valueOf(no.getMessage()), started);
+            // only what others say has to be guessed at
+            boolean guessed = no.again() == ToolException.Again.NEVER
+                    && passing
+                    && (no.code().startsWith("mcp_") || ErrorCode.of(no.code()).isEmpty());
+            return new Outcome.Failed(
+                    no.code(), said, guessed ? ToolException.Again.UNCERTAIN : no.again(), no.retryAfter());
         }
         LOGGER.atError()
                 .addKeyValue("callId", request.callId())
                 .addKeyValue("toolName", request.toolName())
-                .setCause(cause)
+                // the message may quote a secret, and a stack trace begins with it
+                .addKeyValue("cause", secrets.mask(said))
+                .setCause(secrets.mask(said).equals(said) ? cause : null)
                 .log("A tool failed in a way that it should not");
-        return failed("execution_error", "EXECUTION ERROR: " + cause, started);
+        return new Outcome.Failed(
+                "execution_error",
+                "EXECUTION ERROR: " + said,
+                passing ? ToolException.Again.UNCERTAIN : ToolException.Again.NEVER,
+                null);
+    }
+
+    private Reply completed(Request request, @Nullable Object result, ToolContext context, long started)
+            throws InterruptedException {
+        try {
+            return new Reply.Completed(results.passOn(secrets.maskAll(result), context), elapsedMs(started));
+        } catch (IllegalArgumentException e) {
+            LOGGER.atError()
+                    .addKeyValue("callId", request.callId())
+                    .addKeyValue("toolName", request.toolName())
+                    .log("The result of a tool is no JSON");
+            return failed("execution_error", "EXECUTION ERROR: the result of the tool is no JSON", started);
+        }
     }
 
     private static Reply failed(String code, String error, long started) {

@@ -8,4 +8,7 @@ public interface ToolMetrics {
 
     /** A call ended; {@code toolName} is that of a known tool, or {@code unknown}. */
     void called(String toolName, boolean success, Duration duration);
+
+    /** A call is tried again. */
+    default void retried(String toolName) {}
 }

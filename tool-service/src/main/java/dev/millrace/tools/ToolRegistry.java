@@ -17,6 +17,7 @@ public final class ToolRegistry {
 
     private final Map<String, Tool> tools = new TreeMap<>();
     private final List<ToolSource> sources;
+    private final ToolPolicies policies;
 
     /**
      * A registry of these tools and no others.
@@ -27,14 +28,21 @@ public final class ToolRegistry {
         this(tools, List.of());
     }
 
+    /** The same with sources, and nothing said by the operator. */
+    public ToolRegistry(Collection<Tool> tools, List<ToolSource> sources) {
+        this(tools, sources, ToolPolicies.NONE);
+    }
+
     /**
      * A registry of these tools, and of those that the sources have at the time; a tool that is there for good goes before
      * one of a source with the same name.
      *
+     * @param policies what the operator says about them
      * @throws IllegalArgumentException if two have the same name (F-159)
      */
-    public ToolRegistry(Collection<Tool> tools, List<ToolSource> sources) {
+    public ToolRegistry(Collection<Tool> tools, List<ToolSource> sources, ToolPolicies policies) {
         this.sources = List.copyOf(sources);
+        this.policies = policies;
         for (Tool tool : tools) {
             String name = tool.definition().name();
             Tool other = this.tools.putIfAbsent(name, tool);
@@ -71,7 +79,10 @@ public final class ToolRegistry {
 
     /** What models are told, by name. */
     public List<ToolDefinition> definitions() {
-        return all().values().stream().map(Tool::definition).toList();
+        return all().values().stream()
+                .map(Tool::definition)
+                .map(policies::apply)
+                .toList();
     }
 
     /** Calls this, on any thread, each time that a source's tools have changed. */

@@ -8,6 +8,8 @@ import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.tools.content.LargeResults;
 import dev.millrace.tools.content.MemoryContent;
+import dev.millrace.tools.secrets.Secrets;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -24,10 +26,17 @@ public final class Calls {
 
     /** Carries out calls of these tools, and keeps what is too large in memory. */
     public static ToolExecutor executor(Tool... tools) {
+        return executor(Secrets.NONE, tools);
+    }
+
+    /** The same with secrets. */
+    public static ToolExecutor executor(Secrets secrets, Tool... tools) {
         return new ToolExecutor(
                 new ToolRegistry(List.of(tools)),
-                (name, success, duration) -> {},
-                new LargeResults(new MemoryContent(), 100_000, 1_000_000));
+                new CallGuards(ToolPolicies.NONE, 5, Duration.ofSeconds(30)),
+                new LargeResults(new MemoryContent(), 100_000, 1_000_000),
+                secrets,
+                (name, success, duration) -> {});
     }
 
     /** The result as the object that it is. */

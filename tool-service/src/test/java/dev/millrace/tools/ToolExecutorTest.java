@@ -9,6 +9,7 @@ import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.schemas.ToolDefinition.SideEffects;
 import dev.millrace.tools.content.LargeResults;
 import dev.millrace.tools.content.MemoryContent;
+import dev.millrace.tools.secrets.Secrets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -322,8 +323,10 @@ class ToolExecutorTest {
     private ToolExecutor executor(Tool... tools) {
         return new ToolExecutor(
                 new ToolRegistry(List.of(tools)),
-                (String name, boolean success, Duration duration) -> measured.add(name + " " + success),
-                new LargeResults(new MemoryContent(), 10_000, 1_000_000));
+                new CallGuards(ToolPolicies.NONE, 5, Duration.ofSeconds(30)),
+                new LargeResults(new MemoryContent(), 10_000, 1_000_000),
+                Secrets.NONE,
+                (String name, boolean success, Duration duration) -> measured.add(name + " " + success));
     }
 
     private static @Nullable Reply handle(ToolExecutor executor, String toolName) {

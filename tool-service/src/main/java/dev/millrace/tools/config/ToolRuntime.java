@@ -1,5 +1,6 @@
 package dev.millrace.tools.config;
 
+import dev.millrace.requests.NoticeHandler;
 import dev.millrace.requests.RequestHandler;
 import dev.millrace.requests.RequestWorker;
 import dev.millrace.requests.WorkerMetrics;
@@ -38,21 +39,35 @@ public final class ToolRuntime implements AutoCloseable {
     private final Settings settings;
     private final ToolRegistry registry;
     private final RequestHandler handler;
+    private final NoticeHandler webhooks;
     private final Semaphore changes = new Semaphore(0);
     private final AtomicReference<@Nullable RequestWorker> worker = new AtomicReference<>();
+    private final AtomicReference<@Nullable RequestWorker> webhookWorker = new AtomicReference<>();
     private final Thread starter =
             Thread.ofPlatform().name("tools-start").daemon().unstarted(this::run);
     private volatile String waitingFor = "the start";
     private volatile boolean closed;
 
     /** What it is told from outside. */
-    public record Settings(Topics topics, TopicSettings topicSettings, WorkerSettings worker, WorkerMetrics metrics) {}
+    public record Settings(
+            Topics topics,
+            TopicSettings topicSettings,
+            WorkerSettings worker,
+            WorkerSettings webhookWorker,
+            WorkerMetrics metrics,
+            WorkerMetrics webhookMetrics) {}
 
-    public ToolRuntime(Map<String, Object> kafka, Settings settings, ToolRegistry registry, RequestHandler handler) {
+    public ToolRuntime(
+            Map<String, Object> kafka,
+            Settings settings,
+            ToolRegistry registry,
+            RequestHandler handler,
+            NoticeHandler webhooks) {
         this.kafka = Map.copyOf(kafka);
         this.settings = settings;
         this.registry = registry;
         this.handler = handler;
+        this.webhooks = webhooks;
         registry.onChange(changes::release);
     }
 
@@ -77,6 +92,8 @@ public final class ToolRuntime implements AutoCloseable {
             }
             if (!closed) {
                 worker.set(RequestWorker.start(settings.worker(), handler, settings.metrics()));
+                webhookWorker.set(
+                        RequestWorker.startNotices(settings.webhookWorker(), webhooks, settings.webhookMetrics()));
             }
             while (!closed) {
                 followChanges();
@@ -126,9 +143,11 @@ public final class ToolRuntime implements AutoCloseable {
     }
 
     private void stopWorker() {
-        RequestWorker running = worker.getAndSet(null);
-        if (running != null) {
-            running.close();
+        // webhooks first, since they only go back to the topic
+        for (RequestWorker running : new RequestWorker[] {webhookWorker.getAndSet(null), worker.getAndSet(null)}) {
+            if (running != null) {
+                running.close();
+            }
         }
     }
 

@@ -6,7 +6,9 @@ import io.smallrye.config.WithDefault;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 
 /** What an operator may set for the tool service. Every value has a default that works in {@code standalone}. */
 @ConfigMapping(prefix = "millrace.tools")
@@ -76,6 +78,106 @@ public interface ToolsConfig {
         /** How long a server may take to start and to introduce itself; one that is downloaded first takes longer. */
         @WithDefault("60s")
         Duration startTimeout();
+    }
+
+    /** What is said about single tools, by name. */
+    Map<String, PerTool> tool();
+
+    /** What is said about one tool. */
+    interface PerTool {
+
+        /** Who has to agree before a call runs: {@code never}, {@code always} or {@code when:<condition>}. Absent = as it says itself. */
+        Optional<String> approval();
+
+        /** Calls at the same time in this instance (F-258); 0 = no limit. */
+        @WithDefault("5")
+        int maxConcurrent();
+
+        /** Calls per minute in this instance; 0 = no limit. */
+        @WithDefault("0")
+        int maxPerMinute();
+
+        /** How often one call is tried. Absent = as the tool says itself, or as all are. */
+        OptionalInt maxAttempts();
+    }
+
+    /** Calls that fail for a passing reason (F-258). */
+    Retry retry();
+
+    /** Calls that fail for a passing reason (F-258). */
+    interface Retry {
+
+        /** How often one call is tried, inside its time-out. 1 to 20. */
+        @WithDefault("4")
+        int maxAttempts();
+
+        /** The pause after the first failure; it doubles with each further one. */
+        @WithDefault("1s")
+        Duration delay();
+    }
+
+    /** Tools and MCP servers that fail again and again. */
+    Circuit circuit();
+
+    /** Tools and MCP servers that fail again and again. */
+    interface Circuit {
+
+        /** After so many failures in a row one is left alone. At least 1. */
+        @WithDefault("5")
+        int maxFailures();
+
+        /** For how long; then one call is let through to see. */
+        @WithDefault("30s")
+        Duration rest();
+    }
+
+    /** Secrets that tools may use, by name; see docs/tools.md. */
+    Map<String, Secret> secrets();
+
+    /** One secret. */
+    interface Secret {
+
+        /** Its value; from the environment only. */
+        Optional<String> value();
+
+        /** A file that holds it, instead; blanks and line ends around it do not count. */
+        Optional<Path> file();
+
+        /** Where it may be sent, by HTTPS: hosts, {@code *} stands for any text; with {@code http://} before it also unencrypted. */
+        List<String> hosts();
+    }
+
+    /** Telling owners of tasks at their callback URLs. */
+    Webhook webhook();
+
+    /** Telling owners of tasks at their callback URLs. */
+    interface Webhook {
+
+        /** What they are signed with ({@code whsec_} and base64, or any text); several while one is changed. Absent = none. */
+        Optional<List<String>> secrets();
+
+        /** A file of secrets, one a line, read for each delivery. */
+        Optional<Path> secretsFile();
+
+        /** How long one is tried; then it becomes a dead letter. */
+        @WithDefault("5m")
+        Duration budget();
+
+        /** For one attempt, from the connection to the end of the answer. */
+        @WithDefault("15s")
+        Duration attemptTimeout();
+
+        /** The pause after the first failure; it doubles with each further one. */
+        @WithDefault("1s")
+        Duration retryDelay();
+
+        /** The longest such pause; the receiver's Retry-After may exceed it. */
+        @WithDefault("1m")
+        Duration maxRetryDelay();
+
+        /** Deliveries at the same time in this instance, those that wait for their next attempt included. */
+        @WithDefault("32")
+        int maxConcurrent();
     }
 
     /** Tools on the network. */

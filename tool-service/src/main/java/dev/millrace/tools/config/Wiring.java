@@ -4,12 +4,12 @@ import dev.millrace.requests.WorkerSettings;
 import dev.millrace.schemas.Topics;
 import dev.millrace.schemas.kafka.ClientSettings;
 import dev.millrace.schemas.kafka.TopicSettings;
+import dev.millrace.tools.CallGuards;
 import dev.millrace.tools.CurrentTime;
 import dev.millrace.tools.Notify;
 import dev.millrace.tools.Sleep;
 import dev.millrace.tools.Tool;
 import dev.millrace.tools.ToolExecutor;
-import dev.millrace.tools.ToolMetrics;
 import dev.millrace.tools.ToolRegistry;
 import dev.millrace.tools.content.LargeResults;
 import dev.millrace.tools.content.ReadResult;
@@ -24,14 +24,19 @@ import dev.millrace.tools.files.ReadFile;
 import dev.millrace.tools.files.Workspace;
 import dev.millrace.tools.files.WriteFile;
 import dev.millrace.tools.http.GuardedHttp;
+import dev.millrace.tools.http.HttpCalls;
 import dev.millrace.tools.http.HttpGet;
+import dev.millrace.tools.http.HttpPost;
+import dev.millrace.tools.http.HttpRequest;
 import dev.millrace.tools.mcp.McpTools;
+import dev.millrace.tools.secrets.Secrets;
 import dev.millrace.tools.text.Base64Decode;
 import dev.millrace.tools.text.Base64Encode;
 import dev.millrace.tools.text.JsonParse;
 import dev.millrace.tools.text.JsonStringify;
+import dev.millrace.tools.webhook.WebhookDelivery;
+import dev.millrace.tools.webhook.WebhookSecrets;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.micrometer.core.instrument.Timer;
 import io.quarkus.runtime.ShutdownEvent;
 import io.quarkus.runtime.StartupEvent;
 import jakarta.annotation.Priority;
@@ -42,6 +47,7 @@ import jakarta.inject.Singleton;
 import jakarta.interceptor.Interceptor;
 import java.io.IOException;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -80,8 +86,19 @@ public class Wiring {
 
     @Produces
     @Singleton
-    ToolRegistry registry(
-            ToolsConfig config, GuardedHttp http, TopicContent content, McpTools mcp, JavaToolBeans java) {
+    Secrets secrets(ToolsConfig config) {
+        return Policies.secrets(config);
+    }
+
+    @Produces
+    @Singleton
+    HttpCalls httpCalls(GuardedHttp http, Secrets secrets) {
+        return new HttpCalls(http, secrets);
+    }
+
+    @Produces
+    @Singleton
+    ToolRegistry registry(ToolsConfig config, HttpCalls http, TopicContent content, McpTools mcp, JavaToolBeans java) {
         Workspace workspace = new Workspace(config.workspace());
         int maxFileBytes = Math.toIntExact(config.maxFileSize().asLongValue());
         List<Tool> builtIn = List.of(
@@ -100,51 +117,71 @@ public class Wiring {
                 new Base64Encode(),
                 new Base64Decode(),
                 new HttpGet(http),
+                new HttpPost(http),
+                new HttpRequest(http),
                 new Notify(),
                 new ReadResult(content, Math.toIntExact(config.maxResultSize().asLongValue())));
         List<Tool> tools = new ArrayList<>(builtIn);
         tools.addAll(java.tools());
-        return new ToolRegistry(tools, List.of(mcp));
+        return new ToolRegistry(tools, List.of(mcp), Policies.of(config));
     }
 
     @Produces
     @Singleton
-    ToolExecutor executor(ToolsConfig tools, ToolRegistry registry, TopicContent content, MeterRegistry meters) {
-        ToolMetrics metrics = (toolName, success, duration) -> Timer.builder("millrace.tools.calls")
-                .tag("toolName", toolName)
-                .tag("outcome", success ? "completed" : "failed")
-                .register(meters)
-                .record(duration);
+    ToolExecutor executor(
+            ToolsConfig tools, ToolRegistry registry, TopicContent content, Secrets secrets, MeterRegistry meters) {
         return new ToolExecutor(
                 registry,
-                metrics,
+                new CallGuards(
+                        Policies.of(tools),
+                        tools.circuit().maxFailures(),
+                        tools.circuit().rest()),
                 new LargeResults(
                         content,
                         Math.toIntExact(tools.maxResultSize().asLongValue()),
-                        Math.toIntExact(tools.content().maxSize().asLongValue())));
+                        Math.toIntExact(tools.content().maxSize().asLongValue())),
+                secrets,
+                new MicrometerToolMetrics(meters));
+    }
+
+    @Produces
+    @Singleton
+    WebhookDelivery webhooks(ToolsConfig tools, GuardedHttp http) {
+        ToolsConfig.Webhook webhook = tools.webhook();
+        return new WebhookDelivery(
+                http,
+                new WebhookSecrets(
+                        webhook.secrets().orElse(List.of()),
+                        webhook.secretsFile().orElse(null)),
+                new WebhookDelivery.Limits(
+                        webhook.budget(), webhook.attemptTimeout(), webhook.retryDelay(), webhook.maxRetryDelay()));
     }
 
     @Produces
     @Singleton
     ToolRuntime runtime(
-            ToolsConfig tools,
-            TopicsConfig topicsConfig,
+            ToolRuntime.Settings settings,
             Config config,
             ToolRegistry registry,
             ToolExecutor executor,
-            MeterRegistry meters) {
+            WebhookDelivery webhooks) {
+        return new ToolRuntime(kafka(config), settings, registry, executor, webhooks);
+    }
+
+    @Produces
+    @Singleton
+    ToolRuntime.Settings settings(ToolsConfig tools, TopicsConfig topicsConfig, Config config, MeterRegistry meters) {
         Topics topics = new Topics(topicsConfig.prefix());
         Map<String, Object> kafka = kafka(config);
-        return new ToolRuntime(
-                kafka,
-                new ToolRuntime.Settings(
-                        topics,
-                        new TopicSettings(topicsConfig.partitions(), topicsConfig.replication(), topicsConfig.create()),
-                        WorkerSettings.of(kafka, topics, Topics.BUILT_IN_TOOLSET, tools.maxConcurrent())
-                                .with(tools.staleAfter(), tools.shutdownGrace()),
-                        new MicrometerWorkerMetrics(meters, Topics.BUILT_IN_TOOLSET)),
-                registry,
-                executor);
+        return new ToolRuntime.Settings(
+                topics,
+                new TopicSettings(topicsConfig.partitions(), topicsConfig.replication(), topicsConfig.create()),
+                WorkerSettings.of(kafka, topics, Topics.BUILT_IN_TOOLSET, tools.maxConcurrent())
+                        .with(tools.staleAfter(), tools.shutdownGrace()),
+                WorkerSettings.of(kafka, topics, "webhook", tools.webhook().maxConcurrent())
+                        .with(tools.staleAfter(), Duration.ZERO),
+                new MicrometerWorkerMetrics(meters, Topics.BUILT_IN_TOOLSET),
+                new MicrometerWorkerMetrics(meters, "webhook"));
     }
 
     private static Map<String, Object> kafka(Config config) {

@@ -1,10 +1,12 @@
 package dev.millrace.tools.content;
 
+import dev.millrace.schemas.EventSchemas;
 import dev.millrace.schemas.Json;
 import dev.millrace.tools.ToolContext;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -19,6 +21,9 @@ public final class LargeResults {
     public static final int MAX_RESULT_BYTES = 900_000;
     /** What a cut result, or a page, needs beside its text. */
     static final int ENVELOPE_BYTES = 700;
+
+    /** Some below what the schemas of events allow, since a result lies inside of its event. */
+    private static final int MAX_DEPTH = EventSchemas.MAX_DEPTH - 10;
 
     private static final Logger LOGGER = LoggerFactory.getLogger(LargeResults.class);
 
@@ -53,8 +58,16 @@ public final class LargeResults {
      */
     public @Nullable Object passOn(@Nullable Object result, ToolContext context) throws InterruptedException {
         byte[] json = Json.write(result);
-        if (json.length <= maxResultBytes) {
+        boolean deep = isDeeperThan(MAX_DEPTH, result);
+        if (json.length <= maxResultBytes && !deep) {
             return result;
+        }
+        if (deep && json.length <= maxResultBytes / 2 - ENVELOPE_BYTES) {
+            return Map.of(
+                    "note",
+                    "The result is nested too deeply to be passed on as data, so this is its JSON text.",
+                    "json",
+                    new String(json, StandardCharsets.UTF_8));
         }
         boolean text = result instanceof String;
         byte[] content = result instanceof String string ? string.getBytes(StandardCharsets.UTF_8) : json;
@@ -84,6 +97,15 @@ public final class LargeResults {
         cut.put("totalBytes", content.length);
         cut.put("start", new String(kept, 0, startBytes, StandardCharsets.UTF_8));
         return cut;
+    }
+
+    private static boolean isDeeperThan(int levels, @Nullable Object json) {
+        return switch (json) {
+            case Map<?, ?> object ->
+                levels == 0 || object.values().stream().anyMatch(value -> isDeeperThan(levels - 1, value));
+            case List<?> list -> levels == 0 || list.stream().anyMatch(value -> isDeeperThan(levels - 1, value));
+            case null, default -> false;
+        };
     }
 
     private static String note(int all, int kept, String reference, int startBytes) {

@@ -1,13 +1,12 @@
 package dev.millrace.tools.http;
 
+import dev.millrace.tools.secrets.HostPattern;
 import java.net.Inet4Address;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
-import java.util.regex.Pattern;
 import org.apache.hc.client5.http.DnsResolver;
 
 /**
@@ -26,7 +25,7 @@ final class AddressGuard implements DnsResolver {
         }
     }
 
-    private final List<Pattern> allowed;
+    private final List<HostPattern> allowed;
     private final DnsResolver names;
 
     /**
@@ -39,7 +38,7 @@ final class AddressGuard implements DnsResolver {
         this.allowed = allowed.stream()
                 .map(String::strip)
                 .filter(host -> !host.isEmpty())
-                .map(AddressGuard::pattern)
+                .map(HostPattern::new)
                 .toList();
         this.names = names;
     }
@@ -47,8 +46,7 @@ final class AddressGuard implements DnsResolver {
     @Override
     public InetAddress[] resolve(String host) throws UnknownHostException {
         InetAddress[] addresses = names.resolve(host);
-        boolean letThrough =
-                allowed.stream().anyMatch(pattern -> pattern.matcher(host).matches());
+        boolean letThrough = allowed.stream().anyMatch(pattern -> pattern.matches(host));
         // one bad address refuses the host: a name with a public and a private address is a trap
         if (!letThrough && !Arrays.stream(addresses).allMatch(AddressGuard::isPublic)) {
             throw new RefusedAddressException(host);
@@ -123,13 +121,5 @@ final class AddressGuard implements DnsResolver {
             }
         }
         return true;
-    }
-
-    private static Pattern pattern(String host) {
-        String regex = Arrays.stream(host.toLowerCase(Locale.ROOT).split("\\*", -1))
-                .map(Pattern::quote)
-                .reduce((before, after) -> before + ".*" + after)
-                .orElse("");
-        return Pattern.compile(regex, Pattern.CASE_INSENSITIVE);
     }
 }

@@ -2,12 +2,19 @@ package dev.millrace.tools.http;
 
 import java.io.IOException;
 import java.net.URI;
+import java.net.UnknownHostException;
 import java.nio.charset.Charset;
 import java.nio.charset.IllegalCharsetNameException;
 import java.nio.charset.StandardCharsets;
 import java.nio.charset.UnsupportedCharsetException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZonedDateTime;
+import java.time.format.DateTimeFormatter;
+import java.time.format.DateTimeParseException;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import org.apache.hc.client5.http.DnsResolver;
@@ -25,6 +32,7 @@ import org.apache.hc.core5.http.ContentType;
 import org.apache.hc.core5.http.Header;
 import org.apache.hc.core5.http.HttpEntity;
 import org.apache.hc.core5.http.config.Http1Config;
+import org.apache.hc.core5.http.io.entity.ByteArrayEntity;
 import org.apache.hc.core5.util.Timeout;
 import org.jspecify.annotations.Nullable;
 
@@ -32,7 +40,7 @@ import org.jspecify.annotations.Nullable;
 public final class GuardedHttp implements AutoCloseable {
 
     private static final Set<String> SHOWN_HEADERS =
-            Set.of("content-type", "content-length", "last-modified", "etag", "location", "date");
+            Set.of("content-type", "content-length", "last-modified", "etag", "location", "date", "retry-after");
 
     private static final int MAX_HEADER_LINE = 32_768;
     private static final int MAX_HEADERS = 200;
@@ -61,12 +69,35 @@ public final class GuardedHttp implements AutoCloseable {
      * @param body as text; a note if it is none
      * @param truncated whether there is more of it
      */
-    record Answer(
+    public record Answer(
             int status,
             Map<String, String> headers,
             @Nullable String location,
             String body,
-            boolean truncated) {}
+            boolean truncated) {
+        public Answer {
+            headers = Map.copyOf(headers);
+        }
+
+        /** When it says that one may come again; {@code null} if it does not say. */
+        public @Nullable Duration retryAfter() {
+            String text = headers.get("retry-after");
+            if (text == null) {
+                return null;
+            }
+            try {
+                if (text.strip().matches("\\d{1,9}")) {
+                    return Duration.ofSeconds(Long.parseLong(text.strip()));
+                }
+                Instant then = ZonedDateTime.parse(text.strip(), DateTimeFormatter.RFC_1123_DATE_TIME)
+                        .toInstant();
+                Duration left = Duration.between(Instant.now(), then);
+                return left.isNegative() ? Duration.ZERO : left;
+            } catch (DateTimeParseException e) {
+                return null;
+            }
+        }
+    }
 
     public GuardedHttp(Limits limits) {
         this(limits, SystemDefaultDnsResolver.INSTANCE);
@@ -101,16 +132,30 @@ public final class GuardedHttp implements AutoCloseable {
                 .build();
     }
 
-    Answer get(URI url, Map<String, String> headers) throws IOException {
-        HttpUriRequestBase request = new HttpUriRequestBase("GET", url);
+    /**
+     * Makes one request, and follows no redirect.
+     *
+     * @param body {@code null} = none
+     * @throws IOException if there is no whole answer, or {@link UnknownHostException} if the host is not to be reached
+     */
+    public Answer send(String method, URI url, Map<String, String> headers, byte @Nullable [] body) throws IOException {
+        HttpUriRequestBase request = new HttpUriRequestBase(method, url);
         headers.forEach(request::addHeader);
+        if (body != null) {
+            request.setEntity(new ByteArrayEntity(body, null));
+        }
         return client.execute(request, response -> answer(request, response));
+    }
+
+    /** Whether the host may not be talked to, now or later. */
+    public static boolean isRefused(IOException failure) {
+        return failure instanceof AddressGuard.RefusedAddressException;
     }
 
     private Answer answer(Cancellable request, ClassicHttpResponse response) throws IOException {
         Map<String, String> shown = new LinkedHashMap<>();
         for (Header header : response.getHeaders()) {
-            String name = header.getName().toLowerCase(java.util.Locale.ROOT);
+            String name = header.getName().toLowerCase(Locale.ROOT);
             if (SHOWN_HEADERS.contains(name)) {
                 shown.put(name, header.getValue());
             }

@@ -46,6 +46,11 @@ final class McpTool implements Tool {
     }
 
     @Override
+    public String circuit() {
+        return "mcp:" + supervisor.server().name();
+    }
+
+    @Override
     public @Nullable Object call(Map<String, @Nullable Object> params, ToolContext context)
             throws ToolException, InterruptedException {
         return supervisor.call(

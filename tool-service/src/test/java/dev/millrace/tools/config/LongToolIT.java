@@ -3,6 +3,7 @@ package dev.millrace.tools.config;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.langchain4j.agent.tool.Tool;
+import dev.millrace.requests.NoticeHandler;
 import dev.millrace.requests.WorkerMetrics;
 import dev.millrace.requests.WorkerSettings;
 import dev.millrace.schemas.Event;
@@ -13,13 +14,16 @@ import dev.millrace.schemas.kafka.TopicSettings;
 import dev.millrace.testing.RequiresBroker;
 import dev.millrace.testing.TestBroker;
 import dev.millrace.testing.TopicReader;
+import dev.millrace.tools.CallGuards;
 import dev.millrace.tools.ToolContext;
 import dev.millrace.tools.ToolExecutor;
+import dev.millrace.tools.ToolPolicies;
 import dev.millrace.tools.ToolRegistry;
 import dev.millrace.tools.content.LargeResults;
 import dev.millrace.tools.content.TopicContent;
 import dev.millrace.tools.java.JavaTools;
 import dev.millrace.tools.java.ToolTerms;
+import dev.millrace.tools.secrets.Secrets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
@@ -98,10 +102,17 @@ class LongToolIT {
                         new TopicSettings(TestBroker.DEFAULT_PARTITIONS, TopicSettings.BROKER_DEFAULT, false),
                         WorkerSettings.of(kafka, topics, Topics.BUILT_IN_TOOLSET, 3)
                                 .with(LOCK, Duration.ZERO),
+                        WorkerSettings.of(kafka, topics, "webhook", 1),
+                        WorkerMetrics.NONE,
                         WorkerMetrics.NONE),
                 registry,
                 new ToolExecutor(
-                        registry, (toolName, success, duration) -> {}, new LargeResults(content, 10_000, 20_000)));
+                        registry,
+                        new CallGuards(ToolPolicies.NONE, 5, Duration.ofSeconds(30)),
+                        new LargeResults(content, 10_000, 20_000),
+                        Secrets.NONE,
+                        (toolName, success, duration) -> {}),
+                event -> new NoticeHandler.Outcome.Done());
         runtime.start();
         return runtime;
     }

@@ -15,6 +15,7 @@ import dev.millrace.testing.TestBroker;
 import dev.millrace.testing.TopicReader;
 import io.quarkus.test.common.QuarkusTestResource;
 import io.quarkus.test.junit.QuarkusTest;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -44,6 +45,8 @@ class ToolServiceIT {
             "edit_file",
             "grep_files",
             "http_get",
+            "http_post",
+            "http_request",
             "json_parse",
             "json_stringify",
             "base64_encode",
@@ -110,6 +113,36 @@ class ToolServiceIT {
                 .containsExactlyInAnyOrderElementsOf(BUILT_IN);
         for (ConsumerRecord<String, byte[]> definition : definitions) {
             assertThat(ToolDefinition.fromJson(definition.value()).toolset()).isEqualTo(Topics.BUILT_IN_TOOLSET);
+        }
+    }
+
+    @Test
+    @DisplayName("Issue 3.8: a webhook that cannot be delivered becomes a dead letter")
+    void shouldPutAsideWhatCannotBeDelivered() {
+        // given
+        Event notice = Event.root("notice-1", KnownEventType.NOTIFICATION_REQUESTED, Instant.now())
+                .taskId("task-1")
+                .payload(Map.of(
+                        "callbackUrl",
+                        "http://127.0.0.1:1/hook",
+                        "type",
+                        "completed",
+                        "taskId",
+                        "task-1",
+                        "eventId",
+                        "event-1",
+                        "timestamp",
+                        1_800_000_000_000L))
+                .build();
+        // when
+        broker.produce(topics.webhookRequests(), notice);
+        // then
+        try (TopicReader dead = broker.read(topics.deadLetters())) {
+            ConsumerRecord<String, byte[]> letter = dead.untilCount(1, SOON).getFirst();
+            assertThat(new String(letter.headers().lastHeader("millrace-reason").value(), StandardCharsets.UTF_8))
+                    .isEqualTo("webhook_failed");
+            assertThat(new String(letter.headers().lastHeader("ce_id").value(), StandardCharsets.UTF_8))
+                    .isEqualTo("notice-1");
         }
     }
 

@@ -13,12 +13,15 @@ import dev.millrace.schemas.Topics;
 import dev.millrace.testing.RequiresBroker;
 import dev.millrace.testing.TestBroker;
 import dev.millrace.testing.TopicReader;
+import dev.millrace.tools.CallGuards;
 import dev.millrace.tools.Calls;
 import dev.millrace.tools.Tool;
 import dev.millrace.tools.ToolContext;
 import dev.millrace.tools.ToolException;
 import dev.millrace.tools.ToolExecutor;
+import dev.millrace.tools.ToolPolicies;
 import dev.millrace.tools.ToolRegistry;
+import dev.millrace.tools.secrets.Secrets;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -59,8 +62,10 @@ class TopicContentIT {
         String large = text(5_000_000);
         ToolExecutor executor = new ToolExecutor(
                 new ToolRegistry(List.of(tool(large), new ReadResult(content, 200_000))),
-                (name, success, duration) -> {},
-                new LargeResults(content, 200_000, 20_000_000));
+                new CallGuards(ToolPolicies.NONE, 5, Duration.ofSeconds(30)),
+                new LargeResults(content, 200_000, 20_000_000),
+                Secrets.NONE,
+                (name, success, duration) -> {});
         // when
         Map<?, ?> cut = object(executor.handle(Calls.request("large", Map.of(), 0)));
         ByteArrayOutputStream all = new ByteArrayOutputStream();

@@ -1,0 +1,135 @@
+package dev.millrace.requests;
+
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.EventCodec;
+import dev.millrace.schemas.MalformedEventException;
+import dev.millrace.schemas.Topics;
+import dev.millrace.schemas.kafka.DeadLetters;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import org.apache.kafka.clients.consumer.AcknowledgeType;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.errors.RecordTooLargeException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.slf4j.spi.LoggingEventBuilder;
+
+/** Tool calls: each is answered with exactly one reply. */
+final class CallWork implements JobRunner.Work {
+    private static final Logger LOGGER = LoggerFactory.getLogger(RequestWorker.class);
+
+    private final Topics topics;
+    private final int maxDeliveries;
+    private final RequestHandler handler;
+    private final Outbox outbox;
+    private final Counters counters;
+
+    CallWork(WorkerSettings settings, RequestHandler handler, Outbox outbox, Counters counters) {
+        this.topics = settings.topics();
+        this.maxDeliveries = settings.maxDeliveries();
+        this.handler = handler;
+        this.outbox = outbox;
+        this.counters = counters;
+    }
+
+    @Override
+    public AcknowledgeType process(Job job, Runnable workDone) throws InterruptedException {
+        Request request;
+        try {
+            request = read(job);
+        } catch (MalformedEventException e) {
+            LOGGER.atWarn()
+                    .addKeyValue("topic", job.consumed().topic())
+                    .addKeyValue("partition", job.consumed().partition())
+                    .addKeyValue("offset", job.consumed().offset())
+                    .addKeyValue("errorCode", e.code())
+                    .log("A request cannot be read and becomes a dead letter");
+            deadLetter(job, e.code(), e.getMessage());
+            return AcknowledgeType.REJECT;
+        }
+        if (job.deliveryCount() >= maxDeliveries) {
+            String why = "the request was delivered " + job.deliveryCount()
+                    + " times and no worker has answered it; expected fewer than " + maxDeliveries;
+            about(LOGGER.atWarn(), request).log("A request was delivered too often and is given up");
+            reply(request, new Reply.Failed(Replies.DELIVERY_LIMIT, why, 0));
+            deadLetter(job, Replies.DELIVERY_LIMIT, why);
+            return AcknowledgeType.REJECT;
+        }
+        Reply reply = handle(request);
+        workDone.run();
+        reply(request, reply);
+        return AcknowledgeType.ACCEPT;
+    }
+
+    private static Request read(Job job) throws MalformedEventException {
+        return Request.of(Records.event(job.consumed()), job.deliveryCount());
+    }
+
+    private Reply handle(Request request) throws InterruptedException {
+        long start = System.nanoTime();
+        try {
+            return handler.handle(request);
+        } catch (RuntimeException e) {
+            about(LOGGER.atError(), request).setCause(e).log("The handler of a request threw an exception");
+            return new Reply.Failed(
+                    Replies.INTERNAL_ERROR, "internal error: " + e.getClass().getSimpleName(), millisSince(start));
+        }
+    }
+
+    private void reply(Request request, Reply reply) throws InterruptedException {
+        try {
+            send(event(request, reply));
+        } catch (RecordTooLargeException e) {
+            about(LOGGER.atWarn(), request).log("A reply is too large for a record");
+            send(Replies.toEvent(
+                    request,
+                    new Reply.Failed(
+                            Replies.RESULT_TOO_LARGE,
+                            "the result is too large: expected at most " + Topics.MAX_EVENT_BYTES
+                                    + " bytes with everything around it",
+                            reply.durationMs()),
+                    Instant.now()));
+        }
+        counters.replied();
+    }
+
+    private static Event event(Request request, Reply reply) {
+        try {
+            return Replies.toEvent(request, reply, Instant.now());
+        } catch (IllegalArgumentException e) {
+            about(LOGGER.atError(), request).setCause(e).log("The result of a handler is no JSON");
+            return Replies.toEvent(
+                    request,
+                    new Reply.Failed(
+                            Replies.INTERNAL_ERROR, "internal error: the result is no JSON", reply.durationMs()),
+                    Instant.now());
+        }
+    }
+
+    private void send(Event event) throws InterruptedException {
+        ProducerRecord<String, byte[]> reply = EventCodec.toRecord(topics.lane(event.lane()), event);
+        outbox.send(new ProducerRecord<>(
+                reply.topic(),
+                null,
+                reply.timestamp(),
+                reply.key().getBytes(StandardCharsets.UTF_8),
+                reply.value(),
+                reply.headers()));
+    }
+
+    private void deadLetter(Job job, String reason, @Nullable String detail) throws InterruptedException {
+        outbox.send(DeadLetters.deadLetter(topics, job.consumed(), reason, detail));
+        counters.deadLettered();
+    }
+
+    private static LoggingEventBuilder about(LoggingEventBuilder log, Request request) {
+        return log.addKeyValue("taskId", request.event().taskId())
+                .addKeyValue("callId", request.callId())
+                .addKeyValue("toolName", request.toolName());
+    }
+
+    private static long millisSince(long startNanos) {
+        return (System.nanoTime() - startNanos) / 1_000_000;
+    }
+}

@@ -1,0 +1,68 @@
+package dev.millrace.requests;
+
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.MalformedEventException;
+import dev.millrace.schemas.Topics;
+import dev.millrace.schemas.kafka.DeadLetters;
+import org.apache.kafka.clients.consumer.AcknowledgeType;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.slf4j.spi.LoggingEventBuilder;
+
+/** Events that nobody waits for an answer to: each ends as done or as a dead letter. */
+final class NoticeWork implements JobRunner.Work {
+    private static final Logger LOGGER = LoggerFactory.getLogger(RequestWorker.class);
+
+    private final Topics topics;
+    private final int maxDeliveries;
+    private final NoticeHandler handler;
+    private final Outbox outbox;
+    private final Counters counters;
+
+    NoticeWork(WorkerSettings settings, NoticeHandler handler, Outbox outbox, Counters counters) {
+        this.topics = settings.topics();
+        this.maxDeliveries = settings.maxDeliveries();
+        this.handler = handler;
+        this.outbox = outbox;
+        this.counters = counters;
+    }
+
+    @Override
+    public AcknowledgeType process(Job job, Runnable workDone) throws InterruptedException {
+        NoticeHandler.Outcome outcome = outcome(job);
+        workDone.run();
+        return switch (outcome) {
+            case NoticeHandler.Outcome.Done done -> AcknowledgeType.ACCEPT;
+            case NoticeHandler.Outcome.GivenUp(String code, String detail) -> {
+                about(LOGGER.atWarn(), job).addKeyValue("errorCode", code).log("A notice becomes a dead letter");
+                outbox.send(DeadLetters.deadLetter(topics, job.consumed(), code, detail));
+                counters.deadLettered();
+                yield AcknowledgeType.REJECT;
+            }
+        };
+    }
+
+    private NoticeHandler.Outcome outcome(Job job) throws InterruptedException {
+        if (job.deliveryCount() >= maxDeliveries) {
+            return new NoticeHandler.Outcome.GivenUp(
+                    Replies.DELIVERY_LIMIT,
+                    "the notice was delivered " + job.deliveryCount() + " times and no worker has finished with it");
+        }
+        try {
+            Event event = Records.event(job.consumed());
+            return handler.handle(event);
+        } catch (MalformedEventException e) {
+            return new NoticeHandler.Outcome.GivenUp(e.code(), String.valueOf(e.getMessage()));
+        } catch (RuntimeException e) {
+            about(LOGGER.atError(), job).setCause(e).log("The handler of a notice threw an exception");
+            return new NoticeHandler.Outcome.GivenUp(
+                    Replies.INTERNAL_ERROR, "internal error: " + e.getClass().getSimpleName());
+        }
+    }
+
+    private static LoggingEventBuilder about(LoggingEventBuilder log, Job job) {
+        return log.addKeyValue("topic", job.consumed().topic())
+                .addKeyValue("partition", job.consumed().partition())
+                .addKeyValue("offset", job.consumed().offset());
+    }
+}

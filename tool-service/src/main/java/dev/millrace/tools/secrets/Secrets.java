@@ -1,0 +1,146 @@
+package dev.millrace.tools.secrets;
+
+import dev.millrace.tools.ToolException;
+import java.net.URI;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The secrets of the installation, by name. A model writes {@code {{secret:NAME}}} where a secret is to stand; it is put
+ * there only for hosts that the operator has named for it, so that nobody can be talked into sending it elsewhere. Safe for
+ * any thread.
+ */
+public final class Secrets {
+
+    /** No secrets. */
+    public static final Secrets NONE = new Secrets(List.of());
+
+    private static final Pattern PLACE = Pattern.compile("\\{\\{\\s*secret:([A-Za-z0-9_.-]{1,100})\\s*}}");
+    private static final String PLAIN = "http://";
+    /** A shorter value would mask half of an ordinary text. */
+    private static final int SHORTEST_MASKED = 4;
+
+    private final Map<String, Secret> byName = new TreeMap<>();
+    private final List<Mask> masks = new ArrayList<>();
+
+    /**
+     * A secret.
+     *
+     * @param name letters, digits, {@code _}, {@code .} and {@code -}
+     * @param value not empty
+     * @param hosts where it may be sent, such as {@code api.example.com} or {@code *.example.com}, by HTTPS only; with {@code
+     *     http://} before it also unencrypted
+     */
+    public record Secret(String name, String value, List<String> hosts) {
+        public Secret {
+            hosts = List.copyOf(hosts);
+        }
+
+        private boolean isFor(URI url) {
+            boolean encrypted = "https".equalsIgnoreCase(url.getScheme());
+            String host = String.valueOf(url.getHost());
+            return hosts.stream()
+                    .anyMatch(entry -> entry.startsWith(PLAIN)
+                            ? new HostPattern(entry.substring(PLAIN.length())).matches(host)
+                            : encrypted && new HostPattern(entry).matches(host));
+        }
+
+        @Override
+        public String toString() {
+            return "Secret[name=" + name + "]";
+        }
+    }
+
+    private record Mask(String text, String instead) {}
+
+    /** These secrets. */
+    public Secrets(List<Secret> secrets) {
+        for (Secret secret : secrets) {
+            if (secret.value().isEmpty()) {
+                throw new IllegalArgumentException("millrace.tools.secrets." + secret.name() + ": expected a value");
+            }
+            byName.put(secret.name(), secret);
+            String instead = "[secret " + secret.name() + "]";
+            byte[] bytes = secret.value().getBytes(StandardCharsets.UTF_8);
+            for (String form : List.of(
+                    secret.value(),
+                    Base64.getEncoder().withoutPadding().encodeToString(bytes),
+                    Base64.getUrlEncoder().withoutPadding().encodeToString(bytes),
+                    URLEncoder.encode(secret.value(), StandardCharsets.UTF_8))) {
+                if (form.length() >= SHORTEST_MASKED) {
+                    masks.add(new Mask(form, instead));
+                }
+            }
+        }
+        // a secret that is a part of another one must not uncover the rest of it
+        masks.sort(Comparator.comparingInt((Mask mask) -> mask.text().length()).reversed());
+    }
+
+    /**
+     * The text with the secrets in their places.
+     *
+     * @param url where it will be sent
+     * @throws ToolException with code {@code unknown_secret} or {@code secret_refused}
+     */
+    public String fill(String text, URI url) throws ToolException {
+        Matcher places = PLACE.matcher(text);
+        for (MatchResult place : places.results().toList()) {
+            Secret secret = byName.get(place.group(1));
+            if (secret == null) {
+                throw new ToolException("unknown_secret", "There is no secret \"" + place.group(1) + "\"");
+            }
+            if (!secret.isFor(url)) {
+                throw new ToolException(
+                        "secret_refused",
+                        "The secret \"" + secret.name() + "\" may not be sent to " + url.getScheme() + "://"
+                                + url.getHost());
+            }
+        }
+        return PLACE.matcher(text)
+                .replaceAll(
+                        place -> Matcher.quoteReplacement(java.util.Objects.requireNonNull(byName.get(place.group(1)))
+                                .value()));
+    }
+
+    /** The text with a note instead of each secret, also of those written in base64 or for a URL. */
+    public String mask(String text) {
+        String masked = text;
+        for (Mask mask : masks) {
+            masked = masked.replace(mask.text(), mask.instead());
+        }
+        return masked;
+    }
+
+    /** The same for all texts in JSON values, names of fields included. */
+    public @Nullable Object maskAll(@Nullable Object json) {
+        if (masks.isEmpty()) {
+            return json;
+        }
+        return switch (json) {
+            case null -> null;
+            case String text -> mask(text);
+            case Map<?, ?> object -> {
+                Map<String, @Nullable Object> masked = new LinkedHashMap<>();
+                object.forEach((name, value) -> masked.put(mask(String.valueOf(name)), maskAll(value)));
+                yield masked;
+            }
+            case List<?> list -> {
+                List<@Nullable Object> masked = new ArrayList<>();
+                list.forEach(value -> masked.add(maskAll(value)));
+                yield masked;
+            }
+            default -> json;
+        };
+    }
+}

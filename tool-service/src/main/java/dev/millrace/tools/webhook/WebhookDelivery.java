@@ -1,0 +1,161 @@
+package dev.millrace.tools.webhook;
+
+import dev.millrace.requests.NoticeHandler;
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.Json;
+import dev.millrace.schemas.KnownEventType;
+import dev.millrace.tools.Backoff;
+import dev.millrace.tools.http.GuardedHttp;
+import java.io.IOException;
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Delivers one NOTIFICATION_REQUESTED to its callback URL, within a budget of time. Follows no redirects. */
+public final class WebhookDelivery implements NoticeHandler {
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(WebhookDelivery.class);
+
+    private static final String FAILED = "webhook_failed";
+    /** Another time it may be another answer; every other refusal is taken at its word. */
+    private static final Set<Integer> COME_AGAIN = Set.of(408, 409, 425, 429);
+
+    private final GuardedHttp http;
+    private final WebhookSecrets secrets;
+    private final Limits limits;
+
+    /**
+     * How long it is tried.
+     *
+     * @param budget from the first attempt to the last
+     * @param attemptTimeout one attempt, from the connection to the end of the answer
+     * @param firstPause after the first failure; it doubles with each further one
+     * @param longestPause the longest such pause; what the receiver asks for with Retry-After may be longer
+     */
+    public record Limits(Duration budget, Duration attemptTimeout, Duration firstPause, Duration longestPause) {}
+
+    public WebhookDelivery(GuardedHttp http, WebhookSecrets secrets, Limits limits) {
+        this.http = http;
+        this.secrets = secrets;
+        this.limits = limits;
+    }
+
+    /** How one attempt went. */
+    private sealed interface Attempt {
+        record Delivered() implements Attempt {}
+
+        record Refused(String why) implements Attempt {}
+
+        record Failed(String why, @Nullable Duration retryAfter) implements Attempt {}
+    }
+
+    @Override
+    public Outcome handle(Event event) throws InterruptedException {
+        String url = event.text("callbackUrl");
+        String id = event.text("eventId");
+        if (event.type() != KnownEventType.NOTIFICATION_REQUESTED || url == null || id == null) {
+            return new Outcome.GivenUp(
+                    "unexpected_type", "expected a NOTIFICATION_REQUESTED with callbackUrl and eventId");
+        }
+        URI target;
+        try {
+            target = new URI(url);
+        } catch (URISyntaxException e) {
+            return new Outcome.GivenUp(FAILED, "callbackUrl: expected a URL, found one with: " + e.getReason());
+        }
+        Map<String, @Nullable Object> payload = new LinkedHashMap<>(event.payload());
+        payload.remove("callbackUrl");
+        String body = Json.writeText(payload);
+        Backoff backoff = new Backoff(limits.firstPause(), limits.longestPause(), id);
+        long end = System.nanoTime() + limits.budget().toNanos();
+        for (int attempt = 1; true; attempt++) {
+            switch (attempt(target, id, body)) {
+                case Attempt.Delivered delivered -> {
+                    return new Outcome.Done();
+                }
+                case Attempt.Refused(String why) -> {
+                    return new Outcome.GivenUp(FAILED, said(target, attempt, why));
+                }
+                case Attempt.Failed(String why, Duration retryAfter) -> {
+                    Duration pause = backoff.after(attempt, retryAfter);
+                    if (System.nanoTime() + pause.toNanos() - end > 0) {
+                        return new Outcome.GivenUp(FAILED, said(target, attempt, why));
+                    }
+                    LOGGER.atDebug()
+                            .addKeyValue("taskId", event.taskId())
+                            .addKeyValue("attempt", attempt)
+                            .log("A webhook was not delivered and is tried again");
+                    Thread.sleep(pause);
+                }
+            }
+        }
+    }
+
+    private static String said(URI target, int attempts, String why) {
+        return target.getScheme() + "://" + target.getAuthority() + ": " + why + " (attempt " + attempts + ")";
+    }
+
+    private Attempt attempt(URI target, String id, String body) throws InterruptedException {
+        CompletableFuture<Attempt> outcome = new CompletableFuture<>();
+        Thread sender = Thread.ofVirtual().name("webhook-" + id).start(() -> {
+            try {
+                outcome.complete(send(target, id, body));
+            } catch (RuntimeException e) {
+                outcome.completeExceptionally(e);
+            } finally {
+                outcome.completeExceptionally(new IllegalStateException("the sender ended without an outcome"));
+            }
+        });
+        try {
+            return outcome.get(limits.attemptTimeout().toMillis(), TimeUnit.MILLISECONDS);
+        } catch (TimeoutException e) {
+            sender.interrupt();
+            return new Attempt.Failed(
+                    "no answer within " + limits.attemptTimeout().toMillis() + " ms", null);
+        } catch (ExecutionException e) {
+            return new Attempt.Failed(String.valueOf(e.getCause()), null);
+        } catch (InterruptedException e) {
+            sender.interrupt();
+            throw e;
+        }
+    }
+
+    private Attempt send(URI target, String id, String body) {
+        long now = System.currentTimeMillis() / 1_000;
+        Map<String, String> headers = new LinkedHashMap<>();
+        headers.put("Content-Type", "application/json");
+        headers.put("webhook-id", id);
+        headers.put("webhook-timestamp", Long.toString(now));
+        List<String> keys = secrets.all();
+        if (!keys.isEmpty()) {
+            headers.put("webhook-signature", Signatures.of(id, now, body, keys));
+        }
+        try {
+            GuardedHttp.Answer answer = http.send("POST", target, headers, body.getBytes(StandardCharsets.UTF_8));
+            int status = answer.status();
+            if (status >= 200 && status < 300) {
+                return new Attempt.Delivered();
+            }
+            String why = "the receiver answered with status " + status;
+            return status >= 500 || COME_AGAIN.contains(status)
+                    ? new Attempt.Failed(why, answer.retryAfter())
+                    : new Attempt.Refused(why);
+        } catch (IOException e) {
+            return GuardedHttp.isRefused(e)
+                    ? new Attempt.Refused(String.valueOf(e.getMessage()))
+                    : new Attempt.Failed(String.valueOf(e.getMessage()), null);
+        }
+    }
+}

@@ -1,0 +1,112 @@
+package dev.millrace.tools.secrets;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.millrace.requests.Reply;
+import dev.millrace.schemas.ToolDefinition;
+import dev.millrace.tools.Calls;
+import dev.millrace.tools.Tool;
+import dev.millrace.tools.ToolContext;
+import dev.millrace.tools.ToolException;
+import java.net.URI;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@DisplayName("Issue 4.1: secrets by name, masked everywhere")
+class SecretsTest {
+
+    private final Secrets secrets = new Secrets(List.of(
+            new Secrets.Secret("GIT", "tok/en+123$1", List.of("api.example.com", "*.git.example")),
+            new Secrets.Secret("LOCAL", "tok/en", List.of("http://localhost"))));
+
+    @Test
+    void shouldPutASecretInItsPlace() throws ToolException {
+        assertThat(secrets.fill("Bearer {{secret:GIT}}", URI.create("https://api.example.com/x")))
+                .isEqualTo("Bearer tok/en+123$1");
+        assertThat(secrets.fill("{{ secret:GIT }}", URI.create("https://a.GIT.example")))
+                .isEqualTo("tok/en+123$1");
+        assertThat(secrets.fill("{{secret:LOCAL}}", URI.create("http://localhost:8080/")))
+                .isEqualTo("tok/en");
+        assertThat(secrets.fill("no secret {{secret}}", URI.create("http://evil.example")))
+                .isEqualTo("no secret {{secret}}");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "https://evil.example/",
+                "http://api.example.com/",
+                "https://api.example.com.evil.example/",
+                "https://evil.example/api.example.com",
+                "https://git.example/",
+                "https://localhost/",
+                "ftp://api.example.com/"
+            })
+    void shouldNotBeSentElsewhere(String url) {
+        assertThatThrownBy(() -> secrets.fill("{{secret:GIT}}", URI.create(url)))
+                .isInstanceOfSatisfying(
+                        ToolException.class, no -> assertThat(no.code()).isEqualTo("secret_refused"))
+                .hasMessageNotContaining("tok/en");
+    }
+
+    @Test
+    void shouldKnowNoOthers() {
+        assertThatThrownBy(() -> secrets.fill("{{secret:PATH}}", URI.create("https://api.example.com/")))
+                .isInstanceOfSatisfying(
+                        ToolException.class, no -> assertThat(no.code()).isEqualTo("unknown_secret"));
+    }
+
+    @Test
+    void shouldMaskTheSecretInAllItsForms() {
+        assertThat(secrets.mask("a tok/en+123$1 b tok/en c dG9rL2VuKzEyMyQx d tok%2Fen%2B123%241 e"))
+                .isEqualTo("a [secret GIT] b [secret LOCAL] c [secret GIT] d [secret GIT] e");
+        assertThat(secrets.maskAll(Map.of("tok/en", Arrays.asList("x tok/en", 1, null, true))))
+                .isEqualTo(Map.of("[secret LOCAL]", Arrays.asList("x [secret LOCAL]", 1, null, true)));
+        assertThat(new Secrets.Secret("A", "value-of-a", List.of())).hasToString("Secret[name=A]");
+    }
+
+    @Test
+    @DisplayName("neither a result nor an error of a tool tells a secret")
+    void shouldMaskWhatToolsSay() throws InterruptedException {
+        // given
+        Tool echo = tool(false);
+        Tool failing = tool(true);
+        // when
+        Reply result = Calls.executor(secrets, echo).handle(Calls.request("t", Map.of(), 0));
+        Reply error = Calls.executor(secrets, failing).handle(Calls.request("t", Map.of(), 0));
+        // then
+        assertThat(String.valueOf(result)).contains("[secret GIT]").doesNotContain("tok/en");
+        assertThat(String.valueOf(error)).contains("[secret GIT]").doesNotContain("tok/en");
+    }
+
+    @Test
+    void shouldRefuseAnEmptySecret() {
+        assertThatThrownBy(() -> new Secrets(List.of(new Secrets.Secret("A", "", List.of()))))
+                .hasMessageContaining("millrace.tools.secrets.A");
+    }
+
+    private static Tool tool(boolean fails) {
+        return new Tool() {
+            @Override
+            public ToolDefinition definition() {
+                return new ToolDefinition(
+                        "t", "Tests.", Map.of("type", "object"), "tool", 1_000, ToolDefinition.SideEffects.READ_ONLY);
+            }
+
+            @Override
+            public Object call(Map<String, @Nullable Object> params, ToolContext context) {
+                if (fails) {
+                    throw new IllegalStateException("cannot use tok/en+123$1");
+                }
+                return Map.of("headers", Map.of("Authorization", "Bearer tok/en+123$1"));
+            }
+        };
+    }
+}
