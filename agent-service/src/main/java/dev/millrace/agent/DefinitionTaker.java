@@ -15,4 +15,7 @@ public interface DefinitionTaker {
      * @throws MalformedEventException if it is no definition; what was there before stays
      */
     void take(String id, byte @Nullable [] value) throws MalformedEventException;
+
+    /** Called every few seconds, on the thread that calls {@link #take}, for what does not depend on the topic alone. */
+    default void lookAgain() {}
 }

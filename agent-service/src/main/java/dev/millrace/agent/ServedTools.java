@@ -6,21 +6,62 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** The tool catalogue as the definitions topic has it. */
+/**
+ * The tool catalogue as the definitions topic has it. A tool whose toolset has no request topic is not shown to anybody
+ * before it has one.
+ */
 public final class ServedTools implements ToolCatalogue, DefinitionTaker {
 
+    private static final Logger LOGGER = LoggerFactory.getLogger(ServedTools.class);
+
+    private final Predicate<String> hasTopic;
     private final Map<String, ToolDefinition> tools = new ConcurrentHashMap<>();
+    private final Map<String, ToolDefinition> waiting = new ConcurrentHashMap<>();
+
+    /** A catalogue without tools; {@code hasTopic} says whether a toolset can be asked, and may block. */
+    public ServedTools(Predicate<String> hasTopic) {
+        this.hasTopic = hasTopic;
+    }
 
     @Override
     public void take(String id, byte @Nullable [] value) throws MalformedEventException {
         if (value == null) {
             tools.remove(id);
-        } else {
-            ToolDefinition tool = ToolDefinition.fromJson(value);
-            tools.put(tool.name(), tool);
+            waiting.remove(id);
+            return;
         }
+        ToolDefinition tool = ToolDefinition.fromJson(value);
+        if (!tool.name().equals(id)) {
+            throw new MalformedEventException(
+                    "bad_definition", "expected the key " + ToolDefinition.key(tool.name()) + ", found the id " + id);
+        }
+        if (hasTopic.test(tool.toolset())) {
+            waiting.remove(id);
+            tools.put(id, tool);
+        } else {
+            tools.remove(id);
+            waiting.put(id, tool);
+            LOGGER.atWarn()
+                    .addKeyValue("toolName", id)
+                    .addKeyValue("toolset", tool.toolset())
+                    .log("A tool's toolset has no request topic, it is left out until it has one");
+        }
+    }
+
+    @Override
+    public void lookAgain() {
+        waiting.forEach((id, tool) -> {
+            if (hasTopic.test(tool.toolset())) {
+                waiting.remove(id);
+                tools.put(id, tool);
+                LOGGER.atInfo().addKeyValue("toolName", id).log("A tool's toolset has its request topic now");
+            }
+        });
     }
 
     @Override

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 class ToolRoutingTest {
 
     private final Agents agents = BuiltInAgents.agents();
-    private final ServedTools tools = new ServedTools();
+    private final ServedTools tools = new ServedTools(toolset -> true);
     private final ToolRouting routing = new ToolRouting(agents, tools, new Approvals(Duration.ofHours(1)));
 
     @BeforeEach
@@ -97,14 +97,14 @@ class ToolRoutingTest {
     @DisplayName("issue 4 item 7: a file's tools, exclusions, approvals and order hold for exactly its version")
     void shouldFollowTheVersion() throws InvalidAgentException {
         AgentDefinition old = AgentFile.ofText("clerk", """
-                ---
-                description: d
-                tools: ["github__*", "!github__delete"]
-                approval: { github__list: { when: 'args.owner != "us"', expiry: 1m } }
-                sequential: true
-                ---
-                p
-                """).definition();
+            ---
+            description: d
+            tools: ["github__*", "!github__delete"]
+            approval: { github__list: { when: 'args.owner != "us"', expiry: 1m } }
+            sequential: true
+            ---
+            p
+            """).definition();
         AgentDefinition now = AgentFile.ofText("clerk", "---\ndescription: d\ntools: []\n---\np")
                 .definition();
         agents.add(old);

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 
 /**
  * The catalogue of topics (DESIGN §2): the only place where their names stand. Lanes lead in, request topics lead out, the
@@ -65,6 +66,9 @@ public record Topics(String prefix) {
     /** The toolset whose request topic the tool service serves. */
     public static final String BUILT_IN_TOOLSET = "tool";
 
+    /** The names after {@code requests.} that are taken. */
+    public static final Set<String> OWN_TOOLSETS = Set.of(BUILT_IN_TOOLSET, "memory", "reflection", "webhook");
+
     /** The lane of a segment. */
     public String lane(Segment segment) {
         return prefix + "events." + segment.laneSuffix();
@@ -78,6 +82,16 @@ public record Topics(String prefix) {
     /** The request topic of a toolset: {@code tool} for the built-in one, any other name for a worker of one's own. */
     public String requests(String toolset) {
         return prefix + "requests." + toolset;
+    }
+
+    /** The request topic of a toolset that somebody else's workers serve. */
+    public Topic toolset(String toolset) {
+        return requests(
+                requests(toolset),
+                "Calls of the tools of " + toolset + ": TOOL_CALL_REQUESTED",
+                "call id",
+                false,
+                "workers of " + toolset);
     }
 
     /** Requests for a reflection on an ended task. */

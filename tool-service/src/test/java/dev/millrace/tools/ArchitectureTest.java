@@ -46,11 +46,23 @@ class ArchitectureTest {
     void shouldKeepKafkaAwayFromTools() {
         noClasses()
                 .that()
-                .resideInAnyPackage("..files..", "..http..")
+                .resideInAnyPackage("..files..", "..http..", "..mcp..", "dev.millrace.tools.java..")
                 .should()
                 .dependOnClassesThat()
                 .resideInAPackage("org.apache.kafka..")
                 .because("a tool does not know how it was asked")
+                .check(TOOLS);
+    }
+
+    @Test
+    void shouldKeepTheMcpSdkInOnePackage() {
+        noClasses()
+                .that()
+                .resideOutsideOfPackage("..mcp..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage("io.modelcontextprotocol..", "reactor..", "org.reactivestreams..")
+                .because("the protocol is behind McpConnection")
                 .check(TOOLS);
     }
 

@@ -94,7 +94,7 @@ public final class AgentRuntime implements AutoCloseable {
         this.settings = settings;
         this.parts = parts;
         this.topics = settings.shell().topics();
-        this.definitions = new Definitions(kafka, topics.definitions(), parts.agents(), settings.agentFiles());
+        this.definitions = new Definitions(kafka, topics, parts.agents(), settings.agentFiles());
         this.lanes = new LaneProducer(kafka, topics);
         this.routing = new ToolRouting(parts.agents(), definitions.tools(), new Approvals(settings.approvalExpiry()));
         this.instance = new InstanceEvents(lanes, settings.instance(), parts.occupancy(), Clock.systemUTC());

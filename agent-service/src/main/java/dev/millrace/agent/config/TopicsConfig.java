@@ -3,6 +3,8 @@ package dev.millrace.agent.config;
 import dev.millrace.schemas.Topics;
 import io.smallrye.config.ConfigMapping;
 import io.smallrye.config.WithDefault;
+import java.util.List;
+import java.util.Optional;
 
 /** How the topics are named and made; the same in every service of an installation. */
 @ConfigMapping(prefix = "millrace.topics")
@@ -23,4 +25,7 @@ public interface TopicsConfig {
     /** On how many brokers a topic that is made lies; -1 = as the broker is set up. */
     @WithDefault("-1")
     int replication();
+
+    /** Toolsets of one's own workers, whose request topics are to be there too: names, or {@code name:partitions}. */
+    Optional<List<String>> toolsets();
 }

@@ -32,6 +32,7 @@ import jakarta.enterprise.event.Observes;
 import jakarta.enterprise.inject.Produces;
 import jakarta.inject.Singleton;
 import jakarta.interceptor.Interceptor;
+import java.util.List;
 import org.eclipse.microprofile.config.Config;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -121,7 +122,8 @@ public class Wiring {
     RuntimeSettings runtimeSettings(TopicsConfig topics, AgentConfig agent, Config config) {
         AgentConfig.Task task = agent.task();
         return new RuntimeSettings(new AgentRuntime.Settings(
-                new TopicSettings(topics.partitions(), topics.replication(), topics.create()),
+                new TopicSettings(topics.partitions(), topics.replication(), topics.create())
+                        .with(topics.toolsets().orElse(List.of())),
                 limits(agent),
                 agent.approval().defaultExpiry(),
                 new Definitions.AgentFiles(agent.agentsDir(), agent.agentsReload()),

@@ -7,6 +7,7 @@ import dev.millrace.agent.files.AgentFile;
 import dev.millrace.agent.files.AgentFolder;
 import dev.millrace.agent.files.AgentRecords;
 import dev.millrace.agent.files.BuiltInAgents;
+import dev.millrace.schemas.Topics;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -22,7 +23,8 @@ public final class Definitions implements AutoCloseable {
     private static final String TOOL = "tool";
 
     private final Agents agents;
-    private final ServedTools tools = new ServedTools();
+    private final RequestTopics requestTopics;
+    private final ServedTools tools;
     private final AgentRecords records;
     private final DefinitionsReader reader;
     private final DefinitionsWriter writer;
@@ -37,8 +39,11 @@ public final class Definitions implements AutoCloseable {
     public record AgentFiles(Path folder, Duration reload) {}
 
     /** Reads nothing yet; {@code kafka} says how to reach the brokers. */
-    public Definitions(Map<String, Object> kafka, String topic, Agents agents, AgentFiles files) {
+    public Definitions(Map<String, Object> kafka, Topics topics, Agents agents, AgentFiles files) {
         this.agents = agents;
+        this.requestTopics = new RequestTopics(kafka, topics);
+        this.tools = new ServedTools(requestTopics);
+        String topic = topics.definitions();
         this.records = new AgentRecords(agents);
         this.reader = new DefinitionsReader(kafka, topic, Map.of(TOOL, tools, AgentRecords.KIND, records));
         this.writer = new DefinitionsWriter(kafka, topic);
@@ -85,5 +90,6 @@ public final class Definitions implements AutoCloseable {
         folder.close();
         reader.close();
         writer.close();
+        requestTopics.close();
     }
 }

@@ -27,6 +27,7 @@ public final class DefinitionsReader implements AutoCloseable {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(DefinitionsReader.class);
     private static final Duration POLL = Duration.ofMillis(500);
+    private static final Duration LOOK_AGAIN = Duration.ofSeconds(3);
     private static final Duration PAUSE_AFTER_FAILURE = Duration.ofSeconds(1);
 
     private final Map<String, DefinitionTaker> takers;
@@ -35,6 +36,8 @@ public final class DefinitionsReader implements AutoCloseable {
     private final KafkaConsumer<byte[], byte[]> consumer;
     private final String topic;
     private volatile boolean closed;
+    // of the reader's thread
+    private long lookedAt = System.nanoTime();
 
     /**
      * A reader that has not started.
@@ -80,6 +83,7 @@ public final class DefinitionsReader implements AutoCloseable {
             while (!closed) {
                 try {
                     consumer.poll(POLL).forEach(this::take);
+                    lookAgain();
                     if (caughtUp.getCount() > 0 && hasReached(goal)) {
                         caughtUp.countDown();
                     }
@@ -91,6 +95,13 @@ public final class DefinitionsReader implements AutoCloseable {
             }
         } finally {
             stopped.countDown();
+        }
+    }
+
+    private void lookAgain() {
+        if (System.nanoTime() - lookedAt > LOOK_AGAIN.toNanos()) {
+            takers.values().forEach(DefinitionTaker::lookAgain);
+            lookedAt = System.nanoTime();
         }
     }
 

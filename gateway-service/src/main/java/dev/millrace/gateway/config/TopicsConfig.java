@@ -4,6 +4,8 @@ import dev.millrace.schemas.Topics;
 import dev.millrace.schemas.kafka.TopicSettings;
 import io.smallrye.config.ConfigMapping;
 import io.smallrye.config.WithDefault;
+import java.util.List;
+import java.util.Optional;
 
 /** How the topics of the installation are named and laid out: the same in every service. */
 @ConfigMapping(prefix = "millrace.topics")
@@ -25,8 +27,12 @@ public interface TopicsConfig {
     @WithDefault("-1")
     int replication();
 
+    /** Toolsets of one's own workers, whose request topics are to be there too: names, or {@code name:partitions}. */
+    Optional<List<String>> toolsets();
+
     /** The same as the contract has it, checked. */
     default TopicSettings settings() {
-        return new TopicSettings(partitions(), replication(), create());
+        return new TopicSettings(partitions(), replication(), create())
+                .with(toolsets().orElse(List.of()));
     }
 }

@@ -25,16 +25,28 @@ record ExpectedTopics(Topics topics, TopicSettings settings) {
      */
     record Found(int partitions, Set<String> cleanup) {}
 
-    /** The topics of the catalogue that are not among those found. */
+    /** The topics of the catalogue, then those of the toolsets that were named. */
+    List<Topic> all() {
+        List<Topic> all = new ArrayList<>(topics.all());
+        settings.toolsets().forEach(toolset -> all.add(topics.toolset(toolset.name())));
+        return all;
+    }
+
+    /** The topics that are not among those found. */
     List<Topic> missing(Map<String, Found> found) {
-        return topics.all().stream()
-                .filter(topic -> !found.containsKey(topic.name()))
-                .toList();
+        return all().stream().filter(topic -> !found.containsKey(topic.name())).toList();
     }
 
     /** How many partitions this topic has to have, or is made with if any number will do. */
     int partitions(Topic topic) {
-        return topic.coPartitioned() ? settings.partitions() : 1;
+        if (topic.coPartitioned()) {
+            return settings.partitions();
+        }
+        return settings.toolsets().stream()
+                .filter(toolset -> topics.requests(toolset.name()).equals(topic.name()))
+                .mapToInt(TopicSettings.Toolset::partitions)
+                .findFirst()
+                .orElse(1);
     }
 
     /** The {@code cleanup.policy} that this topic has to have. */
@@ -76,13 +88,14 @@ record ExpectedTopics(Topics topics, TopicSettings settings) {
                         + policy(topic) + ", found none"));
         advice.add(
                 settings.create()
-                        ? "  missing: they were just made and the brokers still do not know them; look at the brokers' logs."
+                        ? "  missing: they were just made and the brokers still do not know them; look at the brokers'"
+                                + " logs."
                         : "  missing: make them (docs/events.md lists them all), or set millrace.topics.create=true; if"
                                 + " they exist under another prefix, set millrace.topics.prefix.");
     }
 
     private void wrongPartitions(Map<String, Found> found, List<String> lines, List<String> advice) {
-        List<Topic> wrong = topics.all().stream()
+        List<Topic> wrong = all().stream()
                 .filter(Topic::coPartitioned)
                 .filter(topic -> found.containsKey(topic.name()))
                 .filter(topic -> found(found, topic).partitions() != settings.partitions())
@@ -93,7 +106,7 @@ record ExpectedTopics(Topics topics, TopicSettings settings) {
         wrong.forEach(topic -> lines.add("  " + topic.name() + ": expected " + settings.partitions()
                 + (settings.partitions() == 1 ? " partition" : " partitions") + ", found "
                 + found(found, topic).partitions()));
-        Set<Integer> counts = topics.all().stream()
+        Set<Integer> counts = all().stream()
                 .filter(Topic::coPartitioned)
                 .filter(topic -> found.containsKey(topic.name()))
                 .map(topic -> found(found, topic).partitions())
@@ -109,7 +122,7 @@ record ExpectedTopics(Topics topics, TopicSettings settings) {
     }
 
     private void wrongCleanup(Map<String, Found> found, List<String> lines, List<String> advice) {
-        List<Topic> wrong = topics.all().stream()
+        List<Topic> wrong = all().stream()
                 .filter(topic -> found.containsKey(topic.name()))
                 .filter(topic -> !found(found, topic).cleanup().equals(Set.of(policy(topic))))
                 .toList();

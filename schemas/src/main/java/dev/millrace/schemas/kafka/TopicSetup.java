@@ -118,7 +118,7 @@ public final class TopicSetup {
 
     /** What the brokers say about the topics of the catalogue that exist. */
     private Map<String, ExpectedTopics.Found> describe() {
-        List<String> names = topics.all().stream().map(Topic::name).toList();
+        List<String> names = expected.all().stream().map(Topic::name).toList();
         Map<String, TopicDescription> descriptions = new LinkedHashMap<>();
         admin.describeTopics(names, new DescribeTopicsOptions().timeoutMs(remainingMs()))
                 .topicNameValues()

@@ -1,16 +1,20 @@
 package dev.millrace.schemas.kafka;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.millrace.schemas.Segment;
 import dev.millrace.schemas.Topics;
 import dev.millrace.schemas.Topics.Topic;
 import dev.millrace.schemas.kafka.ExpectedTopics.Found;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ExpectedTopicsTest {
     private static final Topics TOPICS = new Topics("acme.");
@@ -95,6 +99,31 @@ class ExpectedTopicsTest {
 
         // then
         assertThat(report).contains("acme.journal: expected cleanup.policy=delete, found compact,delete");
+    }
+
+    @Test
+    void shouldWantTheRequestTopicsOfToolsetsThatAreNamed() {
+        // given
+        ExpectedTopics withToolsets = new ExpectedTopics(
+                TOPICS, new TopicSettings(6, TopicSettings.BROKER_DEFAULT, true).with(List.of("billing:3", " geo")));
+        // when
+        List<Topic> missing = withToolsets.missing(rightTopics(6));
+        // then
+        assertThat(missing)
+                .extracting(topic -> topic.name() + ":" + withToolsets.partitions(topic))
+                .containsExactly("acme.requests.billing:3", "acme.requests.geo:1");
+        assertThat(withToolsets.report(rightTopics(6), true))
+                .contains("acme.requests.billing: expected a topic with 3 partitions and cleanup.policy=delete, found"
+                        + " none");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"", "a b", "billing:0", "billing:x", "billing:", "tool", "reflection:2", "webhook", "memory"})
+    void shouldRefuseAToolsetThatIsNone(String text) {
+        assertThatThrownBy(() -> TopicSettings.Toolset.parse(text))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageStartingWith("millrace.topics.toolsets: ");
     }
 
     private static Map<String, Found> rightTopics(int partitions) {

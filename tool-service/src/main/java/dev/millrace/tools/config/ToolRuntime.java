@@ -13,6 +13,7 @@ import dev.millrace.schemas.kafka.TopicSetupException;
 import dev.millrace.tools.ToolPublisher;
 import dev.millrace.tools.ToolRegistry;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -48,14 +49,19 @@ public final class ToolRuntime implements AutoCloseable {
     private volatile String waitingFor = "the start";
     private volatile boolean closed;
 
-    /** What it is told from outside. */
+    /**
+     * What it is told from outside.
+     *
+     * @param foreign definitions that it publishes for workers of others
+     */
     public record Settings(
             Topics topics,
             TopicSettings topicSettings,
             WorkerSettings worker,
             WorkerSettings webhookWorker,
             WorkerMetrics metrics,
-            WorkerMetrics webhookMetrics) {}
+            WorkerMetrics webhookMetrics,
+            List<ToolDefinition> foreign) {}
 
     public ToolRuntime(
             Map<String, Object> kafka,
@@ -119,7 +125,8 @@ public final class ToolRuntime implements AutoCloseable {
     }
 
     private void publish() throws InterruptedException {
-        List<ToolDefinition> definitions = registry.definitions();
+        List<ToolDefinition> definitions = new ArrayList<>(registry.definitions());
+        definitions.addAll(settings.foreign());
         int written = new ToolPublisher(kafka, settings.topics()).publish(definitions, registry::mayGet);
         LOGGER.atInfo()
                 .addKeyValue("tools", definitions.size())

@@ -52,6 +52,9 @@ public interface ToolsConfig {
     @WithDefault("400000")
     MemorySize maxFileSize();
 
+    /** Files with definitions of tools that workers of others serve, or folders of such files. Absent = none. */
+    Optional<List<Path>> definitions();
+
     /** Java methods as tools. */
     Java java();
 

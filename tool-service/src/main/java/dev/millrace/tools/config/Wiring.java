@@ -6,6 +6,7 @@ import dev.millrace.schemas.kafka.ClientSettings;
 import dev.millrace.schemas.kafka.TopicSettings;
 import dev.millrace.tools.CallGuards;
 import dev.millrace.tools.CurrentTime;
+import dev.millrace.tools.DefinitionFiles;
 import dev.millrace.tools.Notify;
 import dev.millrace.tools.Sleep;
 import dev.millrace.tools.Tool;
@@ -175,13 +176,15 @@ public class Wiring {
         Map<String, Object> kafka = kafka(config);
         return new ToolRuntime.Settings(
                 topics,
-                new TopicSettings(topicsConfig.partitions(), topicsConfig.replication(), topicsConfig.create()),
+                new TopicSettings(topicsConfig.partitions(), topicsConfig.replication(), topicsConfig.create())
+                        .with(topicsConfig.toolsets().orElse(List.of())),
                 WorkerSettings.of(kafka, topics, Topics.BUILT_IN_TOOLSET, tools.maxConcurrent())
                         .with(tools.staleAfter(), tools.shutdownGrace()),
                 WorkerSettings.of(kafka, topics, "webhook", tools.webhook().maxConcurrent())
                         .with(tools.staleAfter(), Duration.ZERO),
                 new MicrometerWorkerMetrics(meters, Topics.BUILT_IN_TOOLSET),
-                new MicrometerWorkerMetrics(meters, "webhook"));
+                new MicrometerWorkerMetrics(meters, "webhook"),
+                DefinitionFiles.read(tools.definitions().orElse(List.of())));
     }
 
     private static Map<String, Object> kafka(Config config) {

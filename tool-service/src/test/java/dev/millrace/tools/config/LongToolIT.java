@@ -26,6 +26,7 @@ import dev.millrace.tools.java.ToolTerms;
 import dev.millrace.tools.secrets.Secrets;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -104,7 +105,8 @@ class LongToolIT {
                                 .with(LOCK, Duration.ZERO),
                         WorkerSettings.of(kafka, topics, "webhook", 1),
                         WorkerMetrics.NONE,
-                        WorkerMetrics.NONE),
+                        WorkerMetrics.NONE,
+                        List.of()),
                 registry,
                 new ToolExecutor(
                         registry,

@@ -1,0 +1,58 @@
+package dev.millrace.agent;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.millrace.schemas.MalformedEventException;
+import dev.millrace.schemas.ToolDefinition;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+class ServedToolsTest {
+
+    private final Set<String> toolsets = new HashSet<>(Set.of("tool"));
+    private final ServedTools tools = new ServedTools(toolsets::contains);
+
+    @Test
+    void shouldShowAToolOnlyWhenItsToolsetCanBeAsked() throws MalformedEventException {
+        // given
+        tools.take("echo", definition("echo", "tool"));
+        tools.take("bill", definition("bill", "billing"));
+        assertThat(tools.all()).extracting(ToolDefinition::name).containsExactly("echo");
+        assertThat(tools.find("bill")).isNull();
+        // when
+        tools.lookAgain();
+        toolsets.add("billing");
+        tools.lookAgain();
+        // then
+        assertThat(tools.all()).extracting(ToolDefinition::name).containsExactly("bill", "echo");
+    }
+
+    @Test
+    void shouldForgetWhatIsTakenBackWhileItWaits() throws MalformedEventException {
+        // given
+        tools.take("bill", definition("bill", "billing"));
+        tools.take("bill", null);
+        // when
+        toolsets.add("billing");
+        tools.lookAgain();
+        // then
+        assertThat(tools.all()).isEmpty();
+    }
+
+    @Test
+    void shouldRefuseADefinitionUnderAnotherToolsKey() throws MalformedEventException {
+        // given
+        tools.take("echo", definition("echo", "tool"));
+        // when, then
+        assertThatThrownBy(() -> tools.take("other", definition("echo", "tool")))
+                .isInstanceOf(MalformedEventException.class)
+                .hasMessageContaining("expected the key tool/echo, found the id other");
+    }
+
+    private static byte[] definition(String name, String toolset) {
+        return new ToolDefinition(name, "d", Map.of(), toolset, 5, ToolDefinition.SideEffects.DESTRUCTIVE).toJson();
+    }
+}
