@@ -16,7 +16,7 @@ public final class Sleep implements Tool {
     public ToolDefinition definition() {
         return new ToolDefinition(
                 "sleep",
-                "Waits. For longer times, suspend the task or use a schedule.",
+                "Waits, for up to a minute.",
                 object(
                         Map.of(
                                 "duration",

@@ -1,0 +1,117 @@
+package dev.millrace.tools;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.millrace.schemas.ToolDefinition;
+import dev.millrace.tools.content.MemoryContent;
+import dev.millrace.tools.content.ReadResult;
+import dev.millrace.tools.files.DeleteFile;
+import dev.millrace.tools.files.EditFile;
+import dev.millrace.tools.files.GetFileInfo;
+import dev.millrace.tools.files.GrepFiles;
+import dev.millrace.tools.files.ListFiles;
+import dev.millrace.tools.files.MoveFile;
+import dev.millrace.tools.files.ReadFile;
+import dev.millrace.tools.files.Workspace;
+import dev.millrace.tools.files.WriteFile;
+import dev.millrace.tools.http.GuardedHttp;
+import dev.millrace.tools.http.HttpCalls;
+import dev.millrace.tools.http.HttpGet;
+import dev.millrace.tools.http.HttpPost;
+import dev.millrace.tools.http.HttpRequest;
+import dev.millrace.tools.secrets.Secrets;
+import dev.millrace.tools.text.Base64Decode;
+import dev.millrace.tools.text.Base64Encode;
+import dev.millrace.tools.text.JsonParse;
+import dev.millrace.tools.text.JsonStringify;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+
+/** Keeps the table of the built-in tools in docs/tools.md; {@code -Dmillrace.docs.write=true} rewrites it. */
+class BuiltInToolsDocTest {
+
+    private static final String BEGIN = "<!-- built-in tools: made from their definitions by BuiltInToolsDocTest -->\n";
+    private static final String END = "<!-- end of the built-in tools -->\n";
+
+    @Test
+    void shouldFindTheTableUpToDate() throws IOException {
+        // given
+        Path file = docs().resolve("tools.md");
+        String text = Files.readString(file);
+        int from = text.indexOf(BEGIN) + BEGIN.length();
+        int to = text.indexOf(END);
+        String expected = text.substring(0, from) + table() + text.substring(to);
+        // when
+        if (Boolean.getBoolean("millrace.docs.write")) {
+            Files.writeString(file, expected);
+        }
+        // then
+        assertThat(Files.readString(file)).isEqualTo(expected);
+    }
+
+    private static String table() throws IOException {
+        Workspace workspace = new Workspace(Path.of("workspace"));
+        try (GuardedHttp http = new GuardedHttp(new GuardedHttp.Limits(List.of(), 1, 1, 1))) {
+            HttpCalls calls = new HttpCalls(http, Secrets.NONE);
+            List<Tool> tools = List.of(
+                    new CurrentTime(Clock.systemUTC()),
+                    new Sleep(),
+                    new Notify(),
+                    new ReadFile(workspace, 1),
+                    new WriteFile(workspace, 1),
+                    new EditFile(workspace, 1),
+                    new DeleteFile(workspace),
+                    new MoveFile(workspace),
+                    new GetFileInfo(workspace),
+                    new ListFiles(workspace),
+                    new GrepFiles(workspace),
+                    new HttpGet(calls),
+                    new HttpPost(calls),
+                    new HttpRequest(calls),
+                    new JsonParse(),
+                    new JsonStringify(),
+                    new Base64Encode(),
+                    new Base64Decode(),
+                    new ReadResult(new MemoryContent(), 1_000));
+            return "| tool | what it does | parameters | side effects | time |\n|---|---|---|---|---|\n"
+                    + tools.stream()
+                            .map(Tool::definition)
+                            .sorted(Comparator.comparing(ToolDefinition::name))
+                            .map(BuiltInToolsDocTest::row)
+                            .collect(Collectors.joining())
+                    + "\n";
+        }
+    }
+
+    private static String row(ToolDefinition tool) {
+        List<?> required = tool.parameters().get("required") instanceof List<?> list ? list : List.of();
+        String parameters = tool.parameters().get("properties") instanceof Map<?, ?> properties
+                ? properties.keySet().stream()
+                        .map(String::valueOf)
+                        .sorted(Comparator.comparing((String name) -> !required.contains(name))
+                                .thenComparing(Comparator.naturalOrder()))
+                        .map(name -> "`" + name + (required.contains(name) ? "`" : "?`"))
+                        .collect(Collectors.joining(", "))
+                : "";
+        return "| `" + tool.name() + "` | " + tool.description() + " | " + parameters + " | "
+                + tool.sideEffects().name().toLowerCase(Locale.ROOT).replace('_', '-') + " | "
+                + tool.timeoutMs() / 1_000 + " s |\n";
+    }
+
+    private static Path docs() {
+        Path folder = Path.of("").toAbsolutePath();
+        while (!Files.exists(folder.resolve("mvnw"))) {
+            folder = Objects.requireNonNull(folder.getParent(), "no folder above this one has an mvnw");
+        }
+        return folder.resolve("docs");
+    }
+}
