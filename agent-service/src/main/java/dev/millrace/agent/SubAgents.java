@@ -23,7 +23,7 @@ final class SubAgents {
     /** As long as a message may be. */
     private static final int MAX_INPUT = 100_000;
 
-    private static final Pattern TASK_ID = Pattern.compile("[0-9a-f-]{36}");
+    private static final Pattern TASK_ID = Pattern.compile("[0-9a-f]{32}");
 
     private final Agents agents;
 

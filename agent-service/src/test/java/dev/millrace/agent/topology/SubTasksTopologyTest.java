@@ -144,7 +144,7 @@ class SubTasksTopologyTest {
         machine.answer(child);
 
         // when
-        calls("boss", List.of(resume("p2", child), resume("p3", "00000000-0000-0000-0000-000000000000")));
+        calls("boss", List.of(resume("p2", child), resume("p3", "00000000000000000000000000000000")));
         machine.answer(child);
 
         // then
@@ -154,7 +154,7 @@ class SubTasksTopologyTest {
         assertThat(List.of(String.valueOf(transcript("boss", 4)), String.valueOf(transcript("boss", 5))))
                 .anySatisfy(result -> assertThat(result).contains("\"response\":\"done\""))
                 .anySatisfy(result ->
-                        assertThat(result).contains("Error: Task 00000000-0000-0000-0000-000000000000 not found"));
+                        assertThat(result).contains("Error: Task 00000000000000000000000000000000 not found"));
         assertThat(task("boss").usage().total()).isEqualTo(5 * 2);
         assertThat(last(machine.called())).isEqualTo("boss");
     }
