@@ -1,5 +1,7 @@
 package dev.millrace.agent;
 
+import dev.millrace.schemas.Event;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -66,6 +68,19 @@ public final class Agents {
                     .log("A version of an agent that a task began with is no longer there; the one in force goes on");
         }
         return current(name).map(Current::definition).orElseGet(() -> defaultAgent());
+    }
+
+    /**
+     * The agent for a new task, which stays on it.
+     *
+     * @param name what the task asks for
+     * @param start the event that starts the task
+     * @param now when that was taken
+     */
+    public AgentPin pin(String name, Event start, Instant now) {
+        AgentDefinition agent = of(name);
+        return new AgentPin(
+                agent.reference(), start.text("model"), agent.prompt().values(start.namespace(), start.payload(), now));
     }
 
     /** The agent with this name that takes tasks now. */

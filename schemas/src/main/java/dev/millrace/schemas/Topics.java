@@ -170,13 +170,13 @@ public record Topics(String prefix) {
                 "gateway, projection, anyone"));
         topics.add(new Topic(
                 definitions(),
-                "Tools: what a model may call, and who serves it",
+                "Tools: what a model may call, and who serves it. Agents (docs/agents.md)",
                 "kind/id",
                 false,
                 Cleanup.COMPACT,
                 Duration.ZERO,
                 MAX_EVENT_BYTES,
-                "tool",
+                "tool, agent",
                 "agent, gateway"));
         topics.add(new Topic(
                 content(),

@@ -1,5 +1,6 @@
 package dev.millrace.standalone;
 
+import dev.millrace.standalone.cli.AgentsCommand;
 import dev.millrace.standalone.cli.ApprovalsCommand;
 import dev.millrace.standalone.cli.ApproveCommand;
 import dev.millrace.standalone.cli.AskCommand;
@@ -15,6 +16,7 @@ import dev.millrace.standalone.cli.ResumeCommand;
 import dev.millrace.standalone.cli.SuspendCommand;
 import dev.millrace.standalone.cli.TasksCommand;
 import dev.millrace.standalone.cli.Terminal;
+import dev.millrace.standalone.cli.ToolsCommand;
 import dev.millrace.standalone.cli.UndrainCommand;
 import io.quarkus.runtime.annotations.QuarkusMain;
 import java.io.PrintWriter;
@@ -54,6 +56,8 @@ public final class Main {
                 .addSubcommand(new DeadLettersCommand(terminal))
                 .addSubcommand(new DrainCommand(terminal))
                 .addSubcommand(new UndrainCommand(terminal))
+                .addSubcommand(new AgentsCommand(terminal))
+                .addSubcommand(new ToolsCommand(terminal))
                 .addSubcommand(new BrokerCommand(terminal))
                 .addSubcommand(new HelpCommand())
                 .setOut(new PrintWriter(terminal.out(), true, StandardCharsets.UTF_8))

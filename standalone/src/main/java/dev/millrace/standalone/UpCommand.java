@@ -72,6 +72,13 @@ final class UpCommand implements Callable<Integer> {
     private Path workspace = Path.of("workspace");
 
     @Option(
+            names = "--agents",
+            paramLabel = "FOLDER",
+            description = "Agents as files, <name>/AGENT.md each; followed while it runs (default: ./agents, which need"
+                    + " not be there).")
+    private @Nullable Path agents;
+
+    @Option(
             names = "--script",
             paramLabel = "FILE",
             description = "Let the scripted model answer, by this YAML file (default: the model that the environment"
@@ -106,6 +113,7 @@ final class UpCommand implements Callable<Integer> {
         requireReadable("--script", script);
         requireReadable("--mcp", mcp);
         toolJars.forEach(jar -> requireReadable("--tools", jar));
+        requireAgents();
         requireFreePort();
         Path workspacePath = Workspace.prepare(workspace);
         Path dataPath = data.toAbsolutePath().normalize();
@@ -120,6 +128,15 @@ final class UpCommand implements Callable<Integer> {
                     ExitCodes.FAILED,
                     option + ": expected a readable file, found none at "
                             + file.toAbsolutePath().normalize() + ".");
+        }
+    }
+
+    private void requireAgents() {
+        if (agents != null && !Files.isDirectory(agents)) {
+            throw new CommandException(
+                    ExitCodes.FAILED,
+                    "--agents: expected a folder, found none at "
+                            + agents.toAbsolutePath().normalize() + ".");
         }
     }
 
@@ -150,6 +167,11 @@ final class UpCommand implements Callable<Integer> {
         System.setProperty("millrace.agent.state-dir", dataPath.resolve("agent").toString());
         System.setProperty("millrace.tools.workspace", workspacePath.toString());
         System.setProperty(Standalone.DATA_KEY, dataPath.toString());
+        if (agents != null) {
+            System.setProperty(
+                    "millrace.agent.agents-dir",
+                    agents.toAbsolutePath().normalize().toString());
+        }
         if (script != null) {
             System.setProperty(
                     "millrace.llm.scripted.script",

@@ -277,6 +277,8 @@ class CommandsTest {
                 "dead-letters --help",
                 "drain --help",
                 "undrain --help",
+                "agents --help",
+                "tools --help",
                 "help ask",
                 "--version"
             })
@@ -468,6 +470,74 @@ class CommandsTest {
     private static String notification(int offset, String type, String says) {
         return "id: 0:" + offset + "\nevent: " + type + "\ndata: {\"type\":\"" + type + "\",\"taskId\":\"t-1\"," + says
                 + "}\n\n";
+    }
+
+    @Test
+    @DisplayName("agents lists who takes tasks and which files are no good")
+    void shouldListAgents() {
+        // given
+        gateway.answer("/v1/agents", 200, """
+                {"agents":[{"name":"clerk","source":"file","version":"3c237af36b37","tools":["a","b"],
+                  "description":"Keeps the books."}],
+                 "problems":[{"file":"agents/x/AGENT.md","problem":"line 2: not YAML"}]}
+                """);
+
+        // when
+        CommandRun agents = CommandRun.of("agents", "--url", gateway.url());
+
+        // then
+        assertThat(agents.exitCode()).isZero();
+        assertThat(agents.out()).isEqualTo("""
+                AGENT  SOURCE  VERSION       TOOLS  DESCRIPTION
+                clerk  file    3c237af36b37  2      Keeps the books.
+                """);
+        assertThat(agents.err()).isEqualTo("No good: agents/x/AGENT.md: line 2: not YAML\n");
+    }
+
+    @Test
+    @DisplayName("agents NAME shows one with its prompt; one that is not there is said so")
+    void shouldShowOneAgent() {
+        // given
+        gateway.answer("/v1/agents/clerk", 200, """
+                {"name":"clerk","tools":["a","b"],"model":null,"limits":{"tokens":5},"subAgents":[],"prompt":"You are."}
+                """);
+        gateway.answer("/v1/agents/none", 404, "{\"detail\":\"There is no agent none.\"}");
+
+        // when
+        CommandRun one = CommandRun.of("agents", "clerk", "--url", gateway.url());
+        CommandRun none = CommandRun.of("agents", "none", "--url", gateway.url());
+
+        // then
+        assertThat(one.out()).isEqualTo("""
+                AGENT   clerk
+                tools   a, b
+                limits  {"tokens":5}
+
+                You are.
+                """);
+        assertThat(none.exitCode()).isEqualTo(1);
+        assertThat(none.err()).isEqualTo("millrace: There is no agent none.\n");
+    }
+
+    @Test
+    @DisplayName("tools lists what tasks can do, of one agent if asked")
+    void shouldListTools() {
+        // given
+        gateway.answer("/v1/tools", 200, """
+                {"tools":[{"name":"write_file","toolset":"tool","sideEffects":"DESTRUCTIVE","timeoutMs":30000,
+                  "approval":{"when":"true"},"description":"Writes a file."}]}
+                """);
+
+        // when
+        CommandRun tools = CommandRun.of("tools", "--agent", "a b", "--url", gateway.url());
+
+        // then
+        assertThat(tools.exitCode()).isZero();
+        assertThat(tools.out()).isEqualTo("""
+                TOOL        TOOLSET  EFFECT       TIME-OUT  APPROVAL         DESCRIPTION
+                write_file  tool     destructive  30.0 s    {"when":"true"}  Writes a file.
+                """);
+        assertThat(gateway.requests()).containsExactly("GET /v1/tools?agent=a%20b");
     }
 
     private static String event(int offset, String type, String payload) {

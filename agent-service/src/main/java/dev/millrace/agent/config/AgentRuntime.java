@@ -1,6 +1,7 @@
 package dev.millrace.agent.config;
 
 import dev.millrace.agent.Agents;
+import dev.millrace.agent.ToolCatalogue;
 import dev.millrace.agent.ToolRouting;
 import dev.millrace.agent.approval.Approvals;
 import dev.millrace.agent.core.MachineLimits;
@@ -119,6 +120,11 @@ public final class AgentRuntime implements AutoCloseable {
     /** Why the machine stopped for good; empty while it runs or may still recover. */
     public Optional<Throwable> fatal() {
         return Optional.ofNullable(machine.get()).flatMap(TaskStreams::fatal);
+    }
+
+    /** The tools that are served. */
+    public ToolCatalogue tools() {
+        return definitions.tools();
     }
 
     /** The tools and where their calls go. */

@@ -8,6 +8,7 @@ import dev.millrace.agent.kafka.Definitions;
 import dev.millrace.agent.kafka.InstanceEvents;
 import dev.millrace.agent.projection.TaskProjection;
 import dev.millrace.agent.rest.AgentCatalogue;
+import dev.millrace.agent.rest.Catalogue;
 import dev.millrace.agent.topology.AdmissionSettings;
 import dev.millrace.agent.topology.Occupancy;
 import dev.millrace.agent.topology.TaskShellSettings;
@@ -17,7 +18,6 @@ import dev.millrace.llm.ModelDispatcher;
 import dev.millrace.llm.config.LanguageModels;
 import dev.millrace.llm.scripted.InvalidScriptException;
 import dev.millrace.schemas.Ids;
-import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.schemas.Topics;
 import dev.millrace.schemas.kafka.ClientSettings;
 import dev.millrace.schemas.kafka.TopicSettings;
@@ -51,15 +51,7 @@ public class Wiring {
     @Produces
     @Singleton
     AgentCatalogue agentCatalogue(Agents agents, AgentRuntime runtime) {
-        return () -> agents.all().stream()
-                .map(Agents.Current::definition)
-                .map(agent -> new AgentCatalogue.AgentSummary(
-                        agent.name(),
-                        agent.description(),
-                        runtime.routing().visibleTo(agent.name()).stream()
-                                .map(ToolDefinition::name)
-                                .toList()))
-                .toList();
+        return new Catalogue(agents, runtime.tools(), runtime.routing(), runtime::problems);
     }
 
     @Produces

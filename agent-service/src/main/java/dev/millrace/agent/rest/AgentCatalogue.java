@@ -1,24 +1,26 @@
 package dev.millrace.agent.rest;
 
+import dev.millrace.schemas.ToolDefinition;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
-/** Which agents there are. The rest of this service provides it as a bean. */
-@FunctionalInterface
+/** Which agents and tools there are. The rest of this service provides it as a bean. Answers at once, for any thread. */
 public interface AgentCatalogue {
 
     /**
-     * An agent, as far as others need to know it.
-     *
-     * @param name what stands as {@code taskType} in events
-     * @param description what it is good for
-     * @param tools the names of the tools that it may use
+     * All agents that take tasks now, by name, and the agents' files of this instance that are no good: {@code agents} and
+     * {@code problems}.
      */
-    record AgentSummary(String name, String description, List<String> tools) {
-        public AgentSummary {
-            tools = List.copyOf(tools);
-        }
-    }
+    Map<String, ?> agents();
 
-    /** All agents that take tasks now, in a stable order. Answers at once, for any thread. */
-    List<AgentSummary> agents();
+    /** One of them, with its prompt. */
+    Optional<Map<String, @Nullable Object>> agent(String name);
+
+    /** Every tool that is served now, by name. */
+    List<ToolDefinition> tools();
+
+    /** The tools that an agent may use, by name; with its own rules for approval in their place. Empty = no such agent. */
+    Optional<List<ToolDefinition>> toolsOf(String agent);
 }

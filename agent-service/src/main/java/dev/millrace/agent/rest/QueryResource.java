@@ -14,7 +14,6 @@ import dev.millrace.schemas.JournalEntry;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.Problem;
 import io.smallrye.common.annotation.RunOnVirtualThread;
-import jakarta.enterprise.inject.Instance;
 import jakarta.inject.Inject;
 import jakarta.ws.rs.DefaultValue;
 import jakarta.ws.rs.GET;
@@ -46,12 +45,10 @@ public class QueryResource {
     private static final Duration CATCH_UP = Duration.ofSeconds(2);
 
     private final TaskProjection projection;
-    private final Instance<AgentCatalogue> agents;
 
     @Inject
-    public QueryResource(TaskProjection projection, Instance<AgentCatalogue> agents) {
+    public QueryResource(TaskProjection projection) {
         this.projection = projection;
-        this.agents = agents;
     }
 
     /** Tasks, newest first. */
@@ -175,14 +172,6 @@ public class QueryResource {
                 .chain(namespace, eventId)
                 .orElseThrow(() -> new UnknownIdException("unknown_event", "event", eventId, namespace));
         return ok(Map.of("chain", chain.stream().map(JournalEntry::toJson).toList()));
-    }
-
-    /** The agents that take tasks: none in a process that has a query side only. */
-    @GET
-    @Path("/agents")
-    public Response agents() {
-        return ok(Map.of(
-                "agents", agents.isResolvable() ? agents.get().agents() : List.<AgentCatalogue.AgentSummary>of()));
     }
 
     @ServerExceptionMapper

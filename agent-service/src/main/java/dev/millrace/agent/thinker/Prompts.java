@@ -14,15 +14,14 @@ import dev.millrace.schemas.Json;
 import dev.millrace.schemas.ToolDefinition;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Builds requests to the model. The system prompt comes first and depends on the agent alone, and entries are only ever
- * added at the end, so that a provider's prefix cache holds from one iteration to the next.
+ * Builds requests to the model. The system prompt comes first and is the same from the first call of a task to its last,
+ * tools are in the order of their names, and entries are only ever added at the end, so that a provider's prefix cache holds from one iteration to the next.
  */
 final class Prompts {
 
@@ -52,17 +51,17 @@ final class Prompts {
     }
 
     ModelRequest request(OutstandingCall call, List<TranscriptEntry> transcript) {
-        AgentDefinition agent = agents.of(call.taskType());
+        AgentDefinition agent = agents.of(call.agent().reference());
         List<ChatMessage> messages = new ArrayList<>(transcript.size() + 1);
-        messages.add(new ChatMessage.SystemMessage(agent.promptWith(
-                agent.prompt().values(call.namespace(), Map.of(), Instant.ofEpochMilli(call.requestedAtMs())))));
+        messages.add(new ChatMessage.SystemMessage(agent.promptWith(call.agent().fields())));
         transcript.forEach(entry -> messages.add(message(entry)));
         List<ToolSpec> tools = new ArrayList<>();
-        routing.visibleTo(call.taskType()).forEach(tool -> tools.add(spec(tool)));
+        routing.visibleTo(call.agent().reference()).forEach(tool -> tools.add(spec(tool)));
         tools.add(ASK_USER_SPEC);
+        String asked = call.agent().model();
         return new ModelRequest(
                 call.callId(),
-                agent.model().name(),
+                asked == null ? agent.model().name() : asked,
                 messages,
                 tools,
                 agent.model().temperature(),

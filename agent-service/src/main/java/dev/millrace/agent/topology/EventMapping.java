@@ -1,5 +1,6 @@
 package dev.millrace.agent.topology;
 
+import dev.millrace.agent.AgentPin;
 import dev.millrace.agent.Agents;
 import dev.millrace.agent.ToolRouting;
 import dev.millrace.agent.core.Deadlines;
@@ -13,6 +14,7 @@ import dev.millrace.schemas.CustomEventType;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.KnownEventType;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -75,16 +77,16 @@ final class EventMapping {
      * Maps an event from a lane.
      *
      * @param taskId what {@link #taskIdOf} said
-     * @param taskType the agent of the task as it stands; the default agent if there is no task yet
+     * @param agent which version of which agent works on the task; any if there is no task yet
      * @param nowMs the clock, in Unix milliseconds
      */
-    Mapped fromLane(Event event, String taskId, String taskType, long nowMs) {
+    Mapped fromLane(Event event, String taskId, String agent, long nowMs) {
         return switch (event.type()) {
             case CustomEventType type
             when type.wireName().equals(CHILD_COMPLETED) || type.wireName().equals(CHILD_FAILED) ->
                 childEnded(event, taskId, nowMs);
             case CustomEventType type -> new RecordOnly();
-            case KnownEventType type -> fromLane(type, event, taskId, taskType, nowMs);
+            case KnownEventType type -> fromLane(type, event, taskId, agent, nowMs);
         };
     }
 
@@ -105,7 +107,7 @@ final class EventMapping {
                 new Meta(event.id(), taskId, event.timestamp(), nowMs), callId, cut(what, MAX_NEWS), usage(event)));
     }
 
-    private Mapped fromLane(KnownEventType type, Event event, String taskId, String taskType, long nowMs) {
+    private Mapped fromLane(KnownEventType type, Event event, String taskId, String agent, long nowMs) {
         if (type.machineOnly()) {
             return new Refused(
                     "not_accepted", type.wireName() + " is written by the task machine and taken from nobody else");
@@ -113,12 +115,12 @@ final class EventMapping {
         return switch (type) {
             case SYSTEM_STARTED, SYSTEM_SHUTTING_DOWN, HEARTBEAT, REFLECTION_COMPLETE, RAG_INGEST, ENTITY_EXTRACT ->
                 new RecordOnly();
-            default -> ofTask(type, event, taskId, taskType, nowMs);
+            default -> ofTask(type, event, taskId, agent, nowMs);
         };
     }
 
     /** Maps an event that changes a task: from a lane, or made by the machine itself. */
-    Mapped ofTask(KnownEventType type, Event event, String taskId, String taskType, long nowMs) {
+    Mapped ofTask(KnownEventType type, Event event, String taskId, String agent, long nowMs) {
         Meta meta = new Meta(event.id(), taskId, event.timestamp(), nowMs);
         try {
             return switch (type) {
@@ -142,8 +144,8 @@ final class EventMapping {
                             meta,
                             required(event, "callId"),
                             event.text("response"),
-                            toolCalls(event, taskType),
-                            routing.sequential(taskType),
+                            toolCalls(event, agent),
+                            routing.sequential(agent),
                             usage(event)));
                 case NEED_MORE_INFO ->
                     new ForTask(new TaskEvent.QuestionAsked(
@@ -152,7 +154,7 @@ final class EventMapping {
                             required(event, "question"),
                             event.text("response"),
                             event.text("toolCallId"),
-                            toolCalls(event, taskType),
+                            toolCalls(event, agent),
                             usage(event)));
                 case MODEL_CALL_FAILED ->
                     new ForTask(new TaskEvent.ModelCallFailed(
@@ -172,6 +174,15 @@ final class EventMapping {
         }
     }
 
+    /** The agent for the task that this event starts. */
+    AgentPin agentFor(Event event, long nowMs) {
+        return routing.pin(taskType(event), event, Instant.ofEpochMilli(nowMs));
+    }
+
+    private static String taskType(Event event) {
+        return or(event.text("taskType"), Agents.DEFAULT);
+    }
+
     private Mapped input(Event event, Meta meta) {
         String text = event.text("text");
         if (text == null) {
@@ -187,7 +198,7 @@ final class EventMapping {
                     event.type().wireName()
                             + ": expected a text, or a template to make one from the payload, found neither");
         }
-        String taskType = or(event.text("taskType"), Agents.DEFAULT);
+        String taskType = taskType(event);
         TaskEvent.Terms terms = new TaskEvent.Terms(
                 event.causalDepth(),
                 event.expiry() == null ? Deadlines.NEVER : event.expiry().toEpochMilli(),
@@ -237,7 +248,7 @@ final class EventMapping {
                 meta, required(event, "callId"), Json.writeText(result), false, notification, usage(event)));
     }
 
-    private List<ToolCall> toolCalls(Event event, String taskType) {
+    private List<ToolCall> toolCalls(Event event, String agent) {
         if (!(event.payload().get("toolCalls") instanceof List<?> list)) {
             return List.of();
         }
@@ -246,7 +257,7 @@ final class EventMapping {
             if (!(item instanceof Map<?, ?> call)) {
                 throw new IllegalArgumentException("toolCalls: expected objects, found " + item);
             }
-            calls.add(toolCall(call, taskType, event.namespace()));
+            calls.add(toolCall(call, agent, event.namespace()));
         }
         if (calls.stream().map(ToolCall::toolCallId).distinct().count() < calls.size()) {
             throw new IllegalArgumentException("toolCalls: expected toolCallIds that differ, found one twice");
@@ -254,7 +265,7 @@ final class EventMapping {
         return calls;
     }
 
-    private ToolCall toolCall(Map<?, ?> call, String taskType, String namespace) {
+    private ToolCall toolCall(Map<?, ?> call, String agent, String namespace) {
         if (!(call.get("toolName") instanceof String toolName) || !(call.get("toolCallId") instanceof String id)) {
             throw new IllegalArgumentException(
                     "toolCalls: expected a toolName and a toolCallId, found " + call.keySet());
@@ -270,7 +281,7 @@ final class EventMapping {
         }
         Map<String, @Nullable Object> arguments = arguments(call.get("arguments"));
         return new ToolCall(
-                id, toolName, Json.writeText(arguments), routing.route(taskType, namespace, toolName, arguments));
+                id, toolName, Json.writeText(arguments), routing.route(agent, namespace, toolName, arguments));
     }
 
     private static Map<String, @Nullable Object> arguments(@Nullable Object value) {

@@ -1,5 +1,6 @@
 package dev.millrace.agent.topology;
 
+import dev.millrace.agent.AgentPin;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventType;
 import dev.millrace.schemas.Ids;
@@ -16,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param correlationId root of the chain
  * @param causationId the event that led to the call; the reply's parent (F-054)
  * @param traceparent W3C trace context; {@code null} = not traced
- * @param taskType the agent
+ * @param agent who asks
  * @param priority the task's effective priority; lower is called first
  * @param iteration which call of the task this is, from 1
  * @param transcriptLength how many transcript entries the model is shown
@@ -30,7 +31,7 @@ public record OutstandingCall(
         String correlationId,
         String causationId,
         @Nullable String traceparent,
-        String taskType,
+        AgentPin agent,
         int priority,
         int iteration,
         int transcriptLength,

@@ -1,5 +1,6 @@
 package dev.millrace.agent.topology;
 
+import dev.millrace.agent.AgentPin;
 import dev.millrace.agent.core.TaskState;
 import dev.millrace.agent.core.Usage;
 import dev.millrace.schemas.Event;
@@ -21,6 +22,7 @@ import org.jspecify.annotations.Nullable;
  * @param arrival its number in the line for admission, which it keeps (X-13); 0 = it has never stood there
  * @param wakeAtMs the time of its wake-up in the store of timers, in Unix milliseconds; 0 = there is none
  * @param updatedAtMs when the row was last written, by the clock of the instance that did, in Unix milliseconds
+ * @param agent who works on it, and stays
  * @param state what the machine decided
  */
 record StoredTask(
@@ -34,6 +36,7 @@ record StoredTask(
         long arrival,
         long wakeAtMs,
         long updatedAtMs,
+        AgentPin agent,
         TaskState state) {
 
     private static final EventType TIME = EventType.of("time.passed");
@@ -50,6 +53,7 @@ record StoredTask(
                 0,
                 0,
                 0,
+                AgentPin.NONE,
                 TaskState.ABSENT);
     }
 
@@ -69,9 +73,37 @@ record StoredTask(
         return copy(lastEventId, arrival, atMs, updatedAtMs, state);
     }
 
+    /** The same with the agent that the task begins with. */
+    StoredTask pinnedTo(AgentPin pin) {
+        return new StoredTask(
+                namespace,
+                taskId,
+                sessionId,
+                correlationId,
+                callbackUrl,
+                parent,
+                lastEventId,
+                arrival,
+                wakeAtMs,
+                updatedAtMs,
+                pin,
+                state);
+    }
+
     private StoredTask copy(@Nullable String lastId, long number, long wakeMs, long nowMs, TaskState next) {
         return new StoredTask(
-                namespace, taskId, sessionId, correlationId, callbackUrl, parent, lastId, number, wakeMs, nowMs, next);
+                namespace,
+                taskId,
+                sessionId,
+                correlationId,
+                callbackUrl,
+                parent,
+                lastId,
+                number,
+                wakeMs,
+                nowMs,
+                agent,
+                next);
     }
 
     /** The same, and this one waits for it now. */
@@ -87,6 +119,7 @@ record StoredTask(
                 arrival,
                 wakeAtMs,
                 updatedAtMs,
+                agent,
                 state);
     }
 

@@ -1,6 +1,5 @@
 package dev.millrace.agent.topology;
 
-import dev.millrace.agent.Agents;
 import dev.millrace.agent.core.DiscardReason;
 import dev.millrace.agent.core.Effect;
 import dev.millrace.agent.core.Fact;
@@ -64,6 +63,9 @@ final class TaskMove {
 
     /** Applies an event from a lane and its follow-ups. */
     void apply(Event event, TaskEvent first) {
+        if (task.state() instanceof TaskState.Absent && first instanceof TaskEvent.InputReceived) {
+            task = task.pinnedTo(mapping.agentFor(event, first.meta().nowMs()));
+        }
         Parentage caller = first instanceof TaskEvent.TaskResumed ? Parentage.of(event, task.usage()) : null;
         if (caller == null) {
             take(event, first, true);
@@ -95,8 +97,12 @@ final class TaskMove {
         long nowMs = first.meta().nowMs();
         while (!followUps.isEmpty()) {
             Event next = followUps.removeFirst();
-            EventMapping.Mapped mapped =
-                    mapping.ofTask((KnownEventType) next.type(), next, task.taskId(), taskType(task.state()), nowMs);
+            EventMapping.Mapped mapped = mapping.ofTask(
+                    (KnownEventType) next.type(),
+                    next,
+                    task.taskId(),
+                    task.agent().reference(),
+                    nowMs);
             if (!(mapped instanceof EventMapping.ForTask(TaskEvent followUp))) {
                 throw new IllegalStateException("the machine does not take its own " + next.type() + ": " + mapped);
             }
@@ -143,10 +149,6 @@ final class TaskMove {
     /** Ids of model calls that nobody waits for any more. */
     List<String> settled() {
         return settled;
-    }
-
-    static String taskType(TaskState state) {
-        return state instanceof TaskState.Existing task ? task.context().taskType() : Agents.DEFAULT;
     }
 
     private void take(Event event, TaskEvent taskEvent, boolean journalled, Deque<Event> followUps) {
@@ -233,7 +235,7 @@ final class TaskMove {
                 cause.correlationId(),
                 cause.id(),
                 cause.traceparent(),
-                context.taskType(),
+                task.agent(),
                 context.priority(),
                 call.iteration(),
                 context.transcriptLength(),

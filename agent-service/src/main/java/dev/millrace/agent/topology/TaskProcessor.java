@@ -1,9 +1,9 @@
 package dev.millrace.agent.topology;
 
+import dev.millrace.agent.AgentPin;
 import dev.millrace.agent.core.DiscardReason;
 import dev.millrace.agent.core.TaskEvent;
 import dev.millrace.agent.core.TaskFsm;
-import dev.millrace.agent.core.TaskState;
 import dev.millrace.agent.core.TranscriptEntry;
 import dev.millrace.schemas.ErrorCode;
 import dev.millrace.schemas.Event;
@@ -295,7 +295,7 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
                 .fromLane(
                         event,
                         taskId == null ? event.id() : taskId,
-                        TaskMove.taskType(before == null ? TaskState.ABSENT : before.state()),
+                        (before == null ? AgentPin.NONE : before.agent()).reference(),
                         now.toEpochMilli());
         return switch (mapped) {
             case EventMapping.Refused refused -> throw new RejectedRecordException(refused.reason(), refused.detail());
@@ -331,7 +331,7 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
                             KnownEventType.TASK_CANCEL_REQUESTED,
                             cancel,
                             move.task().taskId(),
-                            TaskMove.taskType(move.task().state()),
+                            move.task().agent().reference(),
                             now.toEpochMilli());
             if (mapped instanceof EventMapping.ForTask(TaskEvent cancelled)) {
                 move.advance(move.task().adopt(cancel), cancelled);

@@ -157,12 +157,24 @@ class QueryResourceIT {
     void shouldNameTheAgents() throws Exception {
         assertThat(String.valueOf(get("/internal/agents").json().get("agents")))
                 .contains("name=general", "name=explore", "name=plan");
+        assertThat(get("/internal/agents/plan").json())
+                .containsEntry("source", "built-in")
+                .containsEntry(
+                        "missingTools",
+                        ((Map<?, ?>) get("/internal/agents/plan").json()).get("toolPatterns"))
+                .extractingByKey("prompt")
+                .asString()
+                .startsWith("You are a planner.");
+        assertThat(get("/internal/tools").json()).containsEntry("tools", List.of());
+        assertThat(get("/internal/tools?agent=explore").json()).containsEntry("tools", List.of());
     }
 
     @ParameterizedTest
     @CsvSource({
         "/internal/tasks/none, 404, unknown_task",
         "/internal/tasks/none/events, 404, unknown_task",
+        "/internal/agents/none, 404, unknown_agent",
+        "/internal/tools?agent=none, 404, unknown_agent",
         "/internal/events/none/chain, 404, unknown_event",
         "/internal/tasks?limit=0, 400, bad_parameter",
         "/internal/tasks?limit=501, 400, bad_parameter",

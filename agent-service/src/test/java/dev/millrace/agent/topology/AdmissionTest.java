@@ -2,6 +2,7 @@ package dev.millrace.agent.topology;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.millrace.agent.AgentPin;
 import dev.millrace.agent.core.Children;
 import dev.millrace.agent.core.Deadlines;
 import dev.millrace.agent.core.TaskContext;
@@ -139,6 +140,7 @@ class AdmissionTest {
                         0,
                         0,
                         0,
+                        AgentPin.NONE,
                         new TaskState.Idle(context(taskId, priority), false, Deadlines.NEVER)),
                 event(taskId));
     }
@@ -158,6 +160,7 @@ class AdmissionTest {
                         line.arrival(),
                         0,
                         0,
+                        AgentPin.NONE,
                         reasoning(context(line.taskKey(), line.priority()))),
                 event("admitted"));
     }

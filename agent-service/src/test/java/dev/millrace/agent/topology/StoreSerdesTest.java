@@ -2,6 +2,7 @@ package dev.millrace.agent.topology;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.millrace.agent.AgentPin;
 import dev.millrace.agent.core.Children;
 import dev.millrace.agent.core.Plan;
 import dev.millrace.agent.core.TaskContext;
@@ -16,6 +17,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -58,6 +60,9 @@ class StoreSerdesTest {
     private static Plan.CallStep call(int index, Plan.Standing standing) {
         return new Plan.CallStep(index, "t1/2/" + index + "-00000000", "c" + index, "read_file", standing);
     }
+
+    private static final AgentPin AGENT =
+            new AgentPin("clerk@3c237af36b37", "powerful", Map.of("date", "2026-11-22", "input.city", "Ulm"));
 
     static Stream<TaskState> states() {
         return Stream.of(
@@ -108,7 +113,18 @@ class StoreSerdesTest {
     @DisplayName("F-124: every state survives the store")
     void shouldKeepStates(TaskState state) {
         StoredTask task = new StoredTask(
-                "default", "t1", "s1", "m1", "https://example.org/hook", PARENT, "e1", 0, 0, 1_800_000_000_000L, state);
+                "default",
+                "t1",
+                "s1",
+                "m1",
+                "https://example.org/hook",
+                PARENT,
+                "e1",
+                0,
+                0,
+                1_800_000_000_000L,
+                AGENT,
+                state);
 
         byte[] stored = StoreSerdes.TASK.serializer().serialize("tasks", task);
 
@@ -120,7 +136,18 @@ class StoreSerdesTest {
     @DisplayName("what version 1 wrote is readable for ever")
     void shouldReadWhatWasReleased(TaskState state) throws IOException {
         StoredTask task = new StoredTask(
-                "default", "t1", "s1", "m1", "https://example.org/hook", PARENT, "e1", 0, 0, 1_800_000_000_000L, state);
+                "default",
+                "t1",
+                "s1",
+                "m1",
+                "https://example.org/hook",
+                PARENT,
+                "e1",
+                0,
+                0,
+                1_800_000_000_000L,
+                AGENT,
+                state);
         Path file = RELEASED.resolve(
                 state.label() + "-" + Integer.toHexString(state.toString().hashCode()) + ".json");
         if (Boolean.getBoolean("millrace.docs.write")) {

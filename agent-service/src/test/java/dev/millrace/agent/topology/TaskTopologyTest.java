@@ -3,6 +3,9 @@ package dev.millrace.agent.topology;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.InstanceOfAssertFactories.MAP;
 
+import dev.millrace.agent.AgentDefinition;
+import dev.millrace.agent.AgentPin;
+import dev.millrace.agent.Agents;
 import dev.millrace.agent.ToolCatalogue;
 import dev.millrace.agent.ToolRouting;
 import dev.millrace.agent.approval.Approvals;
@@ -10,7 +13,9 @@ import dev.millrace.agent.core.DiscardReason;
 import dev.millrace.agent.core.MachineLimits;
 import dev.millrace.agent.core.TaskFsm;
 import dev.millrace.agent.core.TranscriptEntry;
+import dev.millrace.agent.files.AgentFile;
 import dev.millrace.agent.files.BuiltInAgents;
+import dev.millrace.agent.files.InvalidAgentException;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.EventType;
@@ -110,6 +115,7 @@ class TaskTopologyTest {
     private TestOutputTopic<byte[], byte[]> journal;
     private TestOutputTopic<byte[], byte[]> requests;
     private TestOutputTopic<byte[], byte[]> deadLetters;
+    private final Agents agents = BuiltInAgents.agents();
 
     @BeforeEach
     @SuppressWarnings("NullAway") // fields of a test
@@ -134,7 +140,7 @@ class TaskTopologyTest {
                 new TaskFsm(MachineLimits.DEFAULT),
                 new TaskTopology.Surroundings(
                         new ToolRouting(
-                                BuiltInAgents.agents(),
+                                agents,
                                 new FixedTools(List.of(READ_FILE, WRITE_FILE, NOTIFY, PAY)),
                                 new Approvals(Duration.ofHours(1))),
                         model,
@@ -284,6 +290,53 @@ class TaskTopologyTest {
                         "Error: Tool \"write_file\" is not available for task type \"explore\"",
                         true));
         assertThat(model.requested).hasSize(2);
+    }
+
+    @Test
+    @DisplayName("issue 4 item 7: a task stays on the agent that it began with, prompt, tools, order and limits")
+    void shouldStayOnTheAgent() throws Exception {
+        // given
+        use("""
+                ---
+                description: The first edition.
+                tools: [read_file]
+                sequential: true
+                limits: { iterations: 3 }
+                ---
+                Since {{date}} for {{input.customer}} of {{namespace}}.
+                """);
+        send(message("m1", "hello").toBuilder()
+                .payload(Map.of("text", "hello", "taskType", "clerk", "model", "powerful", "customer", "Ada"))
+                .build());
+        OutstandingCall first = model.last();
+
+        // when
+        use("---\ndescription: The second edition.\ntools: [write_file]\n---\nAnother.");
+        reply(Map.of("toolCalls", List.of(call("c1", "read_file"), call("c2", "write_file"), call("c3", "read_file"))));
+
+        // then
+        assertThat(first.agent().model()).isEqualTo("powerful");
+        assertThat(first.agent().fields())
+                .isEqualTo(Map.of("date", "2026-11-21", "input.customer", "Ada", "namespace", "default"));
+        TestRecord<byte[], byte[]> only = requests.readRecord();
+        assertThat(requests.isEmpty()).as("one after the other").isTrue();
+        toolCompleted(only);
+        assertThat(journalled(KnownEventType.TOOL_CALL_FAILED))
+                .singleElement()
+                .extracting(event -> event.text("error"))
+                .isEqualTo("Tool \"write_file\" is not available for task type \"clerk\"");
+        assertThat(agents.of(first.agent().reference()).description()).isEqualTo("The first edition.");
+        send(message("m2", "hello").toBuilder()
+                .payload(Map.of("text", "hello", "taskType", "clerk"))
+                .build());
+        assertThat(model.last().agent())
+                .isEqualTo(new AgentPin(agents.of("clerk").reference(), null, Map.of()));
+    }
+
+    private void use(String file) throws InvalidAgentException {
+        AgentDefinition clerk = AgentFile.ofText("clerk", file).definition();
+        agents.add(clerk);
+        agents.use("clerk", clerk.version());
     }
 
     @Test

@@ -2,6 +2,7 @@ package dev.millrace.agent.topology;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.millrace.agent.AgentPin;
 import dev.millrace.agent.core.Children;
 import dev.millrace.agent.core.Deadlines;
 import dev.millrace.agent.core.TaskContext;
@@ -102,8 +103,8 @@ class TimersTest {
     }
 
     private StoredTask set(String taskId, long atMs) {
-        StoredTask task =
-                new StoredTask("default", taskId, null, taskId, null, null, taskId, 0, 0, 0, waiting(taskId, "0"));
+        StoredTask task = new StoredTask(
+                "default", taskId, null, taskId, null, null, taskId, 0, 0, 0, AgentPin.NONE, waiting(taskId, "0"));
         return timers.set(needing(task, atMs));
     }
 

@@ -51,6 +51,26 @@ public final class KnownAgents {
         }
     }
 
+    /**
+     * The names, in an answer that is not older than this question unless it has the one that is looked for: an agent may
+     * have been there for a second only.
+     *
+     * @return empty if they are not known now
+     */
+    public Optional<SortedSet<String>> namesWith(String wanted) throws InterruptedException {
+        Snapshot now = snapshot;
+        if (isFresh(now) && now.names().isPresent() && !now.names().get().contains(wanted)) {
+            asking.lockInterruptibly();
+            try {
+                snapshot = new Snapshot(ask(), System.nanoTime());
+                return snapshot.names();
+            } finally {
+                asking.unlock();
+            }
+        }
+        return names();
+    }
+
     private boolean isFresh(Snapshot one) {
         return one.atNanos() != Long.MIN_VALUE && System.nanoTime() - one.atNanos() < fresh.toNanos();
     }

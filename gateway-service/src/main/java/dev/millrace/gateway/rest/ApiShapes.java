@@ -419,10 +419,4 @@ final class ApiShapes {
     record EventsAccepted(
             @Schema(description = "Ids in the order of the request.")
             List<String> accepted) {}
-
-    @Schema(name = "Agents")
-    record Agents(List<Agent> agents) {}
-
-    @Schema(name = "Agent")
-    record Agent(String name, String description, List<String> tools) {}
 }

@@ -45,7 +45,7 @@ public class TaskIntake {
      * @param agent {@code null} = the default one
      */
     void requireAgent(@Nullable String agent) throws InterruptedException {
-        Optional<SortedSet<String>> known = agent == null ? Optional.empty() : agents.names();
+        Optional<SortedSet<String>> known = agent == null ? Optional.empty() : agents.namesWith(agent);
         if (agent != null && known.isPresent() && !known.get().contains(agent)) {
             throw new ProblemException(new Problem(
                     422,

@@ -44,7 +44,9 @@ class OperationsIT {
                         "/v1/stream",
                         "/v1/events",
                         "/v1/events/{eventId}/chain",
-                        "/v1/agents")
+                        "/v1/agents",
+                        "/v1/agents/{name}",
+                        "/v1/tools")
                 .doesNotContain("/internal");
         assertThat(openApi.body())
                 .contains("\"title\" : \"Millrace\"")

@@ -97,6 +97,21 @@ class QueriesIT {
                 .contains("current_time");
     }
 
+    @Test
+    @DisplayName("issue 4 items 6 and 7: one agent, all tools and those of an agent")
+    void shouldTellOneAgentAndTheTools() throws Exception {
+        assertThat(gateway.get("/v1/agents/general").json()).containsEntry("name", "general");
+        assertThat(gateway.get("/v1/tools").body()).contains("\"name\":\"current_time\"", "\"query\":{}");
+        assertThat(gateway.get("/v1/tools?agent=general").body()).contains("\"agent\":\"general\"");
+        for (String path : List.of("/v1/agents/no%20one", "/v1/tools?agent=no%20one")) {
+            Answer answer = gateway.get(path);
+            assertThat(answer.status()).isEqualTo(404);
+            assertThat(answer.json())
+                    .containsEntry("code", "unknown_agent")
+                    .containsEntry("detail", "There is no agent no one; GET /v1/agents lists those that there are.");
+        }
+    }
+
     private static List<String> ids(Answer answer, String field) {
         return answer.field(field) instanceof List<?> entries
                 ? entries.stream()

@@ -127,8 +127,15 @@ final class StubAgent implements AutoCloseable {
         String namespace = query.getOrDefault("namespace", "default");
         String what = path[2];
         awaitPlace(query.get("at"));
-        if (what.equals("agents")) {
+        String agent = path.length == 4 ? path[3] : query.getOrDefault("agent", "general");
+        if (what.equals("agents") && path.length == 3) {
             send(exchange, 200, Map.of("agents", List.of(agent("general"), agent("explore"))));
+        } else if ((what.equals("agents") || what.equals("tools")) && !agent.equals("general")) {
+            problem(exchange, Problem.of(404, "unknown_agent", "Unknown agent", "There is none."));
+        } else if (what.equals("agents")) {
+            send(exchange, 200, agent(agent));
+        } else if (what.equals("tools")) {
+            send(exchange, 200, Map.of("tools", List.of(Map.of("name", "current_time", "query", query))));
         } else if (what.equals("tasks") && path.length == 3) {
             if ("nonsense".equals(query.get("before"))) {
                 problem(exchange, Problem.of(400, "bad_parameter", "Bad", "before: that is no cursor"));

@@ -1,0 +1,91 @@
+package dev.millrace.standalone.cli;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.millrace.schemas.Json;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
+
+/** {@code millrace agents}: who takes tasks; with a name, one of them in full. */
+@Command(
+        name = "agents",
+        description =
+                "Lists the agents of a running Millrace, and their files that are no good; with a NAME, shows one.")
+public final class AgentsCommand implements Callable<Integer> {
+
+    private static final Set<String> APART = Set.of("name", "prompt");
+
+    @Parameters(paramLabel = "NAME", arity = "0..1", description = "One agent, with its prompt.")
+    private @Nullable String name;
+
+    @Mixin
+    private GatewayOptions gateway = new GatewayOptions();
+
+    private final Terminal terminal;
+
+    /** For picocli. */
+    public AgentsCommand(Terminal terminal) {
+        this.terminal = terminal;
+    }
+
+    @Override
+    public Integer call() {
+        try (GatewayClient client = gateway.client()) {
+            if (name == null) {
+                list(client.get("/v1/agents"));
+            } else {
+                show(client.get("/v1/agents/" + GatewayClient.encoded(name)));
+            }
+            return ExitCodes.DONE;
+        }
+    }
+
+    private void list(JsonNode answer) {
+        Table table = new Table("AGENT", "SOURCE", "VERSION", "TOOLS", "DESCRIPTION");
+        for (JsonNode agent : answer.path("agents")) {
+            table.add(
+                    agent.path("name").asText(),
+                    agent.path("source").asText(),
+                    agent.path("version").asText(),
+                    Integer.toString(agent.path("tools").size()),
+                    Progress.cut(agent.path("description").asText()));
+        }
+        table.lines().forEach(terminal.out()::println);
+        for (JsonNode problem : answer.path("problems")) {
+            terminal.err()
+                    .println("No good: " + problem.path("file").asText() + ": "
+                            + problem.path("problem").asText());
+        }
+    }
+
+    private void show(JsonNode agent) {
+        Table table = new Table("AGENT", agent.path("name").asText());
+        agent.properties().forEach(field -> {
+            JsonNode value = field.getValue();
+            boolean said = !value.isNull() && !(value.isContainerNode() && value.isEmpty());
+            if (said && !APART.contains(field.getKey())) {
+                table.add(field.getKey(), words(value));
+            }
+        });
+        table.lines().forEach(terminal.out()::println);
+        terminal.out().println();
+        terminal.out().println(agent.path("prompt").asText());
+    }
+
+    private static String words(JsonNode value) {
+        if (value.isTextual()) {
+            return value.asText();
+        }
+        if (!value.isArray() || !value.path(0).isTextual()) {
+            return Json.writeText(value);
+        }
+        List<String> words = new ArrayList<>();
+        value.forEach(word -> words.add(word.asText()));
+        return String.join(", ", words);
+    }
+}

@@ -1,0 +1,58 @@
+package dev.millrace.standalone.cli;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.millrace.schemas.Json;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code millrace tools}: what tasks can do. */
+@Command(name = "tools", description = "Lists the tools of a running Millrace.")
+public final class ToolsCommand implements Callable<Integer> {
+
+    @Option(
+            names = "--agent",
+            paramLabel = "NAME",
+            description = "Only those that this agent may use, with its own rules for approval.")
+    private @Nullable String agent;
+
+    @Mixin
+    private GatewayOptions gateway = new GatewayOptions();
+
+    private final Terminal terminal;
+
+    /** For picocli. */
+    public ToolsCommand(Terminal terminal) {
+        this.terminal = terminal;
+    }
+
+    @Override
+    public Integer call() {
+        try (GatewayClient client = gateway.client()) {
+            JsonNode tools = client.get("/v1/tools" + (agent == null ? "" : "?agent=" + GatewayClient.encoded(agent)))
+                    .path("tools");
+            if (tools.isEmpty()) {
+                terminal.err().println("No tools.");
+                return ExitCodes.DONE;
+            }
+            Table table = new Table("TOOL", "TOOLSET", "EFFECT", "TIME-OUT", "APPROVAL", "DESCRIPTION");
+            tools.forEach(tool -> add(table, tool));
+            table.lines().forEach(terminal.out()::println);
+            return ExitCodes.DONE;
+        }
+    }
+
+    private static void add(Table table, JsonNode tool) {
+        JsonNode approval = tool.path("approval");
+        table.add(
+                tool.path("name").asText(),
+                tool.path("toolset").asText(),
+                tool.path("sideEffects").asText().toLowerCase(Locale.ROOT),
+                tool.path("timeoutMs").asLong() / 1000.0 + " s",
+                approval.isTextual() ? approval.asText() : Json.writeText(approval),
+                Progress.cut(tool.path("description").asText()));
+    }
+}
