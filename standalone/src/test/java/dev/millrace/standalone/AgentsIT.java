@@ -120,11 +120,7 @@ class AgentsIT {
             assertThat(api.post("/v1/tasks/" + asked + "/resume", Map.of("newInput", "three"))
                             .status())
                     .isEqualTo(202);
-            assertThat(api.awaitEnd(asked, LIMIT)
-                            .path("result")
-                            .path("response")
-                            .asText())
-                    .isEqualTo("one");
+            assertThat(api.awaitEnd(asked, LIMIT).path("response").asText()).isEqualTo("one");
         }
     }
 
@@ -203,10 +199,7 @@ class AgentsIT {
     }
 
     private String answer(String text, String agent) {
-        return api.awaitEnd(submit(text, agent), LIMIT)
-                .path("result")
-                .path("response")
-                .asText();
+        return api.awaitEnd(submit(text, agent), LIMIT).path("response").asText();
     }
 
     private void awaitState(String taskId, String state) {
