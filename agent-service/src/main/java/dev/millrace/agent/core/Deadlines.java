@@ -24,59 +24,89 @@ public final class Deadlines {
 
     private Deadlines() {}
 
+    /**
+     * How long somebody has taken answers without a break. After an outage the answers that came meanwhile are still to be
+     * read, and calls that broke with it are made again: so nothing that was asked of others is late before it has had its
+     * time once more (X-17).
+     *
+     * @param modelCallsFromMs no model call is late before this moment, in Unix milliseconds
+     * @param toolCallsFromMs no tool call is
+     * @param modelCallTimeoutMs how long a model call may take, in milliseconds
+     */
+    record Watch(long modelCallsFromMs, long toolCallsFromMs, long modelCallTimeoutMs) {
+
+        /** Since ever. */
+        static final Watch UNBROKEN = new Watch(Long.MIN_VALUE, Long.MIN_VALUE, 0);
+
+        static Watch since(long sinceMs, MachineLimits limits) {
+            return new Watch(
+                    after(sinceMs, limits.modelCallTimeoutMs()),
+                    after(sinceMs, limits.toolCallGraceMs()),
+                    limits.modelCallTimeoutMs());
+        }
+
+        long due(Reasoning call) {
+            return Math.max(call.deadlineMs(), modelCallsFromMs);
+        }
+
+        long due(Requested call) {
+            return Math.max(call.deadlineMs(), toolCallsFromMs);
+        }
+    }
+
     /** So much later, or never if that is too far away to count. */
     static long after(long nowMs, long ms) {
         return ms > NEVER - nowMs ? NEVER : nowMs + ms;
     }
 
     /** The first moment at which something of this task is late; {@link #NEVER} = nothing of it can be. */
-    static long first(TaskState state) {
+    static long first(TaskState state, Watch watch) {
         return switch (state) {
             case Absent s -> NEVER;
             case Idle s -> Math.min(s.context().budget().expiresAtMs(), s.expiresAtMs());
-            case Reasoning s -> Math.min(s.context().budget().expiresAtMs(), s.deadlineMs());
-            case Acting s -> Math.min(s.context().budget().expiresAtMs(), first(s));
+            case Reasoning s -> Math.min(s.context().budget().expiresAtMs(), watch.due(s));
+            case Acting s -> Math.min(s.context().budget().expiresAtMs(), first(s, watch));
             case Suspended s ->
                 Math.min(
                         s.context().budget().expiresAtMs(),
                         switch (s.from()) {
-                            case Reasoning from -> s.awaitsReply() ? from.deadlineMs() : NEVER;
-                            case Acting from -> first(from);
+                            case Reasoning from -> s.awaitsReply() ? watch.due(from) : NEVER;
+                            case Acting from -> first(from, watch);
                         });
             case Completed s -> NEVER;
             case Ended s -> NEVER;
         };
     }
 
-    private static long first(Acting s) {
+    private static long first(Acting s, Watch watch) {
         return s.plan().calls().stream()
-                .flatMapToLong(step -> LongStream.of(due(step)))
+                .flatMapToLong(step -> LongStream.of(due(step, watch)))
                 .min()
                 .orElse(NEVER);
     }
 
-    private static long due(Plan.CallStep step) {
+    private static long due(Plan.CallStep step, Watch watch) {
         return switch (step.standing()) {
             case Plan.Held held -> NEVER;
             case Deciding deciding -> deciding.expiresAtMs();
-            case Requested requested -> requested.deadlineMs();
+            case Requested requested -> watch.due(requested);
             case Plan.Delegated delegated -> NEVER;
             case Plan.Done done -> NEVER;
         };
     }
 
     /** What is late by now; empty = nothing. Its answers, which come from elsewhere in vain, are made up here. */
-    static List<Effect> late(Active s, boolean awaitsReply, long nowMs, MachineLimits limits) {
+    static List<Effect> late(Active s, boolean awaitsReply, long nowMs, Watch watch) {
         List<Effect> late = new ArrayList<>();
         switch (s) {
             case Reasoning r -> {
-                if (awaitsReply && nowMs >= r.deadlineMs()) {
-                    late.add(new FollowUp(new Fact.ModelTimedOut(r.awaiting(), limits.modelCallTimeoutMs())));
+                if (awaitsReply && nowMs >= watch.due(r)) {
+                    late.add(new FollowUp(new Fact.ModelTimedOut(r.awaiting(), watch.modelCallTimeoutMs())));
                 }
             }
             case Acting a ->
                 a.plan().calls().stream()
-                        .filter(step -> nowMs >= due(step))
+                        .filter(step -> nowMs >= due(step, watch))
                         .map(Deadlines::answer)
                         .forEach(fact -> late.add(new FollowUp(fact)));
         }

@@ -43,8 +43,11 @@ public sealed interface TaskEvent {
     /**
      * Time has passed: {@link TaskFsm#wakeAt} is reached, by {@link Meta#nowMs}. What is overdue is the machine's business
      * (X-43). Not on any lane and not in the journal, where what follows from it stands.
+     *
+     * @param watchedSinceMs since when somebody has taken answers without a break, in Unix milliseconds: an answer may have
+     *     come before that, and is still on its lane
      */
-    record TimePassed(Meta meta) implements TaskEvent {}
+    record TimePassed(Meta meta, long watchedSinceMs) implements TaskEvent {}
 
     /** The task exists (TASK_CREATED, F-127). */
     record TaskCreated(Meta meta) implements TaskEvent {}

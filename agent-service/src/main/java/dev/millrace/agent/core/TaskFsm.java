@@ -81,12 +81,25 @@ public final class TaskFsm {
     }
 
     /**
+     * When something of the task is late, in Unix milliseconds, if all the time there is somebody who takes answers; empty =
+     * it waits for nothing that can be late.
+     */
+    public static OptionalLong dueAt(TaskState state) {
+        return moment(Deadlines.first(state, Deadlines.Watch.UNBROKEN));
+    }
+
+    /**
      * When the task has to be told that {@link TaskEvent.TimePassed}, in Unix milliseconds; empty = it waits for nothing
      * that can be late.
+     *
+     * @param watchedSinceMs see there
      */
-    public static OptionalLong wakeAt(TaskState state) {
-        long first = Deadlines.first(state);
-        return first == Deadlines.NEVER ? OptionalLong.empty() : OptionalLong.of(first);
+    public OptionalLong wakeAt(TaskState state, long watchedSinceMs) {
+        return moment(Deadlines.first(state, Deadlines.Watch.since(watchedSinceMs, limits)));
+    }
+
+    private static OptionalLong moment(long ms) {
+        return ms == Deadlines.NEVER ? OptionalLong.empty() : OptionalLong.of(ms);
     }
 
     private Transition whileAbsent(Absent s, TaskEvent event) {
@@ -277,7 +290,8 @@ public final class TaskFsm {
         if (Deadlines.outlived(s, e.meta().nowMs())) {
             return outlived(s, e);
         }
-        List<Effect> late = Deadlines.late(working, awaitsReply, e.meta().nowMs(), limits);
+        Deadlines.Watch watch = Deadlines.Watch.since(e.watchedSinceMs(), limits);
+        List<Effect> late = Deadlines.late(working, awaitsReply, e.meta().nowMs(), watch);
         return late.isEmpty() ? stay(s, e, NOT_DUE) : new Transition(s, late);
     }
 

@@ -34,8 +34,12 @@ final class Moves {
     private final MoveWriter writer;
     private final Standing standing;
 
-    /** What is known beside the rows of tasks. */
-    record Standing(Admission admission, Sessions sessions, Timers timers) {}
+    /**
+     * What is known beside the rows of tasks.
+     *
+     * @param watchedSinceMs since when this instance has had the partition, in Unix milliseconds
+     */
+    record Standing(Admission admission, Sessions sessions, Timers timers, long watchedSinceMs) {}
 
     Moves(TaskTopology.Parts parts, boolean reflection, MoveWriter writer, Standing standing) {
         this.parts = parts;
@@ -129,7 +133,11 @@ final class Moves {
     private void wake(StoredTask before, Instant now) {
         Event cause = before.lastEvent();
         Meta meta = meta(before, cause, "time passed", now);
-        moveOrFail(before, cause, now, move -> move.advance(cause, new TaskEvent.TimePassed(meta)));
+        moveOrFail(
+                before,
+                cause,
+                now,
+                move -> move.advance(cause, new TaskEvent.TimePassed(meta, standing.watchedSinceMs())));
     }
 
     private void moveOrFail(StoredTask before, Event cause, Instant now, Consumer<TaskMove> work) {

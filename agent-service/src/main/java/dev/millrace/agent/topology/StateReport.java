@@ -51,7 +51,7 @@ final class StateReport {
             case TaskState.Ended s -> {}
         }
         if (!waiting.isEmpty()) {
-            TaskFsm.wakeAt(state).ifPresent(untilMs -> putTime(waiting, "until", untilMs));
+            TaskFsm.dueAt(state).ifPresent(untilMs -> putTime(waiting, "until", untilMs));
         }
         return waiting;
     }

@@ -3,7 +3,6 @@ package dev.millrace.agent.topology;
 import dev.millrace.agent.AgentPin;
 import dev.millrace.agent.core.DiscardReason;
 import dev.millrace.agent.core.TaskEvent;
-import dev.millrace.agent.core.TaskFsm;
 import dev.millrace.agent.core.TranscriptEntry;
 import dev.millrace.schemas.ErrorCode;
 import dev.millrace.schemas.Event;
@@ -74,8 +73,11 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
                 outbox,
                 new MoveWriter.Caller(parts.modelCalls(), partition()));
         Sessions sessions = new Sessions(context.getStateStore(Stores.SESSIONS));
-        Timers timers = new Timers(context.getStateStore(Stores.TIMERS), TaskFsm::wakeAt);
-        moves = new Moves(parts, settings.reflection(), writer, new Moves.Standing(admission, sessions, timers));
+        long watchedSinceMs = context.currentSystemTimeMs();
+        Timers timers = new Timers(
+                context.getStateStore(Stores.TIMERS), state -> parts.machine().wakeAt(state, watchedSinceMs));
+        moves = new Moves(
+                parts, settings.reflection(), writer, new Moves.Standing(admission, sessions, timers, watchedSinceMs));
 
         EndedTaskSweep ended = new EndedTaskSweep(tasks, transcripts, settings.endedRetention());
         RowSweep<Sessions.Row> forgotten = sessions.sweep(settings.sessionRetention());

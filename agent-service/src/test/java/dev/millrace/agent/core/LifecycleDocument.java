@@ -98,7 +98,7 @@ final class LifecycleDocument {
                 *Admitted* and *TimePassed* are no events on any topic. A task that has a reason to go on (a start, an answer, a
                 decision, a resume) first asks for a place and is admitted when its turn has come: a suspended task holds none.
                 Whatever a task waits for has a deadline; when the first one is reached, the machine is told that time has passed,
-                and makes up the answer that did not come.
+                and makes up the answer that did not come. After an outage it first gives those whom it asked their time once more.
 
                 ## An example
 

@@ -84,6 +84,7 @@ final class SimulatedShell {
     private final Map<String, String> approvedArguments = new HashMap<>();
     private int events;
     private long nowMs = TaskEvents.NOW_MS;
+    private long watchedSinceMs;
 
     SimulatedShell(MachineLimits machine) {
         this.fsm = new TaskFsm(machine);
@@ -146,7 +147,7 @@ final class SimulatedShell {
 
     /** Lets the clock run until the machine wants to be woken, if it does, and tells it. */
     void passTimeUntilWakeUp() {
-        OptionalLong wakeAt = TaskFsm.wakeAt(state);
+        OptionalLong wakeAt = fsm.wakeAt(state, watchedSinceMs);
         if (wakeAt.isPresent()) {
             passTime(Math.max(0, wakeAt.getAsLong() - nowMs));
         }
@@ -155,16 +156,22 @@ final class SimulatedShell {
     /** Lets the clock run and tells the machine. */
     void passTime(long ms) {
         nowMs += ms;
-        OptionalLong wakeAt = TaskFsm.wakeAt(state);
+        OptionalLong wakeAt = fsm.wakeAt(state, watchedSinceMs);
         boolean due = wakeAt.isPresent() && wakeAt.getAsLong() <= nowMs;
         int before = moves.size();
-        take(new TimePassed(meta("time-" + ++events)));
+        take(new TimePassed(meta("time-" + ++events), watchedSinceMs));
         require(
                 moves.get(before).transition().accepted() == due,
                 due ? "it was woken in vain" : "it took the time although nothing was due");
         require(
-                TaskFsm.wakeAt(state).orElse(Deadlines.NEVER) > nowMs,
+                fsm.wakeAt(state, watchedSinceMs).orElse(Deadlines.NEVER) > nowMs,
                 "what is late stays late: it would be woken for ever");
+    }
+
+    /** Nobody takes anything for so long; what was asked for before is not late because of it. */
+    void outage(long ms) {
+        watchedSinceMs = nowMs + ms;
+        passTime(ms);
     }
 
     private Meta meta(String eventId) {
@@ -535,7 +542,7 @@ final class SimulatedShell {
                 state instanceof Completed
                         || state instanceof Ended
                         || state instanceof Absent
-                        || TaskFsm.wakeAt(state).isPresent(),
+                        || fsm.wakeAt(state, watchedSinceMs).isPresent(),
                 "it waits, maybe for ever");
         if (state instanceof Completed || state instanceof Ended) {
             require(childrenOut.isEmpty(), "it has ended, and children go on: " + childrenOut);
@@ -607,7 +614,7 @@ final class SimulatedShell {
         return switch (event) {
             case InputReceived e -> new InputReceived(meta, e.text(), e.taskType(), e.priority(), e.terms());
             case Admitted e -> new Admitted(meta, e.sessionUse());
-            case TimePassed e -> new TimePassed(meta);
+            case TimePassed e -> new TimePassed(meta, e.watchedSinceMs());
             case TaskCreated e -> new TaskCreated(meta);
             case ModelReplied e -> new ModelReplied(meta, e.callId(), e.text(), e.calls(), e.sequential(), e.usage());
             case QuestionAsked e ->

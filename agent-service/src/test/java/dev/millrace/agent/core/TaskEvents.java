@@ -79,7 +79,11 @@ final class TaskEvents {
     }
 
     static TimePassed timePassed(long nowMs) {
-        return new TimePassed(new Meta(EVENT_ID, TaskBuilder.TASK_ID, Instant.EPOCH, nowMs));
+        return timePassed(nowMs, 0);
+    }
+
+    static TimePassed timePassed(long nowMs, long watchedSinceMs) {
+        return new TimePassed(new Meta(EVENT_ID, TaskBuilder.TASK_ID, Instant.EPOCH, nowMs), watchedSinceMs);
     }
 
     static TaskCreated created() {

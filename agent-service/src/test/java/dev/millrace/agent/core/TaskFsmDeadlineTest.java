@@ -33,6 +33,7 @@ import java.util.OptionalLong;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -93,6 +94,28 @@ class TaskFsmDeadlineTest {
                         deciding(aTask().expiresAt(Deadlines.NEVER)
                                 .acting(answered(0, "c1", "pay"), open(1, "c2", "search"))),
                         new FollowUp(new Fact.ToolTimedOut("c2", "search", 5_000))),
+                discard(
+                        "X-17: REASONING, late only because nobody was there to take the reply",
+                        aTask().reasoningAt(1),
+                        timePassed(MODEL_DEADLINE_MS + 900_000 - 1, MODEL_DEADLINE_MS),
+                        NOT_DUE),
+                row(
+                        "X-17: REASONING, late although the call had its time once more",
+                        aTask().reasoningAt(1),
+                        timePassed(MODEL_DEADLINE_MS + 900_000, MODEL_DEADLINE_MS),
+                        aTask().reasoningAt(1),
+                        new FollowUp(new Fact.ModelTimedOut("m1", 900_000))),
+                discard(
+                        "X-17: ACTING, late only because nobody was there to take the result",
+                        aTask().acting(open(0, "c1", "search")),
+                        timePassed(TOOL_DEADLINE_MS + 600_000 - 1, TOOL_DEADLINE_MS),
+                        NOT_DUE),
+                row(
+                        "X-17: ACTING, late although the worker had its time once more",
+                        aTask().acting(open(0, "c1", "search")),
+                        timePassed(TOOL_DEADLINE_MS + 600_000, TOOL_DEADLINE_MS),
+                        aTask().acting(open(0, "c1", "search")),
+                        new FollowUp(new Fact.ToolTimedOut("c1", "search", 5_000))),
                 discard(
                         "a call whose turn has not come is never late",
                         aTask().actingInOrder(open(0, "c1", "search"), held(1, "c2", "fetch")),
@@ -170,7 +193,21 @@ class TaskFsmDeadlineTest {
     @MethodSource("wakeUps")
     @DisplayName("X-43: the machine is woken at the first of its deadlines")
     void shouldWakeAtTheFirstDeadline(TaskState state, @Nullable Long expected) {
-        assertThat(TaskFsm.wakeAt(state))
-                .isEqualTo(expected == null ? OptionalLong.empty() : OptionalLong.of(expected));
+        OptionalLong moment = expected == null ? OptionalLong.empty() : OptionalLong.of(expected);
+        assertThat(TaskFsm.dueAt(state)).isEqualTo(moment);
+        assertThat(new TaskFsm(MachineLimits.DEFAULT).wakeAt(state, 0)).isEqualTo(moment);
+    }
+
+    @Test
+    @DisplayName("X-17: after an outage whoever was asked has its time once more; a person's time and a life go on")
+    void shouldWakeLaterAfterAnOutage() {
+        TaskFsm fsm = new TaskFsm(MachineLimits.DEFAULT);
+        long back = TOOL_DEADLINE_MS + 1;
+
+        assertThat(fsm.wakeAt(aTask().reasoningAt(1), back)).hasValue(back + 900_000);
+        assertThat(fsm.wakeAt(aTask().acting(open(0, "c1", "search")), back)).hasValue(back + 600_000);
+        assertThat(fsm.wakeAt(deciding(aTask().acting(undecided(0, "c1", "pay"))), back))
+                .hasValue(NOW_MS + 60_000);
+        assertThat(fsm.wakeAt(aTask().idle(), EXPIRES_AT_MS + 1)).hasValue(EXPIRES_AT_MS);
     }
 }

@@ -224,6 +224,7 @@ class TaskFsmWalkTest {
                     switch (random.nextInt(20)) {
                         case 0 -> shell.passTimeUntilWakeUp();
                         case 1 -> shell.passTime(TaskLimits.DEFAULT.maxLifeTimeMs());
+                        case 2 -> shell.outage(random.nextInt(2_000_000));
                         default -> shell.passTime(random.nextInt(1_000));
                     }
                 }

@@ -33,6 +33,8 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.streams.StreamsConfig;
 import org.apache.kafka.streams.TestOutputTopic;
 import org.apache.kafka.streams.TopologyTestDriver;
+import org.apache.kafka.streams.state.KeyValueIterator;
+import org.apache.kafka.streams.state.KeyValueStore;
 import org.apache.kafka.streams.test.TestRecord;
 import org.jspecify.annotations.Nullable;
 
@@ -55,6 +57,11 @@ final class TestMachine implements AutoCloseable {
     }
 
     TestMachine(Path stateDir, AdmissionSettings admission, int partitions) {
+        this(stateDir, admission, partitions, START);
+    }
+
+    /** One that begins at some other time than the events say. */
+    TestMachine(Path stateDir, AdmissionSettings admission, int partitions, Instant start) {
         Properties config = new Properties();
         config.put(StreamsConfig.APPLICATION_ID_CONFIG, "test");
         config.put(StreamsConfig.BOOTSTRAP_SERVERS_CONFIG, "unused:1");
@@ -79,7 +86,7 @@ final class TestMachine implements AutoCloseable {
                                 counted,
                                 occupancy)),
                 config,
-                START);
+                start);
         journal = output(TOPICS.journal());
         deadLetters = output(TOPICS.deadLetters());
     }
@@ -167,6 +174,15 @@ final class TestMachine implements AutoCloseable {
 
     TestOutputTopic<byte[], byte[]> output(String topic) {
         return driver.createOutputTopic(topic, new ByteArrayDeserializer(), new ByteArrayDeserializer());
+    }
+
+    /** Has the rows of a store that another one had. */
+    void inherit(TestMachine before, String store) {
+        KeyValueStore<String, Object> rows = driver.getKeyValueStore(store);
+        try (KeyValueIterator<String, Object> left =
+                before.driver.<String, Object>getKeyValueStore(store).all()) {
+            left.forEachRemaining(row -> rows.put(row.key, row.value));
+        }
     }
 
     @Override
