@@ -54,7 +54,7 @@ public final class DeadLetterReader {
      * @param letters may be fewer than asked for although there are more
      * @param next for each partition the offset below which the next page begins; empty = this is the last page
      */
-    public record Page(List<ConsumerRecord<byte[], byte[]>> letters, Map<Integer, Long> next) {
+    public record Page(List<DeadLetter> letters, Map<Integer, Long> next) {
         public Page {
             letters = List.copyOf(letters);
             next = Map.copyOf(next);
@@ -70,8 +70,7 @@ public final class DeadLetterReader {
      * @param atMost how long this may take
      * @throws BrokerUnavailableException if it takes longer
      */
-    public Page page(
-            Map<Integer, Long> before, Predicate<ConsumerRecord<byte[], byte[]>> wanted, int limit, Duration atMost)
+    public Page page(Map<Integer, Long> before, Predicate<DeadLetter> wanted, int limit, Duration atMost)
             throws BrokerUnavailableException, InterruptedException {
         long deadline = System.nanoTime() + atMost.toNanos();
         if (!permits.tryAcquire(atMost.toNanos(), TimeUnit.NANOSECONDS)) {
@@ -79,13 +78,13 @@ public final class DeadLetterReader {
         }
         try (Consumer<byte[], byte[]> consumer = reader.open("dead-letters")) {
             List<Backward> partitions = partitions(consumer, before, deadline);
-            List<ConsumerRecord<byte[], byte[]>> letters = new ArrayList<>();
+            List<DeadLetter> letters = new ArrayList<>();
             for (int lookedAt = 0; letters.size() < limit && lookedAt < MAX_LOOKED_AT; lookedAt++) {
                 Optional<Backward> newest = newest(partitions);
                 if (newest.isEmpty()) {
                     break;
                 }
-                ConsumerRecord<byte[], byte[]> letter = newest.get().take();
+                DeadLetter letter = new DeadLetter(newest.get().take());
                 if (wanted.test(letter)) {
                     letters.add(letter);
                 }

@@ -2,6 +2,7 @@ package dev.millrace.gateway.rest;
 
 import dev.millrace.gateway.config.GatewayConfig;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
+import dev.millrace.gateway.kafka.DeadLetter;
 import dev.millrace.gateway.kafka.DeadLetterReader;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
@@ -22,8 +23,6 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
-import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.common.header.Header;
 import org.eclipse.microprofile.openapi.annotations.Operation;
 import org.eclipse.microprofile.openapi.annotations.enums.SchemaType;
 import org.eclipse.microprofile.openapi.annotations.media.Content;
@@ -77,8 +76,8 @@ public class DeadLettersResource {
                 ? Map.of()
                 : LiveStream.parse(cursor)
                         .orElseThrow(() -> ProblemException.badParameter("cursor", "what next said", cursor));
-        Predicate<ConsumerRecord<byte[], byte[]>> wanted = letter ->
-                isAny(reason, header(letter, DeadLetters.REASON)) && isAny(taskId, header(letter, "ce_subject"));
+        Predicate<DeadLetter> wanted = letter ->
+                isAny(reason, letter.header(DeadLetters.REASON)) && isAny(taskId, letter.header("ce_subject"));
         DeadLetterReader.Page page =
                 reader.page(before, wanted, Parameters.number("limit", limit, MAX_LETTERS), config.produceTimeout());
         Map<String, @Nullable Object> json = new LinkedHashMap<>();
@@ -93,35 +92,34 @@ public class DeadLettersResource {
         return wanted == null || wanted.isBlank() || wanted.equals(found);
     }
 
-    private static Map<String, @Nullable Object> json(ConsumerRecord<byte[], byte[]> letter) {
+    private static Map<String, @Nullable Object> json(DeadLetter letter) {
         Map<String, @Nullable Object> json = new LinkedHashMap<>();
-        json.put("cursor", letter.partition() + ":" + letter.offset());
-        json.put("reason", header(letter, DeadLetters.REASON));
-        json.put("detail", header(letter, DeadLetters.DETAIL));
-        json.put("timestamp", letter.timestamp());
-        json.put("originTopic", header(letter, DeadLetters.ORIGIN_TOPIC));
-        json.put("originPartition", header(letter, DeadLetters.ORIGIN_PARTITION));
-        json.put("originOffset", header(letter, DeadLetters.ORIGIN_OFFSET));
-        json.put("eventId", header(letter, "ce_id"));
-        json.put("type", header(letter, "ce_type"));
-        json.put("taskId", header(letter, "ce_subject"));
-        json.put("sessionId", header(letter, "ce_" + EventCodec.SESSION_ID));
-        String namespace = header(letter, "ce_" + EventCodec.NAMESPACE);
+        json.put("cursor", letter.place());
+        json.put("reason", letter.header(DeadLetters.REASON));
+        json.put("detail", letter.header(DeadLetters.DETAIL));
+        json.put("timestamp", letter.timestampMs());
+        json.put("originTopic", letter.header(DeadLetters.ORIGIN_TOPIC));
+        json.put("originPartition", letter.header(DeadLetters.ORIGIN_PARTITION));
+        json.put("originOffset", letter.header(DeadLetters.ORIGIN_OFFSET));
+        json.put("eventId", letter.header("ce_id"));
+        json.put("type", letter.header("ce_type"));
+        json.put("taskId", letter.header("ce_subject"));
+        json.put("sessionId", letter.header("ce_" + EventCodec.SESSION_ID));
+        String namespace = letter.header("ce_" + EventCodec.NAMESPACE);
         json.put("namespace", namespace == null ? Event.DEFAULT_NAMESPACE : namespace);
-        json.put("key", letter.key() == null ? null : cut(letter.key()));
-        json.put("value", letter.value() == null ? null : cut(letter.value()));
-        json.put("valueBytes", Math.max(0, letter.serializedValueSize()));
+        byte[] value = letter.value();
+        json.put("key", cut(letter.key()));
+        json.put("value", cut(value));
+        json.put("valueBytes", value == null ? 0 : value.length);
         return json;
     }
 
     /** Bytes of anybody: as text as far as they are, and not all of it. */
-    private static String cut(byte[] bytes) {
+    private static @Nullable String cut(byte @Nullable [] bytes) {
+        if (bytes == null) {
+            return null;
+        }
         String text = new String(bytes, 0, Math.min(bytes.length, 4 * MAX_VALUE), StandardCharsets.UTF_8);
         return text.codePoints().limit(MAX_VALUE).mapToObj(Character::toString).collect(Collectors.joining());
-    }
-
-    private static @Nullable String header(ConsumerRecord<byte[], byte[]> letter, String name) {
-        Header header = letter.headers().lastHeader(name);
-        return header == null || header.value() == null ? null : new String(header.value(), StandardCharsets.UTF_8);
     }
 }
