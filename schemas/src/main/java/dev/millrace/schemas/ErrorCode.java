@@ -23,7 +23,10 @@ public enum ErrorCode {
     BAD_PAYLOAD("The payload fits the schema and still makes no sense.", Place.DEAD_LETTER),
     NO_TEXT("The input is blank, or the template made nothing of it.", Place.DEAD_LETTER),
     NO_TASK("The type is about a task, and ce_subject is missing.", Place.DEAD_LETTER),
-    UNKNOWN_TASK("ce_subject names no task of this session.", Place.DEAD_LETTER),
+    UNKNOWN_TASK(
+            "ce_subject names no task of this session, or a tool was asked for a task that is not there.",
+            Place.DEAD_LETTER,
+            Place.TOOL_CALL),
     NOT_WAITING("The task waits for nobody, so a message to it was not taken.", Place.DEAD_LETTER),
     TASK_COMPLETED("The task has completed; only TASK_RESUMED with new input goes on with it.", Place.DEAD_LETTER),
     TASK_ENDED("The task has failed or was cancelled, so a message to it was not taken.", Place.DEAD_LETTER),
@@ -88,6 +91,10 @@ public enum ErrorCode {
     UNKNOWN_REFERENCE("No content that this task may read has this reference.", Place.TOOL_CALL),
     CONTENT_GONE("The content was kept for its time and is deleted.", Place.TOOL_CALL),
     CONTENT_UNAVAILABLE("The content cannot be read now.", Place.TOOL_CALL),
+    TASKS_UNAVAILABLE("Tasks cannot be looked at now.", Place.TOOL_CALL),
+    ENV_NOT_SET("The variable is not set, or tools may not read it.", Place.TOOL_CALL),
+    NOT_CONFIGURED("The operator has not set up what the tool needs.", Place.TOOL_CALL),
+    UNREADABLE_ANSWER("A server answered with something that makes no sense.", Place.TOOL_CALL),
 
     // model calls, and tasks that fail because of one
     RATE_LIMITED("The provider takes no more calls for now.", Place.MODEL_CALL, Place.TASK),

@@ -164,6 +164,7 @@ final class UpCommand implements Callable<Integer> {
         System.setProperty("kafka.bootstrap.servers", broker.bootstrapServers());
         System.setProperty("quarkus.http.port", Integer.toString(port));
         System.setProperty("millrace.gateway.agent-url", "http://127.0.0.1:" + port);
+        System.setProperty("millrace.tools.agent-url", "http://127.0.0.1:" + port);
         System.setProperty("millrace.agent.state-dir", dataPath.resolve("agent").toString());
         System.setProperty("millrace.tools.workspace", workspacePath.toString());
         System.setProperty(Standalone.DATA_KEY, dataPath.toString());

@@ -19,15 +19,21 @@ import dev.millrace.tools.http.HttpCalls;
 import dev.millrace.tools.http.HttpGet;
 import dev.millrace.tools.http.HttpPost;
 import dev.millrace.tools.http.HttpRequest;
+import dev.millrace.tools.http.WebSearch;
 import dev.millrace.tools.secrets.Secrets;
+import dev.millrace.tools.tasks.TaskList;
+import dev.millrace.tools.tasks.TaskQueries;
+import dev.millrace.tools.tasks.TaskReplay;
 import dev.millrace.tools.text.Base64Decode;
 import dev.millrace.tools.text.Base64Encode;
 import dev.millrace.tools.text.JsonParse;
 import dev.millrace.tools.text.JsonStringify;
 import java.io.IOException;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
@@ -60,7 +66,8 @@ class BuiltInToolsDocTest {
 
     private static String table() throws IOException {
         Workspace workspace = new Workspace(Path.of("workspace"));
-        try (GuardedHttp http = new GuardedHttp(new GuardedHttp.Limits(List.of(), 1, 1, 1))) {
+        try (GuardedHttp http = new GuardedHttp(new GuardedHttp.Limits(List.of(), 1, 1, 1));
+                TaskQueries queries = new TaskQueries(URI.create("http://localhost"), Duration.ofSeconds(1))) {
             HttpCalls calls = new HttpCalls(http, Secrets.NONE);
             List<Tool> tools = List.of(
                     new CurrentTime(Clock.systemUTC()),
@@ -77,6 +84,10 @@ class BuiltInToolsDocTest {
                     new HttpGet(calls),
                     new HttpPost(calls),
                     new HttpRequest(calls),
+                    new WebSearch(calls, null),
+                    new GetEnv(List.of(), name -> null),
+                    new TaskList(queries),
+                    new TaskReplay(queries),
                     new JsonParse(),
                     new JsonStringify(),
                     new Base64Encode(),

@@ -3,6 +3,7 @@ package dev.millrace.tools.config;
 import io.quarkus.runtime.configuration.MemorySize;
 import io.smallrye.config.ConfigMapping;
 import io.smallrye.config.WithDefault;
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -51,6 +52,54 @@ public interface ToolsConfig {
     /** The largest file that is read, written or edited. */
     @WithDefault("400000")
     MemorySize maxFileSize();
+
+    /** Where agent-service answers questions about tasks, for {@code task_list} and {@code task_replay}. */
+    @WithDefault("http://localhost:8081")
+    URI agentUrl();
+
+    /** Environment variables. */
+    Env env();
+
+    /** Environment variables. */
+    interface Env {
+
+        /** Those that {@code get_env} may read: names, or beginnings of names with {@code *} after them. Absent = none. */
+        Optional<List<String>> allow();
+    }
+
+    /** The search engine of {@code web_search}. */
+    WebSearch webSearch();
+
+    /** The search engine of {@code web_search}. */
+    interface WebSearch {
+
+        /** One whose answers are known: {@code searxng} or {@code brave}; what follows goes before it. Absent = none of them. */
+        Optional<Preset> preset();
+
+        /** Its URL with {@code {query}} and perhaps {@code {limit}} in it. Absent = the preset's; if that has none, there is no search. */
+        Optional<String> url();
+
+        /** Request headers by name; {@code {{secret:NAME}}} in a value stands for a secret. */
+        Map<String, String> headers();
+
+        /** Where in the answer the list of results is, as a JSON pointer. Absent = the preset's, or {@code /results}. */
+        Optional<String> results();
+
+        /** Where in a result its title is. Absent = the preset's, or {@code /title}. */
+        Optional<String> title();
+
+        /** Where in a result its URL is. Absent = the preset's, or {@code /url}. */
+        Optional<String> link();
+
+        /** Where in a result its snippet is. Absent = the preset's, or {@code /snippet}. */
+        Optional<String> snippet();
+
+        /** Engines whose answers are known. */
+        enum Preset {
+            SEARXNG,
+            BRAVE
+        }
+    }
 
     /** Files with definitions of tools that workers of others serve, or folders of such files. Absent = none. */
     Optional<List<Path>> definitions();

@@ -99,7 +99,13 @@ public class Wiring {
 
     @Produces
     @Singleton
-    ToolRegistry registry(ToolsConfig config, HttpCalls http, TopicContent content, McpTools mcp, JavaToolBeans java) {
+    ToolRegistry registry(
+            ToolsConfig config,
+            HttpCalls http,
+            TopicContent content,
+            McpTools mcp,
+            JavaToolBeans java,
+            OperatorTools operator) {
         Workspace workspace = new Workspace(config.workspace());
         int maxFileBytes = Math.toIntExact(config.maxFileSize().asLongValue());
         List<Tool> builtIn = List.of(
@@ -123,6 +129,7 @@ public class Wiring {
                 new Notify(),
                 new ReadResult(content, Math.toIntExact(config.maxResultSize().asLongValue())));
         List<Tool> tools = new ArrayList<>(builtIn);
+        tools.addAll(operator.tools());
         tools.addAll(java.tools());
         return new ToolRegistry(tools, List.of(mcp), Policies.of(config));
     }

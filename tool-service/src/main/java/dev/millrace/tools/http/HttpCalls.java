@@ -156,7 +156,8 @@ public final class HttpCalls {
         return result;
     }
 
-    private static String start(String body) {
+    /** As much of a body as is quoted in an error. */
+    public static String start(String body) {
         return body.length() <= MAX_QUOTED ? body : body.substring(0, MAX_QUOTED) + "…";
     }
 
@@ -216,7 +217,8 @@ public final class HttpCalls {
      * @param body a text as it is, or any other JSON value; {@code null} = none
      * @param callId sent as {@code Idempotency-Key}, unless the headers have one
      */
-    static Ask withBody(String method, String url, Map<String, String> given, @Nullable Object body, String callId) {
+    public static Ask withBody(
+            String method, String url, Map<String, String> given, @Nullable Object body, String callId) {
         Map<String, String> headers = new LinkedHashMap<>(given);
         String text = body == null || body instanceof String ? (String) body : Json.writeText(body);
         if (text != null && !has(headers, "content-type")) {

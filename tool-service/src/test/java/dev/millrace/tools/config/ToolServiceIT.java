@@ -35,6 +35,10 @@ class ToolServiceIT {
     /** F-150 without the memory tools, which another service runs; and read_result. */
     private static final List<String> BUILT_IN = List.of(
             "current_time",
+            "get_env",
+            "web_search",
+            "task_list",
+            "task_replay",
             "sleep",
             "read_file",
             "write_file",

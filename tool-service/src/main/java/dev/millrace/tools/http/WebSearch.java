@@ -1,0 +1,144 @@
+package dev.millrace.tools.http;
+
+import static dev.millrace.tools.JsonSchemas.object;
+import static dev.millrace.tools.JsonSchemas.text;
+
+import com.fasterxml.jackson.core.JsonPointer;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.millrace.schemas.Json;
+import dev.millrace.schemas.ToolDefinition;
+import dev.millrace.tools.Tool;
+import dev.millrace.tools.ToolContext;
+import dev.millrace.tools.ToolException;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** {@code web_search{query,limit=10}} (F-169): asks the search engine that the operator has named. */
+public final class WebSearch implements Tool {
+
+    private static final int DEFAULT_LIMIT = 10;
+    private static final int MAX_LIMIT = 20;
+
+    private final HttpCalls calls;
+    private final @Nullable Provider provider;
+
+    /**
+     * A search engine.
+     *
+     * @param url with {@code {query}} and perhaps {@code {limit}} in it
+     * @param headers by name; values may name secrets
+     * @param results where in the answer the list of results is
+     * @param title where in a result its title is; likewise {@code link} and {@code snippet}
+     */
+    public record Provider(
+            String url,
+            Map<String, String> headers,
+            JsonPointer results,
+            JsonPointer title,
+            JsonPointer link,
+            JsonPointer snippet) {
+        public Provider {
+            if (!url.contains("{query}")) {
+                throw new IllegalArgumentException(
+                        "millrace.tools.web-search.url: expected a URL with {query} in it, found \"" + url + "\"");
+            }
+            headers = Map.copyOf(headers);
+        }
+
+        /** The URL of a search. */
+        public String urlFor(String query, int limit) {
+            return url.replace("{limit}", Integer.toString(limit))
+                    .replace("{query}", URLEncoder.encode(query, StandardCharsets.UTF_8));
+        }
+    }
+
+    /** Asks this engine; {@code null} = there is none, and each call says so. */
+    public WebSearch(HttpCalls calls, @Nullable Provider provider) {
+        this.calls = calls;
+        this.provider = provider;
+    }
+
+    @Override
+    public ToolDefinition definition() {
+        return new ToolDefinition(
+                "web_search",
+                "Searches the web; returns title, URL and a snippet of each page that is found.",
+                object(
+                        Map.of(
+                                "query",
+                                text("What to look for.", 1_000),
+                                "limit",
+                                Map.of(
+                                        "type",
+                                        "integer",
+                                        "description",
+                                        "The most results. Absent = " + DEFAULT_LIMIT + ".",
+                                        "minimum",
+                                        1,
+                                        "maximum",
+                                        MAX_LIMIT)),
+                        "query"),
+                "tool",
+                ToolDefinition.DEFAULT_TIMEOUT_MS,
+                ToolDefinition.SideEffects.READ_ONLY);
+    }
+
+    @Override
+    public Object call(Map<String, @Nullable Object> params, ToolContext context)
+            throws ToolException, InterruptedException {
+        if (provider == null) {
+            throw new ToolException(
+                    "not_configured",
+                    "No search engine is configured (millrace.tools.web-search.url); the operator would have to do"
+                            + " that");
+        }
+        int limit = params.get("limit") instanceof Number number ? number.intValue() : DEFAULT_LIMIT;
+        String url = provider.urlFor(String.valueOf(params.get("query")), limit);
+        Map<String, @Nullable Object> answer =
+                calls.call(new HttpCalls.Ask("GET", url, withAccept(provider.headers()), null));
+        String body = String.valueOf(answer.get("body"));
+        if (!Integer.valueOf(200).equals(answer.get("status"))) {
+            throw new ToolException(
+                    "http_status",
+                    "The search engine answered with status " + answer.get("status") + ": " + HttpCalls.start(body));
+        }
+        return Map.of("results", results(provider, body, limit));
+    }
+
+    private static Map<String, String> withAccept(Map<String, String> headers) {
+        Map<String, String> all = new LinkedHashMap<>(headers);
+        if (headers.keySet().stream().noneMatch("accept"::equalsIgnoreCase)) {
+            all.put("Accept", "application/json");
+        }
+        return all;
+    }
+
+    private static List<Map<String, Object>> results(Provider provider, String body, int limit) throws ToolException {
+        JsonNode list;
+        try {
+            list = Json.MAPPER.readTree(body).at(provider.results());
+        } catch (JsonProcessingException e) {
+            throw new ToolException(
+                    "unreadable_answer", "The search engine answered with no JSON: " + HttpCalls.start(body));
+        }
+        List<Map<String, Object>> results = new ArrayList<>();
+        // nothing found: some engines leave the list out then
+        for (JsonNode each : list.isArray() ? list : List.<JsonNode>of()) {
+            if (results.size() == limit) {
+                break;
+            }
+            Map<String, Object> result = new LinkedHashMap<>();
+            result.put("title", each.at(provider.title()).asText());
+            result.put("url", each.at(provider.link()).asText());
+            result.put("snippet", each.at(provider.snippet()).asText());
+            results.add(result);
+        }
+        return results;
+    }
+}

@@ -1,0 +1,204 @@
+package dev.millrace.tools.tasks;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import dev.millrace.tools.Calls;
+import dev.millrace.tools.ToolException;
+import dev.millrace.tools.ToolException.Again;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Against a server that answers as agent-service does. */
+@DisplayName("F-167: task_list and task_replay")
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class TaskToolsTest {
+
+    private final Map<String, String> answers = new ConcurrentHashMap<>();
+    private final List<String> asked = new CopyOnWriteArrayList<>();
+    private final AtomicInteger status = new AtomicInteger(200);
+    private final HttpServer server;
+    private final TaskQueries queries;
+
+    TaskToolsTest() throws IOException {
+        server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        queries = new TaskQueries(
+                URI.create("http://127.0.0.1:" + server.getAddress().getPort() + "/"), Duration.ofSeconds(5));
+    }
+
+    @BeforeEach
+    void startServer() {
+        server.createContext("/", this::serve);
+        server.start();
+    }
+
+    @AfterEach
+    void stopServer() {
+        queries.close();
+        server.stop(0);
+    }
+
+    @Test
+    void shouldListTasksOfTheNamespace() throws ToolException, InterruptedException {
+        // given
+        answers.put(
+                "/internal/tasks?namespace=default&limit=200",
+                "{\"tasks\":[" + task("t3", "reasoning", "2026-03-02T00:00:00Z") + ","
+                        + task("t2", "cancelled", "2026-03-01T23:59:59Z") + ","
+                        + task("t1", "completed", "2026-03-01T00:00:00Z") + "],\"next\":null}");
+        // when
+        Object tasks = new TaskList(queries).call(Map.of(), Calls.CONTEXT);
+        // then
+        assertThat(tasks)
+                .isEqualTo(List.of(
+                        summary("t3", "in_progress", "2026-03-02T00:00:00Z"),
+                        summary("t2", "failed", "2026-03-01T23:59:59Z"),
+                        summary("t1", "completed", "2026-03-01T00:00:00Z")));
+    }
+
+    @Test
+    void shouldListTheTasksOfOneDay() throws ToolException, InterruptedException {
+        // given
+        answers.put(
+                "/internal/tasks?namespace=default&limit=500",
+                "{\"tasks\":[" + task("t4", "failed", "2026-03-02T00:00:00Z") + ","
+                        + task("t3", "failed", "2026-03-01T23:59:59.999Z") + "],\"next\":\"a b\"}");
+        answers.put(
+                "/internal/tasks?namespace=default&limit=500&before=a%20b",
+                "{\"tasks\":[" + task("t2", "acting", "2026-03-01T00:00:00Z") + ","
+                        + task("t1", "failed", "2026-02-28T23:59:59.999Z") + "],\"next\":\"more\"}");
+        // when
+        Object tasks = new TaskList(queries).call(Map.of("date", "2026-03-01"), Calls.CONTEXT);
+        // then
+        assertThat(tasks)
+                .isEqualTo(List.of(
+                        summary("t3", "failed", "2026-03-01T23:59:59.999Z"),
+                        summary("t2", "in_progress", "2026-03-01T00:00:00Z")));
+        assertThat(asked).hasSize(2);
+    }
+
+    @Test
+    void shouldRefuseADayThatIsNone() {
+        // when
+        ToolException no = Calls.refusal(new TaskList(queries), Map.of("date", "2026-02-30"));
+        // then
+        assertThat(no.code()).isEqualTo("invalid_arguments");
+        assertThat(asked).isEmpty();
+    }
+
+    @Test
+    void shouldReplayWhatWasSaid() throws ToolException, InterruptedException {
+        // given
+        String path = "/internal/tasks/t%2F1/events?namespace=default&limit=500";
+        answers.put(
+                path,
+                "{\"events\":["
+                        + String.join(
+                                ",",
+                                event("MESSAGE_RECEIVED", "\"text\":\"Hello\""),
+                                event(
+                                        "TASK_CREATED",
+                                        "\"inputText\":\"Hello\",\"source\":\"user\",\"taskType\":\"general\""),
+                                event("TASK_STATE_CHANGED", "\"to\":\"reasoning\""),
+                                event(
+                                        "REASON_DONE",
+                                        "\"callId\":\"m1\",\"response\":null,\"toolCalls\":"
+                                                + "[{\"toolCallId\":\"p1\",\"toolName\":\"sleep\",\"arguments\":{}}]"),
+                                event(
+                                        "TOOL_CALL_REQUESTED",
+                                        "\"callId\":\"c1\",\"toolCallId\":\"p1\",\"toolName\":\"sleep\",\"params\":{}"))
+                        + "],\"next\":\"0:7\"}");
+        answers.put(
+                path + "&after=0%3A7",
+                "{\"events\":["
+                        + String.join(
+                                ",",
+                                event(
+                                        "TOOL_CALL_COMPLETED",
+                                        "\"callId\":\"c1\",\"toolName\":\"sleep\",\"result\":{\"slept\":1}"),
+                                event(
+                                        "TOOL_CALL_FAILED",
+                                        "\"callId\":\"c2\",\"toolName\":\"x\",\"error\":\"no\",\"code\":\"tool_not_found\""),
+                                event("NEED_MORE_INFO", "\"callId\":\"m2\",\"question\":\"Which?\""),
+                                event("MESSAGE_RECEIVED", "\"content\":\"That one\""),
+                                event("REASON_DONE", "\"callId\":\"m3\",\"response\":\"Done\""),
+                                event("TASK_COMPLETED", "\"result\":{\"response\":\"Done\"}"))
+                        + "],\"next\":null}");
+        // when
+        Map<String, Object> replay = Calls.result(new TaskReplay(queries), Map.of("taskId", "t/1"));
+        // then
+        assertThat(replay).containsOnlyKeys("messages");
+        assertThat(Calls.objects(replay, "messages").stream().map(Object::toString))
+                .containsExactly(
+                        "{role=user, content=Hello}",
+                        "{role=assistant, content=null, toolCalls=[{toolCallId=p1, toolName=sleep, arguments={}}]}",
+                        "{role=tool, content={slept=1}, toolCallId=p1, toolName=sleep}",
+                        "{role=tool, content=Error: no, toolName=x, isError=true}",
+                        "{role=assistant, content=null, question=Which?}",
+                        "{role=user, content=That one}",
+                        "{role=assistant, content=Done}");
+    }
+
+    @Test
+    void shouldNotFindATaskThatIsNotThere() {
+        assertThat(Calls.refusal(new TaskReplay(queries), Map.of("taskId", "t9"))
+                        .code())
+                .isEqualTo("unknown_task");
+    }
+
+    @Test
+    void shouldAskAgainLaterWhenTheQuerySideIsAway() {
+        // given
+        status.set(503);
+        // when
+        ToolException starting = Calls.refusal(new TaskList(queries), Map.of());
+        server.stop(0);
+        ToolException away = Calls.refusal(new TaskReplay(queries), Map.of("taskId", "t1"));
+        // then
+        assertThat(List.of(starting, away)).allSatisfy(no -> {
+            assertThat(no.code()).isEqualTo("tasks_unavailable");
+            assertThat(no.again()).isEqualTo(Again.PASSING);
+        });
+    }
+
+    private void serve(HttpExchange exchange) throws IOException {
+        try (exchange) {
+            String path = exchange.getRequestURI().toString();
+            asked.add(path);
+            String answer = answers.get(path);
+            byte[] body =
+                    (answer == null ? "{\"type\":\"urn:millrace:problem:unknown_task\"}" : answer).getBytes(UTF_8);
+            int code = answer == null && status.get() == 200 ? 404 : status.get();
+            exchange.sendResponseHeaders(code, body.length);
+            exchange.getResponseBody().write(body);
+        }
+    }
+
+    private static String task(String id, String state, String createdAt) {
+        return "{\"taskId\":\"" + id + "\",\"inputText\":\"Do it\",\"state\":\"" + state + "\",\"createdAt\":"
+                + java.time.Instant.parse(createdAt).toEpochMilli() + ",\"usage\":{}}";
+    }
+
+    private static Map<String, Object> summary(String id, String status, String createdAt) {
+        return Map.of("taskId", id, "inputText", "Do it", "status", status, "createdAt", createdAt);
+    }
+
+    private static String event(String type, String payload) {
+        return "{\"id\":\"e\",\"type\":\"" + type + "\",\"payload\":{" + payload + "}}";
+    }
+}
