@@ -2,9 +2,12 @@ package dev.millrace.tools.config;
 
 import dev.millrace.tools.GetEnv;
 import dev.millrace.tools.Tool;
+import dev.millrace.tools.ToolException;
+import dev.millrace.tools.ToolPolicies;
 import dev.millrace.tools.http.GuardedHttp;
 import dev.millrace.tools.http.HttpCalls;
 import dev.millrace.tools.http.WebSearch;
+import dev.millrace.tools.openapi.OpenApi;
 import dev.millrace.tools.secrets.Secrets;
 import dev.millrace.tools.tasks.TaskList;
 import dev.millrace.tools.tasks.TaskQueries;
@@ -15,13 +18,18 @@ import jakarta.inject.Singleton;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * The tools that go only where the operator points: to agent-service, to a search engine. A host that the operator
+ * The tools that go only where the operator points: to agent-service, to a search engine, to HTTP APIs. A host that the operator
  * names is let through although it is private, for its own tool and no other.
  */
 @Singleton
@@ -30,6 +38,9 @@ public class OperatorTools {
     private static final Duration QUERY_DEADLINE = Duration.ofSeconds(10);
     /** An engine's whole answer is read, of which the tool passes on a little. */
     private static final int MAX_SEARCH_BODY = 2_000_000;
+
+    private static final int MAX_DOCUMENT = 10_000_000;
+    private static final Logger LOGGER = LoggerFactory.getLogger(OperatorTools.class);
 
     private final List<Tool> tools = new ArrayList<>();
     private final List<GuardedHttp> clients = new ArrayList<>();
@@ -44,6 +55,62 @@ public class OperatorTools {
         WebSearch.@Nullable Provider provider = Searches.provider(config.webSearch());
         String searchUrl = provider == null ? null : provider.urlFor("x", 1);
         tools.add(new WebSearch(new HttpCalls(client(config.http(), searchUrl, MAX_SEARCH_BODY), secrets), provider));
+        config.openapi().forEach((name, api) -> tools.addAll(apiTools(config.http(), secrets, api(name, api))));
+    }
+
+    private static OpenApi api(String name, ToolsConfig.OpenApi api) {
+        try {
+            return new OpenApi(
+                    name,
+                    api.document(),
+                    api.baseUrl().orElse(null),
+                    api.headers(),
+                    api.include().orElse(List.of()),
+                    api.approval().map(ToolPolicies::approval).orElse(null));
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException("millrace.tools.openapi." + name + ": " + e.getMessage(), e);
+        }
+    }
+
+    /** An API that is of no use is left out: the other tools are not concerned. */
+    private List<Tool> apiTools(ToolsConfig.Http http, Secrets secrets, OpenApi api) {
+        try {
+            String text = api.isRemote() ? fetched(http, secrets, api) : Files.readString(Path.of(api.document()));
+            HttpCalls calls = new HttpCalls(
+                    client(
+                            http,
+                            api.base(text),
+                            Math.toIntExact(http.maxBodySize().asLongValue())),
+                    secrets);
+            List<Tool> found = api.tools(text, calls);
+            LOGGER.atInfo()
+                    .addKeyValue("api", api.name())
+                    .addKeyValue("tools", found.size())
+                    .log("An API's operations are tools");
+            return found;
+        } catch (IOException | ToolException | IllegalArgumentException e) {
+            LOGGER.atError()
+                    .addKeyValue("api", api.name())
+                    .addKeyValue("document", api.document())
+                    .addKeyValue("cause", e.toString())
+                    .log("An API has no tools, because its document cannot be used");
+            return List.of();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return List.of();
+        }
+    }
+
+    private String fetched(ToolsConfig.Http http, Secrets secrets, OpenApi api)
+            throws ToolException, InterruptedException {
+        HttpCalls calls = new HttpCalls(client(http, api.document(), MAX_DOCUMENT), secrets);
+        Map<String, @Nullable Object> answer =
+                calls.call(new HttpCalls.Ask("GET", api.document(), api.headers(), null));
+        if (!Integer.valueOf(200).equals(answer.get("status")) || Boolean.TRUE.equals(answer.get("truncated"))) {
+            throw new IllegalArgumentException("the server answered with status " + answer.get("status")
+                    + (Boolean.TRUE.equals(answer.get("truncated")) ? " and more than can be read" : ""));
+        }
+        return String.valueOf(answer.get("body"));
     }
 
     private GuardedHttp client(ToolsConfig.Http http, @Nullable String url, int maxBody) {

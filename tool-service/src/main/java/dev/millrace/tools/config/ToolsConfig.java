@@ -101,6 +101,28 @@ public interface ToolsConfig {
         }
     }
 
+    /** HTTP APIs whose operations are tools, by name; see docs/tools.md. */
+    Map<String, OpenApi> openapi();
+
+    /** One HTTP API. */
+    interface OpenApi {
+
+        /** Its OpenAPI document: a URL, or a file. */
+        String document();
+
+        /** Where the API is. Absent = as the document says. */
+        Optional<String> baseUrl();
+
+        /** Request headers by name; {@code {{secret:NAME}}} in a value stands for a secret. */
+        Map<String, String> headers();
+
+        /** Which operations become tools, by id; {@code *} stands for any text. Absent = all. */
+        Optional<List<String>> include();
+
+        /** Who has to agree before a call runs: {@code never}, {@code always} or {@code when:<condition>}. Absent = nobody. */
+        Optional<String> approval();
+    }
+
     /** Files with definitions of tools that workers of others serve, or folders of such files. Absent = none. */
     Optional<List<Path>> definitions();
 

@@ -2,8 +2,8 @@ package dev.millrace.tools.mcp;
 
 import dev.millrace.schemas.Ids;
 
-/** What the tools of MCP servers are called here: {@code <server>__<tool>} (F-170). */
-final class McpNames {
+/** What the tools of MCP servers, and of other APIs, are called here: {@code <server>__<tool>} (F-170). */
+public final class McpNames {
 
     /** Between the server's name and the tool's. */
     static final String SEPARATOR = "__";
@@ -19,7 +19,7 @@ final class McpNames {
      * The name for models: letters, digits, {@code _} and {@code -}, at most 64. A name that does not fit is cut, and gets
      * a hash of the whole at its end, so that it is the same after each start and no other tool's.
      */
-    static String of(String server, String tool) {
+    public static String of(String server, String tool) {
         String wanted = server + SEPARATOR + tool;
         String fitting = letters(wanted);
         if (fitting.equals(wanted) && wanted.length() <= MAX_LENGTH) {

@@ -26,6 +26,12 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class WebSearchTest {
 
+    private static final String FOUND = """
+        {"web":{"results":[
+          {"title":"One","url":"https://one.example","description":"1st"},
+          {"title":"Two"}]}}\
+        """;
+
     private final List<String> hits = new CopyOnWriteArrayList<>();
     private final HttpServer server;
     private final GuardedHttp client;
@@ -118,11 +124,7 @@ class WebSearchTest {
             } else if (query.startsWith("q=nothing&")) {
                 answer(exchange, 200, "{\"web\":{}}");
             } else {
-                answer(
-                        exchange,
-                        200,
-                        "{\"web\":{\"results\":[{\"title\":\"One\",\"url\":\"https://one.example\",\"description\":\"1st\"},"
-                            + "{\"title\":\"Two\"}]}}");
+                answer(exchange, 200, FOUND);
             }
         }
     }
