@@ -51,8 +51,10 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.Node;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -387,6 +389,81 @@ class SteeringIT {
         assertThat(events)
                 .filteredOn(event -> event.type() == KnownEventType.TASK_CANCELLED && taskId.equals(event.taskId()))
                 .hasSize(1);
+    }
+
+    @Test
+    @DisplayName("content is written as often at the 100th tool call of a long chat as at the first, and never again")
+    void shouldWriteContentOnce() throws Exception {
+        int steps = 100;
+        int resultChars = 5_000;
+        TaskLimits d = TaskLimits.DEFAULT;
+        limits = MachineLimits.of(new TaskLimits(
+                steps + 1,
+                d.maxToolCallsPerStep(),
+                d.maxTranscriptChars(),
+                d.maxTokens(),
+                d.maxCostMicros(),
+                d.maxLifeTimeMs(),
+                d.maxCausalDepth()));
+        define(tool("lookup", 60_000, new ToolDefinition.Approval.Never()));
+        try (AgentRuntime runtime = start(request -> {
+            int n = calls.incrementAndGet();
+            return n > steps
+                    ? reply("done")
+                    : reply(List.of(new ToolCallRequest("c" + n, "lookup", Map.of("n", n), null)));
+        })) {
+            awaitReady(runtime);
+            String chat = "c".repeat(100_000);
+            broker.produce(topics, message("long").payload(Map.of("text", chat)).build());
+            long start = 0;
+            long half = 0;
+            for (int step = 1; step <= steps; step++) {
+                int asked = step;
+                Event request = ofType(
+                                journal.events(
+                                        events -> count(events, KnownEventType.TOOL_CALL_REQUESTED) == asked, LIMIT),
+                                KnownEventType.TOOL_CALL_REQUESTED)
+                        .getLast();
+                start = step == 1 ? bytesWritten() : start;
+                half = step == steps / 2 + 1 ? bytesWritten() : half;
+                broker.produce(topics, result(request, "r".repeat(resultChars)));
+            }
+            await("long", KnownEventType.TASK_COMPLETED);
+
+            long end = bytesWritten();
+            assertThat(end - half).isBetween((half - start) * 8 / 10, (half - start) * 12 / 10);
+            // three times the content, and what a step costs whatever its content is; docs/guarantees.md has the
+            // figures
+            assertThat(end).isLessThan(3L * (chat.length() + steps * resultChars) + steps * 13_000L);
+        }
+    }
+
+    private static Event result(Event request, String result) {
+        return Event.root(Ids.random(), KnownEventType.TOOL_CALL_COMPLETED, Instant.now())
+                .taskId(request.taskId())
+                .payload(Map.of(
+                        "callId",
+                        String.valueOf(request.text("callId")),
+                        "toolName",
+                        String.valueOf(request.text("toolName")),
+                        "result",
+                        result,
+                        "durationMs",
+                        1))
+                .build();
+    }
+
+    /** What is in the logs of all topics of this test, changelogs among them. */
+    private long bytesWritten() throws Exception {
+        Admin admin = broker.admin();
+        List<Integer> brokers =
+                admin.describeCluster().nodes().get().stream().map(Node::id).toList();
+        return admin.describeLogDirs(brokers).allDescriptions().get().values().stream()
+                .flatMap(dirs -> dirs.values().stream())
+                .flatMap(dir -> dir.replicaInfos().entrySet().stream())
+                .filter(replica -> replica.getKey().topic().startsWith(topics.prefix()))
+                .mapToLong(replica -> replica.getValue().size())
+                .sum();
     }
 
     private Event await(String taskId, KnownEventType type) {
