@@ -13,7 +13,6 @@ import dev.millrace.schemas.KnownEventType;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.Map;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -239,9 +238,14 @@ record TaskRow(
         if (state == null) {
             return progress;
         }
-        // back at work: what it said at an earlier end, or asked, is over
-        boolean atRest = Set.of("completed", "failed", "cancelled", "suspended").contains(state);
-        Progress now = atRest ? progress.in(state) : progress.in(state).saying(Said.NOTHING);
+        Progress now =
+                switch (state) {
+                    // the event that ends it follows and tells how; until then nobody must see an end without a result
+                    case "completed", "failed", "cancelled" -> progress;
+                    case "suspended" -> progress.in(state);
+                    // back at work: what it said at an earlier end, or asked, is over
+                    default -> progress.in(state).saying(Said.NOTHING);
+                };
         Map<?, ?> budget = object(event, "budget");
         return now.waiting(now.waits.moved(event, state, now.said.question))
                 .within(budget.isEmpty() ? null : Budget.of(budget))
