@@ -143,7 +143,10 @@ class ArchitectureTest {
                 .should()
                 .dependOnClassesThat(resideInAPackage("dev.millrace..")
                         .and(DescribedPredicate.not(resideInAnyPackage(
-                                "dev.millrace.agent..", "dev.millrace.schemas..", "dev.millrace.llm.."))))
+                                "dev.millrace.agent..",
+                                "dev.millrace.engine..",
+                                "dev.millrace.schemas..",
+                                "dev.millrace.llm.."))))
                 .because("services meet in topics and in nothing else; only standalone sees them all")
                 .check(CLASSES);
     }

@@ -9,7 +9,6 @@ import dev.millrace.agent.core.TaskFsm;
 import dev.millrace.agent.files.AgentFolder;
 import dev.millrace.agent.kafka.Definitions;
 import dev.millrace.agent.kafka.InstanceEvents;
-import dev.millrace.agent.kafka.LaneProducer;
 import dev.millrace.agent.thinker.Thinker;
 import dev.millrace.agent.topology.Occupancy;
 import dev.millrace.agent.topology.SessionLookup;
@@ -18,6 +17,8 @@ import dev.millrace.agent.topology.StreamsTranscripts;
 import dev.millrace.agent.topology.TaskShellSettings;
 import dev.millrace.agent.topology.TaskStreams;
 import dev.millrace.agent.topology.TaskTopology;
+import dev.millrace.engine.LaneProducer;
+import dev.millrace.engine.MachineStreams;
 import dev.millrace.llm.ModelDispatcher;
 import dev.millrace.schemas.Segment;
 import dev.millrace.schemas.Topics;
@@ -55,7 +56,7 @@ public final class AgentRuntime implements AutoCloseable {
     private final LaneProducer lanes;
     private final ToolRouting routing;
     private final InstanceEvents instance;
-    private final AtomicReference<@Nullable TaskStreams> machine = new AtomicReference<>();
+    private final AtomicReference<@Nullable MachineStreams> machine = new AtomicReference<>();
     private final Thread starter =
             Thread.ofPlatform().name("agent-start").daemon().unstarted(this::run);
     private volatile String waitingFor = "the start";
@@ -96,7 +97,7 @@ public final class AgentRuntime implements AutoCloseable {
         this.parts = parts;
         this.topics = settings.shell().topics();
         this.definitions = new Definitions(kafka, topics, parts.agents(), settings.agentFiles());
-        this.lanes = new LaneProducer(kafka, topics);
+        this.lanes = new LaneProducer(kafka, topics, "millrace-agent-replies");
         this.routing = new ToolRouting(parts.agents(), definitions.tools(), new Approvals(settings.approvalExpiry()));
         this.instance = new InstanceEvents(lanes, settings.instance(), parts.occupancy(), Clock.systemUTC());
     }
@@ -108,7 +109,7 @@ public final class AgentRuntime implements AutoCloseable {
 
     /** Empty if the machine takes records; else what it waits for or why it stopped, for people. */
     public Optional<String> notReady() {
-        TaskStreams running = machine.get();
+        MachineStreams running = machine.get();
         if (running == null) {
             return Optional.of(waitingFor);
         }
@@ -119,7 +120,7 @@ public final class AgentRuntime implements AutoCloseable {
 
     /** Why the machine stopped for good; empty while it runs or may still recover. */
     public Optional<Throwable> fatal() {
-        return Optional.ofNullable(machine.get()).flatMap(TaskStreams::fatal);
+        return Optional.ofNullable(machine.get()).flatMap(MachineStreams::fatal);
     }
 
     /** The tools that are served. */
@@ -170,7 +171,7 @@ public final class AgentRuntime implements AutoCloseable {
     /** False if it could not start, which may pass: another process may still hold the state folder. */
     private boolean startMachine() {
         StreamsTranscripts transcripts = new StreamsTranscripts(() -> {
-            TaskStreams running = machine.get();
+            MachineStreams running = machine.get();
             if (running == null) {
                 throw new StreamsNotStartedException("the task machine has not started");
             }
@@ -184,7 +185,7 @@ public final class AgentRuntime implements AutoCloseable {
                 lanes,
                 Clock.systemUTC(),
                 topics.lane(Segment.COGNITIVE)));
-        TaskStreams streams = new TaskStreams(
+        MachineStreams streams = TaskStreams.of(
                 kafka,
                 settings.streams(),
                 TaskTopology.build(
@@ -221,7 +222,7 @@ public final class AgentRuntime implements AutoCloseable {
         starter.interrupt();
         instance.close();
         parts.dispatcher().close(settings.shutdownGrace());
-        TaskStreams running = machine.get();
+        MachineStreams running = machine.get();
         if (running != null) {
             running.close();
         }

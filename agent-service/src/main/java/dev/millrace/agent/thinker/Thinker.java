@@ -3,10 +3,10 @@ package dev.millrace.agent.thinker;
 import dev.millrace.agent.Agents;
 import dev.millrace.agent.ToolRouting;
 import dev.millrace.agent.core.TranscriptEntry;
-import dev.millrace.agent.kafka.LaneProducer;
-import dev.millrace.agent.topology.ModelCalls;
 import dev.millrace.agent.topology.OutstandingCall;
 import dev.millrace.agent.topology.Transcripts;
+import dev.millrace.engine.LaneProducer;
+import dev.millrace.engine.ModelCalls;
 import dev.millrace.llm.ModelCall;
 import dev.millrace.llm.ModelDispatcher;
 import dev.millrace.llm.ModelOutcome;
@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
  * Makes model calls (B.4): waits for a permit, builds the request from the transcript, asks, and puts the reply on a lane.
  * A reply that was paid for is not given up: an absent broker is waited for.
  */
-public final class Thinker implements ModelCalls {
+public final class Thinker implements ModelCalls<OutstandingCall> {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(Thinker.class);
 

@@ -1,9 +1,9 @@
 package dev.millrace.agent.topology;
 
 import dev.millrace.agent.core.TranscriptEntry;
+import dev.millrace.engine.OutstandingCalls;
 import dev.millrace.schemas.Event;
 import java.time.Instant;
-import org.apache.kafka.streams.state.KeyValueIterator;
 import org.apache.kafka.streams.state.KeyValueStore;
 import org.jspecify.annotations.Nullable;
 
@@ -12,28 +12,18 @@ final class MoveWriter {
 
     private final KeyValueStore<String, StoredTask> tasks;
     private final KeyValueStore<String, TranscriptEntry> transcripts;
-    private final KeyValueStore<String, OutstandingCall> calls;
+    private final OutstandingCalls<OutstandingCall> calls;
     private final Outbox outbox;
-    private final Caller caller;
-
-    /** Who makes model calls, for this partition. */
-    record Caller(ModelCalls modelCalls, int partition) {
-        void request(OutstandingCall call) {
-            modelCalls.request(partition, call);
-        }
-    }
 
     MoveWriter(
             KeyValueStore<String, StoredTask> tasks,
             KeyValueStore<String, TranscriptEntry> transcripts,
-            KeyValueStore<String, OutstandingCall> calls,
-            Outbox outbox,
-            Caller caller) {
+            OutstandingCalls<OutstandingCall> calls,
+            Outbox outbox) {
         this.tasks = tasks;
         this.transcripts = transcripts;
         this.calls = calls;
         this.outbox = outbox;
-        this.caller = caller;
     }
 
     @Nullable
@@ -60,32 +50,11 @@ final class MoveWriter {
         tasks.put(task.key(), task);
         move.appended().forEach((seq, entry) -> transcripts.put(Stores.transcriptKey(task.key(), seq), entry));
         for (String callId : move.settled()) {
-            OutstandingCall call = calls.delete(Event.qualified(task.namespace(), callId));
-            if (call != null) {
-                caller.modelCalls().settle(call);
-            }
+            calls.settle(Event.qualified(task.namespace(), callId));
         }
         move.journal().forEach(event -> outbox.journal(event, now));
         move.requests().forEach(request -> outbox.request(request, now));
         move.toOthers().forEach(event -> outbox.lane(event, now));
-        for (OutstandingCall call : move.called().values()) {
-            calls.put(call.key(), call);
-            // the reply of a call that the committed state does not know is stale, so this need not wait for the commit
-            caller.request(call);
-        }
-    }
-
-    /** Whether a model call is out. */
-    boolean hasOutstandingCalls() {
-        try (KeyValueIterator<String, OutstandingCall> outstanding = calls.all()) {
-            return outstanding.hasNext();
-        }
-    }
-
-    /** Has every model call made that is out. */
-    void repeatOutstandingCalls() {
-        try (KeyValueIterator<String, OutstandingCall> outstanding = calls.all()) {
-            outstanding.forEachRemaining(entry -> caller.request(entry.value));
-        }
+        move.called().values().forEach(calls::request);
     }
 }

@@ -12,8 +12,6 @@ import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonDeserializer;
 import com.fasterxml.jackson.databind.JsonSerializer;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.ObjectReader;
-import com.fasterxml.jackson.databind.ObjectWriter;
 import com.fasterxml.jackson.databind.SerializerProvider;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.module.SimpleModule;
@@ -21,16 +19,13 @@ import dev.millrace.agent.core.Plan;
 import dev.millrace.agent.core.TaskState;
 import dev.millrace.agent.core.ToolCall;
 import dev.millrace.agent.core.TranscriptEntry;
+import dev.millrace.engine.JsonSerdes;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventJson;
 import dev.millrace.schemas.MalformedEventException;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.util.Map;
-import org.apache.kafka.common.serialization.Deserializer;
 import org.apache.kafka.common.serialization.Serde;
-import org.apache.kafka.common.serialization.Serdes;
-import org.apache.kafka.common.serialization.Serializer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -65,24 +60,7 @@ final class StoreSerdes {
     private StoreSerdes() {}
 
     private static <T> Serde<T> serde(Class<T> type) {
-        ObjectWriter writer = MAPPER.writerFor(type);
-        ObjectReader reader = MAPPER.readerFor(type);
-        // a deleted row is null in both forms
-        Serializer<T> serializer = (topic, value) -> {
-            try {
-                return value == null ? null : writer.writeValueAsBytes(value);
-            } catch (IOException e) {
-                throw new UncheckedIOException("a " + type.getSimpleName() + " could not be written", e);
-            }
-        };
-        Deserializer<T> deserializer = (topic, bytes) -> {
-            try {
-                return bytes == null ? null : reader.readValue(bytes);
-            } catch (IOException e) {
-                throw new UncheckedIOException("a stored " + type.getSimpleName() + " could not be read", e);
-            }
-        };
-        return Serdes.serdeFrom(serializer, deserializer);
+        return JsonSerdes.of(MAPPER, type);
     }
 
     @JsonTypeInfo(use = JsonTypeInfo.Id.NAME, property = "state")

@@ -1,6 +1,7 @@
 package dev.millrace.agent.topology;
 
 import dev.millrace.agent.core.TranscriptEntry;
+import dev.millrace.engine.MachineStreams;
 import dev.millrace.schemas.Event;
 import java.time.Duration;
 import java.util.HexFormat;
@@ -33,14 +34,8 @@ public final class Stores {
     /** Requests to cancel tasks whose start has not been read yet, by the task's key. */
     static final String CANCELS = "cancels";
 
-    /**
-     * The largest record that a changelog takes. A record on a lane has at most 1 MiB; as JSON inside JSON it can double,
-     * and control characters take six bytes.
-     */
-    static final int MAX_RECORD_BYTES = 8 * 1024 * 1024;
-
     private static final Map<String, String> CHANGELOG =
-            Map.of(TopicConfig.MAX_MESSAGE_BYTES_CONFIG, Integer.toString(MAX_RECORD_BYTES));
+            Map.of(TopicConfig.MAX_MESSAGE_BYTES_CONFIG, Integer.toString(MachineStreams.MAX_RECORD_BYTES));
     private static final int TIME_DIGITS = 16;
     // stands between the parts of a key; ids hold no control characters
     private static final char SEPARATOR = '\u0000';

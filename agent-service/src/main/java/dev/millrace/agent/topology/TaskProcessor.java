@@ -4,11 +4,13 @@ import dev.millrace.agent.AgentPin;
 import dev.millrace.agent.core.DiscardReason;
 import dev.millrace.agent.core.TaskEvent;
 import dev.millrace.agent.core.TranscriptEntry;
+import dev.millrace.engine.Outgoing;
+import dev.millrace.engine.OutstandingCalls;
+import dev.millrace.engine.RejectedRecordException;
 import dev.millrace.schemas.ErrorCode;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.EventSchemas;
-import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.Segment;
@@ -46,9 +48,9 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
     private SeenEvents seen;
     private EarlyCancels cancels;
     private Admission admission;
+    private OutstandingCalls<OutstandingCall> calls;
     private MoveWriter writer;
     private Moves moves;
-    private @Nullable String fence;
 
     @SuppressWarnings("NullAway.Init") // Kafka Streams calls init before anything else
     TaskProcessor(TaskTopology.Parts parts, TaskShellSettings settings) {
@@ -66,12 +68,9 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
         seen = new SeenEvents(context.getStateStore(Stores.SEEN), settings.seenRetention());
         cancels = new EarlyCancels(context.getStateStore(Stores.CANCELS));
         admission = new Admission(context.getStateStore(Stores.ADMISSION), settings.admission());
-        writer = new MoveWriter(
-                tasks,
-                transcripts,
-                context.getStateStore(Stores.CALLS),
-                outbox,
-                new MoveWriter.Caller(parts.modelCalls(), partition()));
+        calls = new OutstandingCalls<>(
+                context.getStateStore(Stores.CALLS), OutstandingCall::key, parts.modelCalls(), partition());
+        writer = new MoveWriter(tasks, transcripts, calls, outbox);
         Sessions sessions = new Sessions(context.getStateStore(Stores.SESSIONS));
         long watchedSinceMs = context.currentSystemTimeMs();
         Timers timers = new Timers(
@@ -84,37 +83,13 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
         context.schedule(SWEEP_INTERVAL, PunctuationType.WALL_CLOCK_TIME, ended::run);
         context.schedule(SWEEP_INTERVAL, PunctuationType.WALL_CLOCK_TIME, forgotten::run);
         context.schedule(TICK, PunctuationType.WALL_CLOCK_TIME, this::tick);
-        fenceOffOutstandingCalls();
+        calls.fenceOff();
         tellOccupancy();
     }
 
     @Override
     public void close() {
         parts.occupancy().leave(partition());
-    }
-
-    /**
-     * After a start or a rebalance, what was asked for and not answered is asked for again. But an answer may be on the
-     * lane already, and a completed call is never repeated: so first everything that is there now must have been read.
-     */
-    private void fenceOffOutstandingCalls() {
-        if (writer.hasOutstandingCalls()) {
-            fence = Ids.random();
-            parts.modelCalls().fence(partition(), fence);
-        }
-    }
-
-    private static boolean isFence(Record<byte[], LaneDates.Dated> incoming) {
-        return incoming.value().value() == null && incoming.headers().lastHeader(ModelCalls.FENCE) != null;
-    }
-
-    private void passFence(Record<byte[], LaneDates.Dated> incoming) {
-        String value =
-                new String(incoming.headers().lastHeader(ModelCalls.FENCE).value(), StandardCharsets.UTF_8);
-        if (value.equals(fence)) {
-            fence = null;
-            writer.repeatOutstandingCalls();
-        }
     }
 
     private void tick(long nowMs) {
@@ -124,8 +99,7 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
 
     @Override
     public void process(Record<byte[], LaneDates.Dated> incoming) {
-        if (isFence(incoming)) {
-            passFence(incoming);
+        if (calls.passFence(incoming.headers(), incoming.value().value())) {
             return;
         }
         Instant now = Instant.ofEpochMilli(context.currentSystemTimeMs());

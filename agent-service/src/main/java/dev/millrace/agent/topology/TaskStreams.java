@@ -1,31 +1,18 @@
 package dev.millrace.agent.topology;
 
+import dev.millrace.engine.MachineStreams;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.Optional;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
-import org.apache.kafka.clients.producer.ProducerConfig;
-import org.apache.kafka.streams.CloseOptions;
-import org.apache.kafka.streams.KafkaStreams;
 import org.apache.kafka.streams.StreamsConfig;
 import org.apache.kafka.streams.Topology;
-import org.apache.kafka.streams.errors.StreamsUncaughtExceptionHandler.StreamThreadExceptionResponse;
-import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
-/** Runs the task topology: exactly once, with the group protocol that was made for Streams (KIP-1071). */
-public final class TaskStreams implements AutoCloseable {
+/** How the task topology runs. */
+public final class TaskStreams {
 
-    private static final Logger LOGGER = LoggerFactory.getLogger(TaskStreams.class);
-    private static final Duration CLOSE_LIMIT = Duration.ofSeconds(10);
-    private static final Duration SETTLING_TIME = Duration.ofSeconds(10);
-
-    private final KafkaStreams streams;
-    private volatile @Nullable Long runningSince;
-    private volatile @Nullable Throwable fatal;
+    private TaskStreams() {}
 
     /**
      * How the topology runs.
@@ -39,46 +26,18 @@ public final class TaskStreams implements AutoCloseable {
     public record Settings(
             String applicationId, Path stateDir, int threads, Duration commitInterval, boolean lanePriority) {
         public Settings {
-            if (threads < 1) {
-                throw new IllegalArgumentException(
-                        "millrace.agent.stream-threads: expected 1 or more, found " + threads);
-            }
-            if (commitInterval.isNegative() || commitInterval.isZero()) {
-                throw new IllegalArgumentException(
-                        "millrace.agent.commit-interval: expected more than zero, found " + commitInterval);
-            }
+            MachineStreams.Settings.require("millrace.agent", threads, commitInterval);
         }
     }
 
     /** Not started yet; {@code kafka} says how to reach the brokers. */
-    public TaskStreams(Map<String, Object> kafka, Settings settings, Topology topology) {
-        streams = new KafkaStreams(topology, new StreamsConfig(config(kafka, settings)));
-        streams.setStateListener((now, before) -> {
-            runningSince = now == KafkaStreams.State.RUNNING ? (Long) System.nanoTime() : null;
-            LOGGER.atInfo().addKeyValue("state", now).log("The task machine changed its state");
-        });
-        streams.setUncaughtExceptionHandler(this::onFailure);
+    public static MachineStreams of(Map<String, Object> kafka, Settings settings, Topology topology) {
+        return new MachineStreams(config(kafka, settings), machine(settings), topology);
     }
 
-    /** The settings of Streams; visible to tests and to the README's claims. */
+    /** The settings of Streams; visible to tests. */
     static Map<String, Object> config(Map<String, Object> kafka, Settings settings) {
-        Map<String, Object> config = new HashMap<>(kafka);
-        config.put(StreamsConfig.APPLICATION_ID_CONFIG, settings.applicationId());
-        config.put(StreamsConfig.STATE_DIR_CONFIG, settings.stateDir().toString());
-        config.put(StreamsConfig.NUM_STREAM_THREADS_CONFIG, settings.threads());
-        config.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.EXACTLY_ONCE_V2);
-        config.put(
-                StreamsConfig.COMMIT_INTERVAL_MS_CONFIG,
-                settings.commitInterval().toMillis());
-        // classic groups do not leave on close, so that a restart waits for the session to time out
-        config.put(StreamsConfig.GROUP_PROTOCOL_CONFIG, "streams");
-        config.put(StreamsConfig.ENSURE_EXPLICIT_INTERNAL_RESOURCE_NAMING_CONFIG, true);
-        // as the broker is set up
-        config.put(StreamsConfig.REPLICATION_FACTOR_CONFIG, -1);
-        // the default of Streams is 100 ms, which every step of a task would wait
-        config.put(StreamsConfig.producerPrefix(ProducerConfig.LINGER_MS_CONFIG), 0);
-        config.put(StreamsConfig.producerPrefix(ProducerConfig.MAX_REQUEST_SIZE_CONFIG), Stores.MAX_RECORD_BYTES);
-        config.put(StreamsConfig.consumerPrefix(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG), "earliest");
+        Map<String, Object> config = new HashMap<>(MachineStreams.config(kafka, machine(settings)));
         if (settings.lanePriority()) {
             // What has been fetched or buffered is worked through before anything else is looked at, so it has to be
             // little:
@@ -91,44 +50,12 @@ public final class TaskStreams implements AutoCloseable {
         return config;
     }
 
-    public void start() {
-        streams.start();
-    }
-
-    /** For queries of its stores. */
-    public KafkaStreams streams() {
-        return streams;
-    }
-
-    /** Whether it takes records: running, with partitions, or settled without any because other instances have them. */
-    public boolean ready() {
-        Long since = runningSince;
-        if (since == null || streams.state() != KafkaStreams.State.RUNNING) {
-            return false;
-        }
-        boolean hasTasks = streams.metadataForLocalThreads().stream()
-                .anyMatch(thread -> !thread.activeTasks().isEmpty());
-        return hasTasks || System.nanoTime() - since > SETTLING_TIME.toNanos();
-    }
-
-    /** Why it stopped for good; empty while it runs or may still recover. */
-    public Optional<Throwable> fatal() {
-        return Optional.ofNullable(fatal);
-    }
-
-    @Override
-    public void close() {
-        streams.close(CloseOptions.timeout(CLOSE_LIMIT)
-                .withGroupMembershipOperation(CloseOptions.GroupMembershipOperation.LEAVE_GROUP));
-    }
-
-    private StreamThreadExceptionResponse onFailure(Throwable failure) {
-        if (Failures.mayPass(failure)) {
-            LOGGER.atWarn().setCause(failure).log("A stream thread failed and is replaced");
-            return StreamThreadExceptionResponse.REPLACE_THREAD;
-        }
-        fatal = failure;
-        LOGGER.atError().setCause(failure).log("The task machine stops: its state or its access to Kafka is broken");
-        return StreamThreadExceptionResponse.SHUTDOWN_CLIENT;
+    private static MachineStreams.Settings machine(Settings settings) {
+        return new MachineStreams.Settings(
+                "task machine",
+                settings.applicationId(),
+                settings.stateDir(),
+                settings.threads(),
+                settings.commitInterval());
     }
 }

@@ -2,16 +2,13 @@ package dev.millrace.agent.topology;
 
 import dev.millrace.agent.ToolRouting;
 import dev.millrace.agent.core.TaskFsm;
-import java.util.Optional;
+import dev.millrace.engine.ModelCalls;
+import dev.millrace.engine.Outgoing;
+import dev.millrace.engine.Sender;
 import java.util.Set;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
-import org.apache.kafka.common.serialization.ByteArraySerializer;
-import org.apache.kafka.common.serialization.Serializer;
 import org.apache.kafka.streams.AutoOffsetReset;
 import org.apache.kafka.streams.Topology;
-import org.apache.kafka.streams.processor.RecordContext;
-import org.apache.kafka.streams.processor.StreamPartitioner;
-import org.apache.kafka.streams.processor.TopicNameExtractor;
 import org.apache.kafka.streams.processor.api.Processor;
 import org.apache.kafka.streams.processor.api.ProcessorSupplier;
 import org.apache.kafka.streams.state.StoreBuilder;
@@ -41,14 +38,14 @@ public final class TaskTopology {
      */
     public record Surroundings(
             ToolRouting routing,
-            ModelCalls modelCalls,
+            ModelCalls<OutstandingCall> modelCalls,
             SessionLookup sessions,
             ShellMetrics metrics,
             Occupancy occupancy) {}
 
     /** What the processors share; safe for any thread. */
     record Parts(TaskFsm machine, EventMapping mapping, Surroundings around) {
-        ModelCalls modelCalls() {
+        ModelCalls<OutstandingCall> modelCalls() {
             return around.modelCalls();
         }
 
@@ -103,23 +100,7 @@ public final class TaskTopology {
                     }
                 },
                 DATES);
-        Serializer<Outgoing> value = (topic, outgoing) -> outgoing.value();
-        StreamPartitioner<byte[], Outgoing> partitions =
-                (topic, key, outgoing, count) -> Optional.ofNullable(outgoing.partitions());
-        topology.addSink(SINK, new OutgoingTopic(), new ByteArraySerializer(), value, partitions, PROCESSOR);
+        Sender.addSink(topology, SINK, PROCESSOR);
         return topology;
-    }
-
-    /** Each record says where it goes. */
-    private static final class OutgoingTopic implements TopicNameExtractor<byte[], Outgoing> {
-        @Override
-        public String extract(byte[] key, Outgoing outgoing, RecordContext from) {
-            return outgoing.topic();
-        }
-
-        @Override
-        public String toString() {
-            return "topic of the record";
-        }
     }
 }

@@ -1,10 +1,11 @@
 package dev.millrace.agent.topology;
 
+import dev.millrace.engine.ModelCalls;
 import java.util.ArrayList;
 import java.util.List;
 
 /** Takes model calls as the thinker would, and makes none: the test answers. */
-final class RecordedModelCalls implements ModelCalls {
+final class RecordedModelCalls implements ModelCalls<OutstandingCall> {
 
     final List<OutstandingCall> requested = new ArrayList<>();
     final List<OutstandingCall> settled = new ArrayList<>();

@@ -1,4 +1,4 @@
-package dev.millrace.agent.topology;
+package dev.millrace.engine;
 
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -11,10 +11,11 @@ import org.jspecify.annotations.Nullable;
  * @param partitions a copy goes to each of these; {@code null} = one goes to that of the key
  */
 @SuppressWarnings("ArrayRecordComponent") // bytes that are written once and never compared
-record Outgoing(
+public record Outgoing(
         String topic, byte @Nullable [] value, @Nullable Set<Integer> partitions) {
 
-    Outgoing(String topic, byte @Nullable [] value) {
+    /** A record for the partition of its key. */
+    public Outgoing(String topic, byte @Nullable [] value) {
         this(topic, value, null);
     }
 }

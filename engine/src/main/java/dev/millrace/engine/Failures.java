@@ -1,4 +1,4 @@
-package dev.millrace.agent.topology;
+package dev.millrace.engine;
 
 import org.apache.kafka.common.errors.RetriableException;
 import org.apache.kafka.streams.errors.MissingSourceTopicException;

@@ -1,4 +1,4 @@
-package dev.millrace.agent.kafka;
+package dev.millrace.engine;
 
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
@@ -31,12 +31,18 @@ public final class LaneProducer implements AutoCloseable {
     private final Topics topics;
     private volatile boolean closed;
 
-    public LaneProducer(Map<String, Object> kafka, Topics topics) {
+    /**
+     * A producer that connects when it is used.
+     *
+     * @param kafka how to reach the brokers
+     * @param clientId how they call it
+     */
+    public LaneProducer(Map<String, Object> kafka, Topics topics, String clientId) {
         Map<String, Object> config = new HashMap<>(kafka);
         config.put(ProducerConfig.ACKS_CONFIG, "all");
         config.put(ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG, true);
         config.put(ProducerConfig.LINGER_MS_CONFIG, 0);
-        config.put(ProducerConfig.CLIENT_ID_CONFIG, "millrace-agent-replies");
+        config.put(ProducerConfig.CLIENT_ID_CONFIG, clientId);
         this.producer = new KafkaProducer<>(config, new StringSerializer(), new ByteArraySerializer());
         this.topics = topics;
     }
@@ -49,7 +55,16 @@ public final class LaneProducer implements AutoCloseable {
      * @throws InterruptedException if interrupted, or closed meanwhile; the event may or may not be on the lane
      */
     public boolean send(Event event) throws InterruptedException {
-        ProducerRecord<String, byte[]> encoded = EventCodec.toRecord(topics.lane(event.lane()), event);
+        return send(EventCodec.toRecord(topics.lane(event.lane()), event), event);
+    }
+
+    /** As {@link #send(Event)}, but to this topic and with this key. */
+    public boolean send(String topic, String key, Event event) throws InterruptedException {
+        ProducerRecord<String, byte[]> encoded = EventCodec.toRecord(topic, event);
+        return send(new ProducerRecord<>(topic, null, key, encoded.value(), encoded.headers()), event);
+    }
+
+    private boolean send(ProducerRecord<String, byte[]> encoded, Event event) throws InterruptedException {
         long pauseMs = 100;
         while (!closed) {
             try {

@@ -1,0 +1,84 @@
+package dev.millrace.engine;
+
+import dev.millrace.schemas.Ids;
+import java.nio.charset.StandardCharsets;
+import java.util.function.Function;
+import org.apache.kafka.common.header.Header;
+import org.apache.kafka.common.header.Headers;
+import org.apache.kafka.streams.state.KeyValueIterator;
+import org.apache.kafka.streams.state.KeyValueStore;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The model calls that are out, in a store: what was asked for and not answered when an instance went away is asked for
+ * again by the next one. But an answer may be on its topic already, and a completed call is never repeated: so first
+ * everything that is there then must have been read (ADR 0004). For one stream thread.
+ *
+ * @param <C> a call
+ */
+public final class OutstandingCalls<C> {
+
+    private final KeyValueStore<String, C> store;
+    private final Function<C, String> key;
+    private final ModelCalls<C> modelCalls;
+    private final int partition;
+    private @Nullable String fence;
+
+    /**
+     * The calls of one partition.
+     *
+     * @param key the key of a call in the store
+     */
+    public OutstandingCalls(
+            KeyValueStore<String, C> store, Function<C, String> key, ModelCalls<C> modelCalls, int partition) {
+        this.store = store;
+        this.key = key;
+        this.modelCalls = modelCalls;
+        this.partition = partition;
+    }
+
+    /** After a start or a rebalance, before any record is taken: has a fence set if there are calls that may be to repeat. */
+    public void fenceOff() {
+        boolean any;
+        try (KeyValueIterator<String, C> outstanding = store.all()) {
+            any = outstanding.hasNext();
+        }
+        if (any) {
+            fence = Ids.random();
+            modelCalls.fence(partition, fence);
+        }
+    }
+
+    /**
+     * Takes a record that is a fence: if it is ours, every call that is still out is made again.
+     *
+     * @return false if the record is no fence
+     */
+    public boolean passFence(Headers headers, byte @Nullable [] value) {
+        Header mark = value == null ? headers.lastHeader(ModelCalls.FENCE) : null;
+        if (mark == null) {
+            return false;
+        }
+        if (new String(mark.value(), StandardCharsets.UTF_8).equals(fence)) {
+            fence = null;
+            try (KeyValueIterator<String, C> outstanding = store.all()) {
+                outstanding.forEachRemaining(entry -> modelCalls.request(partition, entry.value));
+            }
+        }
+        return true;
+    }
+
+    /** Has a call made. The reply of a call that the committed state does not know is stale, so it need not wait for the commit. */
+    public void request(C call) {
+        store.put(key.apply(call), call);
+        modelCalls.request(partition, call);
+    }
+
+    /** Nobody waits for this call any more. */
+    public void settle(String callKey) {
+        C call = store.delete(callKey);
+        if (call != null) {
+            modelCalls.settle(call);
+        }
+    }
+}
