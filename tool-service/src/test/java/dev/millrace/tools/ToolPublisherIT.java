@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.schemas.Topics;
+import dev.millrace.schemas.kafka.ToolPublisher;
 import dev.millrace.testing.RequiresBroker;
 import dev.millrace.testing.TestBroker;
 import dev.millrace.testing.TopicReader;
@@ -22,7 +23,8 @@ class ToolPublisherIT {
     ToolPublisherIT(TestBroker broker) {
         this.broker = broker;
         this.topics = broker.createTopics();
-        this.publisher = new ToolPublisher(Map.of("bootstrap.servers", broker.bootstrapServers()), topics);
+        this.publisher = new ToolPublisher(
+                Map.of("bootstrap.servers", broker.bootstrapServers()), topics, Topics.BUILT_IN_TOOLSET);
     }
 
     @Test

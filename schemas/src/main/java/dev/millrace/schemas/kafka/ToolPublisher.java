@@ -1,4 +1,4 @@
-package dev.millrace.tools;
+package dev.millrace.schemas.kafka;
 
 import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.ToolDefinition;
@@ -38,10 +38,17 @@ public final class ToolPublisher {
 
     private final Map<String, Object> kafka;
     private final Topics topics;
+    private final String toolset;
 
-    public ToolPublisher(Map<String, Object> kafka, Topics topics) {
+    /**
+     * A publisher that connects when it publishes.
+     *
+     * @param toolset whose tools it answers for
+     */
+    public ToolPublisher(Map<String, Object> kafka, Topics topics, String toolset) {
         this.kafka = Map.copyOf(kafka);
         this.topics = topics;
+        this.toolset = toolset;
     }
 
     /**
@@ -83,10 +90,10 @@ public final class ToolPublisher {
     }
 
     /** The name of the tool, if this service answers for it. */
-    private static Optional<String> nameOfOurs(byte[] value) {
+    private Optional<String> nameOfOurs(byte[] value) {
         try {
             ToolDefinition tool = ToolDefinition.fromJson(value);
-            return tool.toolset().equals(Topics.BUILT_IN_TOOLSET) ? Optional.of(tool.name()) : Optional.empty();
+            return tool.toolset().equals(toolset) ? Optional.of(tool.name()) : Optional.empty();
         } catch (MalformedEventException e) {
             return Optional.empty();
         }

@@ -7,10 +7,10 @@ import dev.millrace.requests.WorkerMetrics;
 import dev.millrace.requests.WorkerSettings;
 import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.schemas.Topics;
+import dev.millrace.schemas.kafka.ToolPublisher;
 import dev.millrace.schemas.kafka.TopicSettings;
 import dev.millrace.schemas.kafka.TopicSetup;
 import dev.millrace.schemas.kafka.TopicSetupException;
-import dev.millrace.tools.ToolPublisher;
 import dev.millrace.tools.ToolRegistry;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -127,7 +127,8 @@ public final class ToolRuntime implements AutoCloseable {
     private void publish() throws InterruptedException {
         List<ToolDefinition> definitions = new ArrayList<>(registry.definitions());
         definitions.addAll(settings.foreign());
-        int written = new ToolPublisher(kafka, settings.topics()).publish(definitions, registry::mayGet);
+        int written = new ToolPublisher(kafka, settings.topics(), Topics.BUILT_IN_TOOLSET)
+                .publish(definitions, registry::mayGet);
         LOGGER.atInfo()
                 .addKeyValue("tools", definitions.size())
                 .addKeyValue("written", written)
