@@ -8,6 +8,7 @@ import dev.millrace.agent.topology.AdmissionRow.Waiting;
 import dev.millrace.schemas.Event;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -49,7 +50,8 @@ final class Admission {
         try (KeyValueIterator<String, AdmissionRow> rows = store.all()) {
             rows.forEachRemaining(row -> restore(row.value));
         }
-        conversations.keySet().forEach(this::refresh);
+        // not the key set itself: a look-up may make the map grow, and what goes over it then ends without a word
+        List.copyOf(conversations.keySet()).forEach(this::refresh);
     }
 
     private void restore(AdmissionRow row) {

@@ -29,6 +29,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class AdmissionTest {
 
@@ -82,6 +84,30 @@ class AdmissionTest {
         assertThat(after.next().map(AdmissionRow.Line::taskKey)).contains("t4");
         assertThat(after.cause(after.next().orElseThrow())).isEqualTo(event("t4"));
         assertThat(arrive(after, "t6", null, 100).arrival()).isEqualTo(6);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 11, 12, 13, 24, 25, 48, 49, 200})
+    @DisplayName("after a restart nobody in line is forgotten, however many there are")
+    void shouldForgetNobodyAtARestart(int tasks) {
+        // given
+        Admission before = new Admission(store, ONE);
+        for (int i = 0; i < tasks; i++) {
+            arrive(before, "t" + i, null, 100);
+        }
+        before.settle();
+
+        // when
+        Admission after = new Admission(store, ONE);
+        int admitted = 0;
+        while (after.next().isPresent()) {
+            StoredTask working = admitFirst(after);
+            after.take(working.with(new TaskState.Completed(context(working)), 0), event("y"));
+            admitted++;
+        }
+
+        // then
+        assertThat(admitted).isEqualTo(tasks);
     }
 
     @Test
