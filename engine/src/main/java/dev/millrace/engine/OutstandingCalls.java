@@ -2,6 +2,8 @@ package dev.millrace.engine;
 
 import dev.millrace.schemas.Ids;
 import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashSet;
+import java.util.Set;
 import java.util.function.Function;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.Headers;
@@ -22,7 +24,15 @@ public final class OutstandingCalls<C> {
     private final Function<C, String> key;
     private final ModelCalls<C> modelCalls;
     private final int partition;
-    private @Nullable String fence;
+    private @Nullable Fence fence;
+
+    /**
+     * Stands on the topic of the replies behind everything that was there at the start.
+     *
+     * @param calls keys of what was out at the start. What was asked for since then is not among them: it is being made, or
+     *     its reply stands behind the fence
+     */
+    private record Fence(String value, Set<String> calls) {}
 
     /**
      * The calls of one partition.
@@ -39,18 +49,19 @@ public final class OutstandingCalls<C> {
 
     /** After a start or a rebalance, before any record is taken: has a fence set if there are calls that may be to repeat. */
     public void fenceOff() {
-        boolean any;
+        Set<String> calls = new LinkedHashSet<>();
         try (KeyValueIterator<String, C> outstanding = store.all()) {
-            any = outstanding.hasNext();
+            outstanding.forEachRemaining(entry -> calls.add(entry.key));
         }
-        if (any) {
-            fence = Ids.random();
-            modelCalls.fence(partition, fence);
+        if (!calls.isEmpty()) {
+            Fence set = new Fence(Ids.random(), calls);
+            modelCalls.fence(partition, set.value());
+            fence = set;
         }
     }
 
     /**
-     * Takes a record that is a fence: if it is ours, every call that is still out is made again.
+     * Takes a record that is a fence: if it is ours, every call that was out at the start and still is, is made again.
      *
      * @return false if the record is no fence
      */
@@ -59,10 +70,14 @@ public final class OutstandingCalls<C> {
         if (mark == null) {
             return false;
         }
-        if (new String(mark.value(), StandardCharsets.UTF_8).equals(fence)) {
+        Fence expected = fence;
+        if (expected != null && new String(mark.value(), StandardCharsets.UTF_8).equals(expected.value())) {
             fence = null;
-            try (KeyValueIterator<String, C> outstanding = store.all()) {
-                outstanding.forEachRemaining(entry -> modelCalls.request(partition, entry.value));
+            for (String call : expected.calls()) {
+                C outstanding = store.get(call);
+                if (outstanding != null) {
+                    modelCalls.request(partition, outstanding);
+                }
             }
         }
         return true;
