@@ -41,6 +41,7 @@ import org.slf4j.LoggerFactory;
 public class Wiring {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(Wiring.class);
+    private static final int RANDOM_DIGITS = 8;
 
     @Produces
     @Singleton
@@ -142,10 +143,16 @@ public class Wiring {
 
     private static InstanceEvents.Settings instance(AgentConfig agent, Config config) {
         return new InstanceEvents.Settings(
-                agent.instance().orElseGet(() -> hostName() + '-' + Ids.random().substring(0, 8)),
+                agent.instance().orElseGet(Wiring::instanceName),
                 config.getOptionalValue("quarkus.application.version", String.class)
                         .orElse("unknown"),
                 agent.heartbeatInterval());
+    }
+
+    /** The host and the last part of an id, which is random; its first part is the time, which two instances may share. */
+    static String instanceName() {
+        String id = Ids.random();
+        return hostName() + '-' + id.substring(id.length() - RANDOM_DIGITS);
     }
 
     /** As the operating system or the container engine says it; asking the network may take seconds. */
