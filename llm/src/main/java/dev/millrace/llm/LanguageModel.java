@@ -54,4 +54,15 @@ public interface LanguageModel {
     default @Nullable String fallbackFor(@Nullable String model) {
         return null;
     }
+
+    /**
+     * With which key of a provider a model is asked. Calls with the same key count against the same rate limit, and wait
+     * together when the provider has enough of it.
+     *
+     * @param model as in {@link ModelRequest#model()}
+     * @return what the key is called, never the key; null = there is none, and nobody is held back
+     */
+    default @Nullable String keyFor(@Nullable String model) {
+        return null;
+    }
 }

@@ -11,10 +11,13 @@ import org.jspecify.annotations.Nullable;
  * @param callId unique among the calls that wait or run
  * @param effectivePriority lower goes first
  * @param arrival orders calls of equal priority, lower first; any counter or time that grows
- * @param request builds the request; called once, on the call's own virtual thread, after a permit is free
+ * @param request builds the request; called on the call's own virtual thread, after a permit is free: once, and again
+ *     where the call had to give its permit back to wait for its provider
  * @param completion takes the final outcome, at most once: exactly once unless the call is cancelled or the dispatcher
  *     closed; called on a virtual thread, and may block
  * @param listener takes the reply while it comes; null = nobody does, and the model is asked for a whole reply
+ * @param model what the request will name, as far as that is known before it is built; null = the default model. Decides
+ *     whose rate limit the call waits for; if it turns out to be another one, it waits for that
  */
 public record ModelCall(
         String callId,
@@ -22,7 +25,19 @@ public record ModelCall(
         long arrival,
         Callable<ModelRequest> request,
         Consumer<ModelOutcome> completion,
-        @Nullable StreamListener listener) {
+        @Nullable StreamListener listener,
+        @Nullable String model) {
+
+    /** A call to the default model, as far as is known. */
+    public ModelCall(
+            String callId,
+            int effectivePriority,
+            long arrival,
+            Callable<ModelRequest> request,
+            Consumer<ModelOutcome> completion,
+            @Nullable StreamListener listener) {
+        this(callId, effectivePriority, arrival, request, completion, listener, null);
+    }
 
     /** A call whose reply is awaited as a whole. */
     public ModelCall(
@@ -31,6 +46,11 @@ public record ModelCall(
             long arrival,
             Callable<ModelRequest> request,
             Consumer<ModelOutcome> completion) {
-        this(callId, effectivePriority, arrival, request, completion, null);
+        this(callId, effectivePriority, arrival, request, completion, null, null);
+    }
+
+    /** The same call, of which is known that it will ask this model; null = the default one. */
+    public ModelCall asking(@Nullable String expected) {
+        return new ModelCall(callId, effectivePriority, arrival, request, completion, listener, expected);
     }
 }

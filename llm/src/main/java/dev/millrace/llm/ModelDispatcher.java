@@ -1,12 +1,10 @@
 package dev.millrace.llm;
 
+import dev.millrace.llm.QueuedCall.Phase;
 import java.time.Duration;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.PriorityQueue;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -19,8 +17,11 @@ import org.slf4j.LoggerFactory;
  * thread of its own, is retried here and nowhere else, and ends in one outcome. Where a model fails for good although
  * nothing is wrong with the request, its fallback is asked in what is left of the call's time.
  *
- * <p>A call keeps its permit while it waits for its next attempt. That is meant: a provider that says "too many" is
- * then asked less, whereas a returned permit would send the next call into the same refusal.
+ * <p>A call keeps its permit while it waits for its next attempt after a passing failure. Where the provider has enough
+ * of a key, because it says so or because its {@link RateLimiter limit} is reached, the call gives its permit back and waits
+ * in its place in line, and no other call with that key is started meanwhile; calls with other keys go on. The budget of
+ * a call runs from its first permit on, also while it waits in this way; what would have to wait for longer than that
+ * fails at once, or goes to the fallback.
  *
  * <p>All methods are safe for any thread and none of them waits for a model, except {@link #close}.
  */
@@ -28,31 +29,43 @@ public final class ModelDispatcher implements AutoCloseable {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(ModelDispatcher.class);
     private static final Duration CLOSE_PATIENCE = Duration.ofSeconds(5);
+    private static final String NO_KEY = "";
 
     private final LanguageModel model;
     private final DispatcherLimits limits;
     private final Backoff backoff;
     private final DispatchClock clock;
+    private final RateLimiter rates;
     private final LongAdder fallbacks = new LongAdder();
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition idle = lock.newCondition();
     // all below: guarded by lock
-    private final PriorityQueue<Entry> waiting = new PriorityQueue<>(Entry.ORDER);
-    private final Map<String, Entry> known = new HashMap<>();
+    private final CallQueue waiting = new CallQueue();
+    private final Map<String, QueuedCall> known = new HashMap<>();
     private int permitsTaken;
     private int deliveries;
     private long submissions;
     private boolean closed;
 
-    /** A dispatcher in real time. */
+    /** A dispatcher in real time, without limits on keys. */
     public ModelDispatcher(LanguageModel model, DispatcherLimits limits) {
-        this(model, limits, new SystemDispatchClock());
+        this(model, limits, RateLimiter.NONE);
+    }
+
+    /** A dispatcher in real time. */
+    public ModelDispatcher(LanguageModel model, DispatcherLimits limits, RateLimiter rates) {
+        this(model, limits, rates, new SystemDispatchClock());
     }
 
     ModelDispatcher(LanguageModel model, DispatcherLimits limits, DispatchClock clock) {
+        this(model, limits, RateLimiter.NONE, clock);
+    }
+
+    ModelDispatcher(LanguageModel model, DispatcherLimits limits, RateLimiter rates, DispatchClock clock) {
         this.model = model;
         this.limits = limits;
+        this.rates = rates;
         this.backoff = new Backoff(limits.retryBackoff(), limits.maxRetryBackoff());
         this.clock = clock;
     }
@@ -73,7 +86,8 @@ public final class ModelDispatcher implements AutoCloseable {
             if (closed || known.containsKey(call.callId())) {
                 return false;
             }
-            Entry entry = new Entry(call, submissions++);
+            String key = model.keyFor(call.model());
+            QueuedCall entry = new QueuedCall(call, key == null ? NO_KEY : key, submissions++);
             known.put(call.callId(), entry);
             waiting.add(entry);
             startWhilePermitsAreFree();
@@ -92,7 +106,7 @@ public final class ModelDispatcher implements AutoCloseable {
     public boolean cancel(String callId) {
         lock.lock();
         try {
-            Entry entry = known.get(callId);
+            QueuedCall entry = known.get(callId);
             if (entry == null || entry.phase == Phase.DELIVERING) {
                 return false;
             }
@@ -104,11 +118,21 @@ public final class ModelDispatcher implements AutoCloseable {
         }
     }
 
-    /** Calls that wait for a permit. */
+    /** Calls that wait for a permit or for their provider. */
     public int queued() {
         lock.lock();
         try {
             return waiting.size();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Those of them that could not start if there was a permit, since there is enough of their key. */
+    public int heldBack() {
+        lock.lock();
+        try {
+            return waiting.heldBack(clock.nanoTime());
         } finally {
             lock.unlock();
         }
@@ -139,7 +163,7 @@ public final class ModelDispatcher implements AutoCloseable {
         lock.lock();
         try {
             closed = true;
-            for (Entry entry : List.copyOf(known.values())) {
+            for (QueuedCall entry : List.copyOf(known.values())) {
                 if (entry.phase != Phase.DELIVERING) {
                     known.remove(entry.call.callId());
                     drop(entry);
@@ -170,7 +194,7 @@ public final class ModelDispatcher implements AutoCloseable {
         lock.lock();
         try {
             closed = true;
-            for (Entry entry : List.copyOf(waiting)) {
+            for (QueuedCall entry : waiting.all()) {
                 known.remove(entry.call.callId());
                 drop(entry);
             }
@@ -187,40 +211,63 @@ public final class ModelDispatcher implements AutoCloseable {
     }
 
     /** Under the lock. */
-    private void drop(Entry entry) {
+    private void drop(QueuedCall entry) {
         waiting.remove(entry);
         entry.phase = Phase.DROPPED;
+        entry.cancelAlarm();
         entry.interrupt();
     }
 
     /** Under the lock. */
     private void startWhilePermitsAreFree() {
         while (permitsTaken < limits.maxConcurrentCalls()) {
-            Entry entry = waiting.poll();
+            long now = clock.nanoTime();
+            QueuedCall entry = waiting.poll(now, limits.callTimeout().toNanos());
             if (entry == null) {
                 return;
             }
             permitsTaken++;
             entry.phase = Phase.RUNNING;
+            if (entry.alarm == null) {
+                entry.deadline = now + limits.callTimeout().toNanos();
+                entry.alarm = clock.after(limits.callTimeout(), () -> timeOut(entry));
+            }
+            if (rates.limits(entry.key)) {
+                entry.asksForRate = true;
+                waiting.beginAsking(entry.key);
+            }
             entry.thread =
                     Thread.ofVirtual().name("model-call-" + entry.call.callId()).start(() -> run(entry));
         }
     }
 
-    private void run(Entry entry) {
-        long deadline = clock.nanoTime() + limits.callTimeout().toNanos();
-        DispatchClock.Alarm alarm = clock.after(limits.callTimeout(), () -> timeOut(entry));
-        // stands unless call() returns: an Error (a stack overflow, a missing class) ends the call too, and not
+    /** What came of one turn of a call, that is, of the time with one permit. */
+    private sealed interface Turn {
+
+        /** It is over. */
+        record Ended(ModelOutcome outcome) implements Turn {}
+
+        /** It goes back into the line, for this key. */
+        record Again(String key) implements Turn {}
+    }
+
+    private void run(QueuedCall entry) {
+        // stands unless turn() returns: an Error (a stack overflow, a missing class) ends the call too, and not
         // silently
-        ModelOutcome outcome = new ModelOutcome.Failed(
-                new ModelCallException(ModelErrorCode.INTERNAL_ERROR, "the model call broke"), entry.attempts.get());
+        Turn turn = new Turn.Ended(new ModelOutcome.Failed(
+                new ModelCallException(ModelErrorCode.INTERNAL_ERROR, "the model call broke"), entry.attempts.get()));
         try {
-            outcome = call(entry, deadline);
+            turn = turn(entry);
         } finally {
             try {
-                alarm.cancel();
-                if (settle(entry)) {
-                    deliver(entry, outcome);
+                endAsking(entry);
+                switch (turn) {
+                    case Turn.Ended(ModelOutcome outcome) -> {
+                        if (settle(entry)) {
+                            deliver(entry, outcome);
+                        }
+                    }
+                    case Turn.Again(String key) -> requeue(entry, key);
                 }
             } finally {
                 returnPermit();
@@ -228,58 +275,138 @@ public final class ModelDispatcher implements AutoCloseable {
         }
     }
 
-    private ModelOutcome call(Entry entry, long deadline) {
+    private Turn turn(QueuedCall entry) {
         try {
             ModelRequest request = entry.call.request().call();
-            String fallback = model.fallbackFor(request.model());
-            ModelOutcome outcome = ask(entry, request, deadline);
-            // a failure of the request's own would be another model's, too
-            if (fallback == null
-                    || !(outcome instanceof ModelOutcome.Failed failed)
-                    || !failed.error().code().retryable()) {
-                return outcome;
+            if (entry.fallback == null) {
+                Turn turn = ask(entry, request);
+                String fallback = model.fallbackFor(request.model());
+                // a failure of the request's own would be another model's, too
+                if (fallback == null
+                        || !(turn instanceof Turn.Ended(ModelOutcome.Failed failed))
+                        || !failed.error().code().retryable()) {
+                    return turn;
+                }
+                turnToFallback(entry, request, fallback, failed.error());
             }
-            LOGGER.atWarn()
-                    .addKeyValue("callId", entry.call.callId())
-                    .addKeyValue("errorCode", failed.error().code().wireName())
-                    .addKeyValue("model", request.model() == null ? model.name() : request.model())
-                    .addKeyValue("fallback", fallback)
-                    .log("a model failed for good; its fallback is asked");
-            fallbacks.increment();
-            return switch (ask(entry, request.to(fallback), deadline)) {
-                case ModelOutcome.Replied replied ->
-                    new ModelOutcome.Replied(replied.reply(), replied.attempts(), failed.error());
-                case ModelOutcome.Failed both -> both;
-            };
+            return answeredInstead(entry, ask(entry, request.to(entry.fallback)));
         } catch (InterruptedException e) {
             // dropped or timed out; whoever interrupted has settled the call
-            return new ModelOutcome.Failed(
+            return new Turn.Ended(new ModelOutcome.Failed(
                     new ModelCallException(ModelErrorCode.CANCELLED, "the model call was interrupted"),
-                    entry.attempts.get());
+                    entry.attempts.get()));
         } catch (Exception e) {
             // the request builder and the model are foreign code here: whatever they throw ends this call and no other
             LOGGER.atError()
                     .addKeyValue("callId", entry.call.callId())
                     .setCause(e)
                     .log("a model call broke");
-            return new ModelOutcome.Failed(internal(e), entry.attempts.get());
+            return new Turn.Ended(new ModelOutcome.Failed(internal(e), entry.attempts.get()));
         }
     }
 
-    /** One model, with its retries. */
-    private ModelOutcome ask(Entry entry, ModelRequest request, long deadline) throws InterruptedException {
-        for (int attempt = 1; ; attempt++) {
+    private void turnToFallback(QueuedCall entry, ModelRequest request, String fallback, ModelCallException failure) {
+        LOGGER.atWarn()
+                .addKeyValue("callId", entry.call.callId())
+                .addKeyValue("errorCode", failure.code().wireName())
+                .addKeyValue("model", request.model() == null ? model.name() : request.model())
+                .addKeyValue("fallback", fallback)
+                .log("a model failed for good; its fallback is asked");
+        fallbacks.increment();
+        entry.fallback = fallback;
+        entry.insteadOf = failure;
+        entry.attemptsOfModel = 0;
+    }
+
+    private static Turn answeredInstead(QueuedCall entry, Turn turn) {
+        return turn instanceof Turn.Ended(ModelOutcome.Replied replied)
+                ? new Turn.Ended(new ModelOutcome.Replied(replied.reply(), replied.attempts(), entry.insteadOf))
+                : turn;
+    }
+
+    /** One model, with its retries, as far as they come with this permit. */
+    private Turn ask(QueuedCall entry, ModelRequest request) throws InterruptedException {
+        String key = model.keyFor(request.model());
+        if (key == null) {
+            return askWithPermission(entry, request, null, null);
+        }
+        Duration held = heldFor(key);
+        if (!held.isZero()) {
+            return waitForKey(entry, key, held);
+        }
+        if (!rates.limits(key)) {
+            return askWithPermission(entry, request, key, null);
+        }
+        if (!entry.asksForRate || !entry.key.equals(key)) {
+            return new Turn.Again(key); // only known now that the request is built: stand in that line
+        }
+        try {
+            return switch (rates.ask(key, TokenEstimate.of(request))) {
+                case RateLimiter.Granted granted -> {
+                    endAsking(entry);
+                    yield askWithPermission(entry, request, key, granted);
+                }
+                case RateLimiter.Refused(Duration wait) -> {
+                    hold(key, wait);
+                    yield waitForKey(entry, key, wait);
+                }
+            };
+        } catch (ModelCallException e) {
+            return new Turn.Ended(new ModelOutcome.Failed(e, entry.attempts.get()));
+        }
+    }
+
+    private Turn waitForKey(QueuedCall entry, String key, Duration wait) {
+        if (clock.nanoTime() + wait.toNanos() - entry.deadline < 0) {
+            return new Turn.Again(key);
+        }
+        return new Turn.Ended(new ModelOutcome.Failed(
+                new ModelCallException(
+                        ModelErrorCode.RATE_LIMITED,
+                        "the key " + key + " is used up for another " + wait
+                                + ", which is longer than this call may still take",
+                        true,
+                        wait,
+                        null),
+                entry.attempts.get()));
+    }
+
+    /**
+     * Asks until there is an outcome, or until the call has to stand in line again.
+     *
+     * @param key null = there is none
+     * @param granted for the first attempt; null = the key is not limited
+     */
+    private Turn askWithPermission(
+            QueuedCall entry, ModelRequest request, @Nullable String key, RateLimiter.@Nullable Granted granted)
+            throws InterruptedException {
+        while (true) {
             if (Thread.interrupted()) {
+                if (granted != null) {
+                    rates.release(granted);
+                }
                 throw new InterruptedException(); // nobody wants the reply any more: do not even ask
             }
             try {
-                return new ModelOutcome.Replied(attempt(entry, request), entry.attempts.get());
+                ModelReply reply = attempt(entry, request);
+                if (granted != null) {
+                    rates.settle(
+                            granted, reply.usage().inputTokens() + reply.usage().outputTokens());
+                }
+                if (key != null && reply.nextRequestIn() != null) {
+                    hold(key, reply.nextRequestIn());
+                }
+                return new Turn.Ended(new ModelOutcome.Replied(reply, entry.attempts.get()));
             } catch (ModelCallException e) {
-                Duration pause = pauseBeforeRetry(entry, attempt, e);
+                Duration pause = pauseBeforeRetry(entry, ++entry.attemptsOfModel, e);
+                String used = e.code() == ModelErrorCode.RATE_LIMITED && e.retryable() ? key : null;
+                if (used != null) {
+                    hold(used, pause);
+                }
                 if (!e.retryable()
-                        || attempt >= limits.maxAttempts()
-                        || clock.nanoTime() + pause.toNanos() >= deadline) {
-                    return new ModelOutcome.Failed(e, entry.attempts.get());
+                        || entry.attemptsOfModel >= limits.maxAttempts()
+                        || clock.nanoTime() + pause.toNanos() - entry.deadline >= 0) {
+                    return new Turn.Ended(new ModelOutcome.Failed(e, entry.attempts.get()));
                 }
                 LOGGER.atInfo()
                         .addKeyValue("callId", entry.call.callId())
@@ -287,12 +414,82 @@ public final class ModelDispatcher implements AutoCloseable {
                         .addKeyValue("attempt", entry.attempts.get())
                         .addKeyValue("pauseMs", pause.toMillis())
                         .log("a model call failed and is tried again");
+                if (used != null) {
+                    return new Turn.Again(used);
+                }
                 clock.sleep(pause);
+                if (key != null && granted != null) {
+                    return new Turn.Again(key); // each attempt needs a permission of its own
+                }
             }
         }
     }
 
-    private ModelReply attempt(Entry entry, ModelRequest request) throws ModelCallException {
+    private Duration heldFor(String key) {
+        lock.lock();
+        try {
+            return Duration.ofNanos(waiting.heldFor(key, clock.nanoTime()));
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Starts no call with this key for so long. */
+    private void hold(String key, Duration pause) {
+        lock.lock();
+        try {
+            long now = clock.nanoTime();
+            waiting.hold(key, now + pause.toNanos(), now);
+        } finally {
+            lock.unlock();
+        }
+        clock.after(pause, this::lookAgain);
+    }
+
+    private void lookAgain() {
+        lock.lock();
+        try {
+            startWhilePermitsAreFree();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Lets the next call with the same key ask, once this one has its answer. */
+    private void endAsking(QueuedCall entry) {
+        lock.lock();
+        try {
+            if (entry.asksForRate) {
+                entry.asksForRate = false;
+                waiting.endAsking(entry.key);
+                startWhilePermitsAreFree();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void requeue(QueuedCall entry, String key) {
+        lock.lock();
+        try {
+            entry.thread = null;
+            if (entry.phase != Phase.RUNNING) {
+                return;
+            }
+            if (closed) {
+                known.remove(entry.call.callId(), entry);
+                drop(entry);
+                return;
+            }
+            entry.phase = Phase.WAITING;
+            entry.key = key;
+            waiting.add(entry);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private ModelReply attempt(QueuedCall entry, ModelRequest request) throws ModelCallException {
         int attempt = entry.attempts.incrementAndGet();
         StreamListener listener = entry.call.listener();
         if (listener == null) {
@@ -313,7 +510,7 @@ public final class ModelDispatcher implements AutoCloseable {
     }
 
     /** Whether somebody still waits for this call: no delta begins after a cancel or a time-out. */
-    private boolean isWanted(Entry entry) {
+    private boolean isWanted(QueuedCall entry) {
         lock.lock();
         try {
             return entry.phase == Phase.RUNNING;
@@ -322,7 +519,7 @@ public final class ModelDispatcher implements AutoCloseable {
         }
     }
 
-    private Duration pauseBeforeRetry(Entry entry, int attempt, ModelCallException e) {
+    private Duration pauseBeforeRetry(QueuedCall entry, int attempt, ModelCallException e) {
         Duration pause = backoff.after(attempt, entry.call.callId());
         Duration asked = e.retryAfter();
         return asked != null && asked.compareTo(pause) > 0 ? asked : pause;
@@ -339,12 +536,15 @@ public final class ModelDispatcher implements AutoCloseable {
     }
 
     /** On the alarm's thread: the outcome does not wait for the model to notice the interrupt. */
-    private void timeOut(Entry entry) {
+    private void timeOut(QueuedCall entry) {
+        String waitedFor;
         lock.lock();
         try {
-            if (entry.phase != Phase.RUNNING) {
+            if (entry.phase != Phase.RUNNING && entry.phase != Phase.WAITING) {
                 return;
             }
+            waitedFor = entry.phase == Phase.WAITING ? ", waiting for the key " + entry.key : "";
+            waiting.remove(entry);
             entry.phase = Phase.DELIVERING;
             deliveries++;
             entry.interrupt();
@@ -353,14 +553,14 @@ public final class ModelDispatcher implements AutoCloseable {
         }
         ModelCallException error = new ModelCallException(
                 ModelErrorCode.TIMEOUT,
-                "no outcome within " + limits.callTimeout() + " (" + SettingRules.PREFIX + "call-timeout)");
+                "no outcome within " + limits.callTimeout() + " (" + SettingRules.PREFIX + "call-timeout)" + waitedFor);
         Thread.ofVirtual()
                 .name("model-call-timeout-" + entry.call.callId())
                 .start(() -> deliver(entry, new ModelOutcome.Failed(error, entry.attempts.get())));
     }
 
     /** Whether this thread is the one that delivers the outcome. From here on nobody interrupts it. */
-    private boolean settle(Entry entry) {
+    private boolean settle(QueuedCall entry) {
         lock.lock();
         try {
             entry.thread = null;
@@ -368,6 +568,7 @@ public final class ModelDispatcher implements AutoCloseable {
                 return false;
             }
             entry.phase = Phase.DELIVERING;
+            entry.cancelAlarm();
             deliveries++;
             return true;
         } finally {
@@ -375,7 +576,7 @@ public final class ModelDispatcher implements AutoCloseable {
         }
     }
 
-    private void deliver(Entry entry, ModelOutcome outcome) {
+    private void deliver(QueuedCall entry, ModelOutcome outcome) {
         Thread.interrupted(); // a model may have left the flag behind; the completion is not what was interrupted
         try {
             entry.call.completion().accept(outcome);
@@ -389,7 +590,7 @@ public final class ModelDispatcher implements AutoCloseable {
         }
     }
 
-    private void delivered(Entry entry) {
+    private void delivered(QueuedCall entry) {
         lock.lock();
         try {
             known.remove(entry.call.callId(), entry);
@@ -408,43 +609,6 @@ public final class ModelDispatcher implements AutoCloseable {
             idle.signalAll();
         } finally {
             lock.unlock();
-        }
-    }
-
-    private enum Phase {
-        WAITING,
-        RUNNING,
-        /** Its completion is being called; the id is still taken. */
-        DELIVERING,
-        /** Cancelled or closed: nobody wants its outcome. */
-        DROPPED
-    }
-
-    /** A call and where it stands; the fields that change are guarded by the lock, except the count of attempts. */
-    private static final class Entry {
-
-        static final Comparator<Entry> ORDER = Comparator.<Entry>comparingInt(e -> e.call.effectivePriority())
-                .thenComparingLong(e -> e.call.arrival())
-                .thenComparingLong(e -> e.submission);
-
-        final ModelCall call;
-        final long submission;
-        Phase phase = Phase.WAITING;
-
-        @Nullable
-        Thread thread;
-
-        final AtomicInteger attempts = new AtomicInteger(); // the alarm's thread reads it
-
-        Entry(ModelCall call, long submission) {
-            this.call = call;
-            this.submission = submission;
-        }
-
-        void interrupt() {
-            if (thread != null) {
-                thread.interrupt();
-            }
         }
     }
 }

@@ -1,5 +1,6 @@
 package dev.millrace.llm;
 
+import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -10,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param reasoning what the provider let us see of the model's thinking; null if nothing, never empty
  * @param toolCalls in the model's order; empty if it only answered
  * @param model what answered, as the provider calls it
+ * @param nextRequestIn how long the provider will take no further request with this key; null if it says nothing like it
  */
 public record ModelReply(
         @Nullable String text,
@@ -17,7 +19,8 @@ public record ModelReply(
         List<ToolCallRequest> toolCalls,
         FinishReason finishReason,
         Usage usage,
-        String model) {
+        String model,
+        @Nullable Duration nextRequestIn) {
 
     public ModelReply {
         toolCalls = List.copyOf(toolCalls);
@@ -25,9 +28,25 @@ public record ModelReply(
         reasoning = reasoning == null || reasoning.isEmpty() ? null : reasoning;
     }
 
+    /** A reply of a provider that takes further requests. */
+    public ModelReply(
+            @Nullable String text,
+            @Nullable String reasoning,
+            List<ToolCallRequest> toolCalls,
+            FinishReason finishReason,
+            Usage usage,
+            String model) {
+        this(text, reasoning, toolCalls, finishReason, usage, model, null);
+    }
+
     /** The same reply with other counts. */
     public ModelReply using(Usage counted) {
-        return new ModelReply(text, reasoning, toolCalls, finishReason, counted, model);
+        return new ModelReply(text, reasoning, toolCalls, finishReason, counted, model, nextRequestIn);
+    }
+
+    /** The same reply of a provider that will take no further request for so long; null = it says nothing like it. */
+    public ModelReply beforeNext(@Nullable Duration pause) {
+        return new ModelReply(text, reasoning, toolCalls, finishReason, usage, model, pause);
     }
 
     /**

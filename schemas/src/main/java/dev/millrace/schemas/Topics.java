@@ -59,6 +59,7 @@ public record Topics(String prefix) {
      */
     public static final int MAX_COPY_BYTES = 2 * MAX_EVENT_BYTES;
 
+    private static final Duration ONE_HOUR = Duration.ofHours(1);
     private static final Duration ONE_DAY = Duration.ofDays(1);
     private static final Duration ONE_WEEK = Duration.ofDays(7);
     private static final Duration ONE_MONTH = Duration.ofDays(30);
@@ -122,6 +123,11 @@ public record Topics(String prefix) {
     /** Tool results that are too large for an event, in pieces. */
     public String content() {
         return prefix + "content";
+    }
+
+    /** Who asked providers for what, so that all instances together keep to a key's limits. */
+    public String rates() {
+        return prefix + "rates";
     }
 
     /** What could not be read or processed, with reason and origin headers. */
@@ -189,6 +195,17 @@ public record Topics(String prefix) {
                 MAX_EVENT_BYTES,
                 "tool",
                 "tool"));
+        topics.add(new Topic(
+                rates(),
+                "Requests to providers, in the one order that decides who keeps within a key's limits",
+                "name of the provider's key",
+                // the order of one key is all that counts
+                false,
+                Cleanup.DELETE,
+                ONE_HOUR,
+                MAX_EVENT_BYTES,
+                "agent",
+                "agent"));
         topics.add(new Topic(
                 deadLetters(),
                 "What could not be read or processed, with the reason and the origin in headers",

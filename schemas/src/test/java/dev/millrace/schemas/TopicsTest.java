@@ -26,6 +26,7 @@ class TopicsTest {
                         "acme.journal",
                         "acme.definitions",
                         "acme.content",
+                        "acme.rates",
                         "acme.dead-letters");
     }
 

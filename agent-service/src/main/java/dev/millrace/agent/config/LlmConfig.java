@@ -25,6 +25,9 @@ public interface LlmConfig {
     /** Models by the name that agents use, such as fast, balanced and powerful; see {@code docs/models.md}. */
     Map<String, Model> models();
 
+    /** Limits of providers' keys, by the names of the keys; see {@code docs/models.md}. */
+    Map<String, Key> keys();
+
     /** Model calls that may run at the same time in this instance. At least 1 (F-103). */
     @WithDefault("3")
     int maxConcurrentCalls();
@@ -62,6 +65,24 @@ public interface LlmConfig {
         SCRIPTED
     }
 
+    /** What may be asked with one key of a provider, by all instances together. */
+    interface Key {
+
+        /** Requests in any window. Absent = any number. */
+        Optional<Integer> maxRequests();
+
+        /** Tokens in any window, input and output. Absent = any number. */
+        Optional<Long> maxTokens();
+
+        /** The time that the limits are for; it slides. */
+        @WithDefault("1m")
+        Duration window();
+
+        /** How much later than its permission a request may reach the provider; so much longer than the window it counts. */
+        @WithDefault("2s")
+        Duration margin();
+    }
+
     /** One model. */
     interface Model {
 
@@ -79,6 +100,13 @@ public interface LlmConfig {
 
         /** A file that holds the key and nothing else. */
         Optional<Path> apiKeyFile();
+
+        /**
+         * What its key is called under {@code keys}; models that share a key share its limits. Absent = {@code openai},
+         * {@code anthropic}, {@code gemini} or {@code ollama} for that provider's usual key, the model's own name for any
+         * other.
+         */
+        Optional<String> key();
 
         /** For the connection. */
         @WithDefault("10s")

@@ -3,6 +3,7 @@ package dev.millrace.agent.config;
 import dev.millrace.llm.DispatcherLimits;
 import dev.millrace.llm.config.LlmSettings;
 import dev.millrace.llm.config.Price;
+import dev.millrace.llm.rates.RateLimit;
 import dev.millrace.llm.remote.RemoteSettings;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -26,7 +27,14 @@ final class ModelSettings {
                         config.maxAttempts(),
                         config.callTimeout(),
                         config.retryBackoff(),
-                        config.maxRetryBackoff()));
+                        config.maxRetryBackoff()),
+                config.keys().entrySet().stream()
+                        .collect(Collectors.toMap(Map.Entry::getKey, e -> limit(e.getKey(), e.getValue()))));
+    }
+
+    private static RateLimit limit(String name, LlmConfig.Key key) {
+        return new RateLimit(
+                name, key.maxRequests().orElse(null), key.maxTokens().orElse(null), key.window(), key.margin());
     }
 
     private static LlmSettings.NamedModel model(String name, LlmConfig.Model model) {
@@ -42,7 +50,8 @@ final class ModelSettings {
                         model.model().orElse(null),
                         model.baseUrl().orElse(null),
                         model.apiKeyEnv().orElse(null),
-                        model.apiKeyFile().orElse(null)),
+                        model.apiKeyFile().orElse(null),
+                        model.key().orElse(null)),
                 new RemoteSettings.Timeouts(
                         "models." + name + ".",
                         model.connectTimeout(),

@@ -6,6 +6,7 @@ import dev.millrace.agent.core.TaskLimits;
 import dev.millrace.agent.files.BuiltInAgents;
 import dev.millrace.agent.kafka.Definitions;
 import dev.millrace.agent.kafka.InstanceEvents;
+import dev.millrace.agent.kafka.SharedRates;
 import dev.millrace.agent.projection.TaskProjection;
 import dev.millrace.agent.rest.AgentCatalogue;
 import dev.millrace.agent.rest.Catalogue;
@@ -33,6 +34,7 @@ import jakarta.enterprise.inject.Produces;
 import jakarta.inject.Singleton;
 import jakarta.interceptor.Interceptor;
 import java.util.List;
+import java.util.Map;
 import org.eclipse.microprofile.config.Config;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -68,9 +70,52 @@ public class Wiring {
 
     @Produces
     @Singleton
-    ModelDispatcher dispatcher(LanguageModel model, LlmConfig config, MeterRegistry metrics) {
+    SharedRates rates(LlmConfig llm, TopicsConfig topics, Config config, MeterRegistry metrics) {
+        SharedRates rates = new SharedRates(
+                kafka(config),
+                new Topics(topics.prefix()).rates(),
+                ModelSettings.of(llm).keys());
+        for (String key : rates.keys()) {
+            Gauge.builder(
+                            "millrace.llm.rate.requests",
+                            rates,
+                            all -> all.used(key).requests())
+                    .description("Requests of all instances that count against the limit of a provider's key")
+                    .tag("key", key)
+                    .register(metrics);
+            Gauge.builder(
+                            "millrace.llm.rate.tokens",
+                            rates,
+                            all -> all.used(key).tokens())
+                    .description("Tokens of all instances that count against the limit of a provider's key")
+                    .tag("key", key)
+                    .register(metrics);
+            FunctionCounter.builder(
+                            "millrace.llm.rate.granted",
+                            rates,
+                            all -> all.used(key).granted())
+                    .description("Requests of this instance that the limit of a provider's key had room for")
+                    .tag("key", key)
+                    .register(metrics);
+            FunctionCounter.builder(
+                            "millrace.llm.rate.refused",
+                            rates,
+                            all -> all.used(key).refused())
+                    .description("How often this instance asked and there was no room")
+                    .tag("key", key)
+                    .register(metrics);
+        }
+        return rates;
+    }
+
+    @Produces
+    @Singleton
+    ModelDispatcher dispatcher(LanguageModel model, LlmConfig config, SharedRates rates, MeterRegistry metrics) {
         ModelDispatcher dispatcher =
-                new ModelDispatcher(model, ModelSettings.of(config).limits());
+                new ModelDispatcher(model, ModelSettings.of(config).limits(), rates);
+        Gauge.builder("millrace.llm.calls.held.back", dispatcher, ModelDispatcher::heldBack)
+                .description("Model calls that wait because there is enough of their provider's key for now")
+                .register(metrics);
         Gauge.builder("millrace.llm.calls.queued", dispatcher, ModelDispatcher::queued)
                 .description("Model calls that wait for a permit")
                 .register(metrics);
@@ -86,10 +131,11 @@ public class Wiring {
     @Produces
     @Singleton
     AgentRuntime runtime(RuntimeSettings settings, Config config, AgentRuntime.Parts parts) {
-        return new AgentRuntime(
-                ClientSettings.of(config.getPropertyNames(), name -> config.getOptionalValue(name, String.class)),
-                settings.value(),
-                parts);
+        return new AgentRuntime(kafka(config), settings.value(), parts);
+    }
+
+    private static Map<String, Object> kafka(Config config) {
+        return ClientSettings.of(config.getPropertyNames(), name -> config.getOptionalValue(name, String.class));
     }
 
     @Produces
@@ -181,12 +227,15 @@ public class Wiring {
     void start(
             @Observes @Priority(Interceptor.Priority.APPLICATION + 100) StartupEvent event,
             AgentRuntime runtime,
+            SharedRates rates,
             LanguageModel model) {
         LOGGER.info("Model calls are answered by: {}", model.description());
+        rates.start();
         runtime.start();
     }
 
-    void stop(@Observes ShutdownEvent event, AgentRuntime runtime) {
-        runtime.close();
+    void stop(@Observes ShutdownEvent event, AgentRuntime runtime, SharedRates rates) {
+        runtime.close(); // with it the calls that ask for their rates
+        rates.close();
     }
 }

@@ -58,14 +58,24 @@ final class Prompts {
         List<ToolSpec> tools = new ArrayList<>();
         routing.visibleTo(call.agent().reference()).forEach(tool -> tools.add(spec(tool)));
         tools.add(ASK_USER_SPEC);
-        String asked = call.agent().model();
         return new ModelRequest(
                 call.callId(),
-                asked == null ? agent.model().name() : asked,
+                model(call, agent),
                 messages,
                 tools,
                 agent.model().temperature(),
                 null);
+    }
+
+    /** Which model a call will name, as far as is known before the call is made; null = the default one. */
+    @Nullable
+    String modelOf(OutstandingCall call) {
+        return model(call, agents.of(call.agent().reference()));
+    }
+
+    private static @Nullable String model(OutstandingCall call, AgentDefinition agent) {
+        String asked = call.agent().model();
+        return asked == null ? agent.model().name() : asked;
     }
 
     private static ToolSpec spec(ToolDefinition tool) {

@@ -60,11 +60,12 @@ public final class Thinker implements ModelCalls<OutstandingCall> {
     @Override
     public void request(int partition, OutstandingCall call) {
         dispatcher.submit(new ModelCall(
-                call.key(),
-                call.priority(),
-                call.requestedAtMs(),
-                () -> build(partition, call),
-                outcome -> answer(call, outcome)));
+                        call.key(),
+                        call.priority(),
+                        call.requestedAtMs(),
+                        () -> build(partition, call),
+                        outcome -> answer(call, outcome))
+                .asking(prompts.modelOf(call)));
     }
 
     @Override

@@ -18,7 +18,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /** Makes the models that the settings and the environment ask for. */
@@ -68,8 +70,18 @@ public final class LanguageModels {
         Map<String, NamedModels.Named> models = new TreeMap<>();
         settings.models().forEach((name, model) -> models.put(name, named(name, model, name.equals(defaultName))));
         if (!models.containsKey(defaultName)) {
-            models.put(defaultName, new NamedModels.Named(unnamedDefault(), null, null));
+            Provider provider = providerOfEnvironment();
+            models.put(
+                    defaultName,
+                    new NamedModels.Named(
+                            provider == null
+                                    ? scripted(settings.scripted())
+                                    : new RemoteModel(remote(provider, variable(MILLRACE_MODEL))),
+                            null,
+                            null,
+                            provider == null ? null : provider.wireName()));
         }
+        checkKeys(models);
         return new NamedModels(models, defaultName);
     }
 
@@ -104,18 +116,39 @@ public final class LanguageModels {
                 : "one of " + String.join(", ", settings.models().keySet());
     }
 
-    private LanguageModel unnamedDefault() {
+    /** Limits of a key that no model uses are a slip of the pen, and the key that was meant has none. */
+    private void checkKeys(Map<String, NamedModels.Named> models) {
+        Set<String> used = new TreeSet<>();
+        models.values().forEach(model -> {
+            if (model.key() != null) {
+                used.add(model.key());
+            }
+        });
+        for (String name : settings.keys().keySet()) {
+            if (!used.contains(name)) {
+                throw SettingRules.violation(
+                        "keys." + name,
+                        used.isEmpty()
+                                ? "nothing, since no model that is set up is asked with a key"
+                                : "the name of a key that a model is asked with, which are " + String.join(", ", used),
+                        "limits for a key that none is asked with");
+            }
+        }
+    }
+
+    /** Who the environment has a key or an endpoint for; null if nobody, or if a script is to answer. */
+    private @Nullable Provider providerOfEnvironment() {
         if (settings.scripted().script() == null) {
             for (Provider provider : Provider.values()) {
                 boolean key = provider.wantsKey() && variable(provider.keyVariable()) != null;
                 boolean endpoint = variable(provider.urlVariable()) != null;
                 // for these two an endpoint alone is enough: many of them want no key
                 if (key || (endpoint && (provider == Provider.OPENAI || provider == Provider.OLLAMA))) {
-                    return new RemoteModel(remote(provider, variable(MILLRACE_MODEL)));
+                    return provider;
                 }
             }
         }
-        return scripted(settings.scripted());
+        return null;
     }
 
     private RemoteSettings remote(Provider provider, @Nullable String model) {
@@ -137,16 +170,39 @@ public final class LanguageModels {
             throw SettingRules.violation(
                     key(name, "fallback"), "the name of another model under models", "\"" + fallback + "\"");
         }
+        Provider provider = provider(model.kind());
         LanguageModel made =
-                switch (model.kind()) {
-                    case OPENAI -> new RemoteModel(remote(name, Provider.OPENAI, model, isDefault));
-                    case ANTHROPIC -> new RemoteModel(remote(name, Provider.ANTHROPIC, model, isDefault));
-                    case GEMINI -> new RemoteModel(remote(name, Provider.GEMINI, model, isDefault));
-                    case OLLAMA -> new RemoteModel(remote(name, Provider.OLLAMA, model, isDefault));
-                    case SCRIPTED -> scripted(model.script());
-                };
+                provider == null ? scripted(model.script()) : new RemoteModel(remote(name, provider, model, isDefault));
         LanguageModel heard = model.recording() == null ? made : new RecordingModel(made, model.recording());
-        return new NamedModels.Named(heard, model.price(), fallback);
+        return new NamedModels.Named(heard, model.price(), fallback, keyOf(name, model));
+    }
+
+    /** What the key of a model is called where limits are set. */
+    private static @Nullable String keyOf(String name, NamedModel model) {
+        LlmSettings.Endpoint endpoint = model.endpoint();
+        if (endpoint.keyName() != null) {
+            if (endpoint.keyName().isBlank()) {
+                throw SettingRules.violation(key(name, "key"), "the name of a key", "a blank text");
+            }
+            return endpoint.keyName();
+        }
+        Provider provider = provider(model.kind());
+        if (provider == null) {
+            return null;
+        }
+        boolean usual = endpoint.baseUrl() == null && endpoint.apiKeyEnv() == null && endpoint.apiKeyFile() == null;
+        return usual ? provider.wireName() : name;
+    }
+
+    /** Null for the scripted model. */
+    private static @Nullable Provider provider(LlmSettings.Kind kind) {
+        return switch (kind) {
+            case OPENAI -> Provider.OPENAI;
+            case ANTHROPIC -> Provider.ANTHROPIC;
+            case GEMINI -> Provider.GEMINI;
+            case OLLAMA -> Provider.OLLAMA;
+            case SCRIPTED -> null;
+        };
     }
 
     private RemoteSettings remote(String name, Provider provider, NamedModel model, boolean isDefault) {

@@ -1,6 +1,7 @@
 package dev.millrace.llm.config;
 
 import dev.millrace.llm.DispatcherLimits;
+import dev.millrace.llm.rates.RateLimit;
 import dev.millrace.llm.remote.RemoteSettings;
 import java.net.URI;
 import java.nio.file.Path;
@@ -17,16 +18,28 @@ import org.jspecify.annotations.Nullable;
  * @param models models by the name that agents use ({@code models.<name>.*})
  * @param scripted the scripted model as the default ({@code scripted.*})
  * @param limits permits, retries and budgets of the dispatcher
+ * @param keys limits of keys by what the keys are called ({@code keys.<name>.*})
  */
 public record LlmSettings(
-        @Nullable String defaultModel, Map<String, NamedModel> models, Scripted scripted, DispatcherLimits limits) {
+        @Nullable String defaultModel,
+        Map<String, NamedModel> models,
+        Scripted scripted,
+        DispatcherLimits limits,
+        Map<String, RateLimit> keys) {
 
     /** Nothing set: the environment decides, and without it the scripted model with its own script answers. */
     public static final LlmSettings DEFAULTS =
             new LlmSettings(null, Map.of(), Scripted.DEFAULTS, DispatcherLimits.DEFAULTS);
 
+    /** Settings without limits on keys. */
+    public LlmSettings(
+            @Nullable String defaultModel, Map<String, NamedModel> models, Scripted scripted, DispatcherLimits limits) {
+        this(defaultModel, models, scripted, limits, Map.of());
+    }
+
     public LlmSettings {
         models = Collections.unmodifiableMap(new TreeMap<>(models));
+        keys = Collections.unmodifiableMap(new TreeMap<>(keys));
     }
 
     /** The kinds of model. */
@@ -47,7 +60,7 @@ public record LlmSettings(
      * One model.
      *
      * @param kind who answers ({@code provider})
-     * @param endpoint where and with which key; for the scripted model nothing of it counts
+     * @param endpoint where and with which key; for the scripted model nothing of it counts but the name of the key
      * @param timeouts how long to wait for what
      * @param budget how much it may say and think
      * @param price what it costs; null = unknown
@@ -74,15 +87,24 @@ public record LlmSettings(
      * @param apiKeyEnv the environment variable with the key ({@code api-key-env}); null = the provider's usual one, and
      *     none if there is a base URL
      * @param apiKeyFile a file with the key ({@code api-key-file}); null = none
+     * @param keyName what the key is called where its limits are set ({@code key}), the scripted model's too; null = the
+     *     provider's name for its usual key, and the model's own name for any other
      */
     public record Endpoint(
             @Nullable String model,
             @Nullable URI baseUrl,
             @Nullable String apiKeyEnv,
-            @Nullable Path apiKeyFile) {
+            @Nullable Path apiKeyFile,
+            @Nullable String keyName) {
 
         /** The provider's own, with its usual key. */
         public static final Endpoint DEFAULTS = new Endpoint(null, null, null, null);
+
+        /** An endpoint whose key has no name of its own. */
+        public Endpoint(
+                @Nullable String model, @Nullable URI baseUrl, @Nullable String apiKeyEnv, @Nullable Path apiKeyFile) {
+            this(model, baseUrl, apiKeyEnv, apiKeyFile, null);
+        }
     }
 
     /**

@@ -30,11 +30,13 @@ final class NamedModels implements LanguageModel {
      *
      * @param price null = unknown
      * @param fallback the name of another one; null = none
+     * @param key what the key is called that it is asked with; null = it needs none
      */
     record Named(
             LanguageModel model,
             @Nullable Price price,
-            @Nullable String fallback) {}
+            @Nullable String fallback,
+            @Nullable String key) {}
 
     /** Models by name, the default among them. */
     NamedModels(Map<String, Named> models, String defaultName) {
@@ -74,6 +76,11 @@ final class NamedModels implements LanguageModel {
     @Override
     public @Nullable String fallbackFor(@Nullable String model) {
         return named(model).fallback();
+    }
+
+    @Override
+    public @Nullable String keyFor(@Nullable String model) {
+        return named(model).key();
     }
 
     private Named named(@Nullable String name) {

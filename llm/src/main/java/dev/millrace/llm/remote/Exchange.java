@@ -21,6 +21,7 @@ import java.net.http.HttpConnectTimeoutException;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -144,6 +145,7 @@ final class Exchange implements HttpClient {
                     });
         }
         if (response.statusCode() / 100 == 2) {
+            notes.nextRequestIn = RateHeaders.nextRequestIn(response.headers(), Instant.now());
             return response;
         }
         try (TimedBody body = response.body()) {

@@ -1,6 +1,7 @@
 package dev.millrace.llm.remote;
 
 import dev.millrace.llm.ModelReply.Usage;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,6 +30,10 @@ final class Notes {
     /** The provider's name for what its filter found; null if it found nothing. */
     @Nullable
     String filtered;
+
+    /** How long the provider will take no further request; null if it says nothing like it. */
+    @Nullable
+    Duration nextRequestIn;
 
     /** How many tool calls there were so far. */
     int calls;

@@ -108,7 +108,8 @@ public final class RemoteModel implements LanguageModel {
         }
         String asked = Objects.requireNonNullElse(request.model(), settings.model());
         ModelReply reply = Messages.toReply(request, Objects.requireNonNullElse(notes.model, asked), response)
-                .using(notes.usage());
+                .using(notes.usage())
+                .beforeNext(notes.nextRequestIn);
         boolean nothing = reply.text() == null && reply.toolCalls().isEmpty();
         if (nothing || notes.refusal != null) {
             refuse(notes);

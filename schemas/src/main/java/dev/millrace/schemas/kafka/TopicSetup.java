@@ -28,6 +28,7 @@ import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.config.TopicConfig;
 import org.apache.kafka.common.errors.TopicExistsException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
+import org.apache.kafka.common.record.TimestampType;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -185,6 +186,13 @@ public final class TopicSetup {
         if (topic.cleanup() == Cleanup.DELETE) {
             config.put(
                     TopicConfig.RETENTION_MS_CONFIG,
+                    Long.toString(topic.retention().toMillis()));
+        }
+        if (topic.name().equals(topics.rates())) {
+            // one clock for all who claim, and pieces that are small enough for the retention to mean something
+            config.put(TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG, TimestampType.LOG_APPEND_TIME.name);
+            config.put(
+                    TopicConfig.SEGMENT_MS_CONFIG,
                     Long.toString(topic.retention().toMillis()));
         }
         Optional<Short> replication = settings.replication() == TopicSettings.BROKER_DEFAULT

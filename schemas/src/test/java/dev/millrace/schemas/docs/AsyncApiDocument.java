@@ -28,6 +28,7 @@ final class AsyncApiDocument {
     private static final String ANY_RECORD = "AnyRecord";
     private static final String TOOL_DEFINITION = "ToolDefinition";
     private static final String CONTENT = "Content";
+    private static final String RATE_CLAIM = "RateClaim";
 
     private AsyncApiDocument() {}
 
@@ -125,6 +126,9 @@ final class AsyncApiDocument {
         if (topic.name().equals(TOPICS.content())) {
             return List.of(CONTENT);
         }
+        if (topic.name().equals(TOPICS.rates())) {
+            return List.of(RATE_CLAIM);
+        }
         if (topic.name().equals(TOPICS.requests(Topics.BUILT_IN_TOOLSET))) {
             return List.of(KnownEventType.TOOL_CALL_REQUESTED.name());
         }
@@ -161,6 +165,7 @@ final class AsyncApiDocument {
         messages.set(TOOL_DEFINITION, toolDefinition());
         messages.set(ANY_RECORD, anyRecord());
         messages.set(CONTENT, content());
+        messages.set(RATE_CLAIM, rateClaim());
         schemas.set("Event", inlined(EventSchemas.envelopeSchema()));
         ObjectNode traits = components.putObject("messageTraits");
         traits.set("cloudEvent", cloudEventTrait());
@@ -276,6 +281,28 @@ final class AsyncApiDocument {
                 .add("piece")
                 .add("index");
         message.putObject("payload").put("description", "Bytes of the result, or the index.");
+        return message;
+    }
+
+    private static ObjectNode rateClaim() {
+        ObjectNode message = NODES.objectNode();
+        message.put("name", RATE_CLAIM);
+        message.put("title", "Claim on a provider's rate");
+        message.put(
+                "summary",
+                "Somebody wants to send a request with this key, has sent none after all, or knows what it used. For the"
+                        + " agent service alone; dated by the broker (message.timestamp.type=LogAppendTime).");
+        ObjectNode payload = message.putObject("payload");
+        payload.put("type", "object");
+        payload.putArray("required").add("op").add("claim").add("tokens");
+        ObjectNode properties = payload.putObject("properties");
+        field(properties, "op", "string", "What it says of the claim.")
+                .putArray("enum")
+                .add("CLAIM")
+                .add("RELEASE")
+                .add("SETTLE");
+        field(properties, "claim", "string", "What the claim is called; unique.");
+        field(properties, "tokens", "integer", "Expected with CLAIM, used with SETTLE, else 0.");
         return message;
     }
 

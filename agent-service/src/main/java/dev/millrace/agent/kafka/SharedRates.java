@@ -1,0 +1,406 @@
+package dev.millrace.agent.kafka;
+
+import dev.millrace.llm.ModelCallException;
+import dev.millrace.llm.RateLimiter;
+import dev.millrace.llm.rates.RateLimit;
+import dev.millrace.llm.rates.RateWindow;
+import dev.millrace.schemas.Ids;
+import dev.millrace.schemas.Json;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Collectors;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.consumer.OffsetAndTimestamp;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.InterruptException;
+import org.apache.kafka.common.errors.WakeupException;
+import org.apache.kafka.common.record.TimestampType;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.common.serialization.StringDeserializer;
+import org.apache.kafka.common.serialization.StringSerializer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The limits of providers' keys, kept by all instances together through the {@code rates} topic (ADR 0013). Who wants to
+ * send a request puts a claim on the topic and reads it back: its place among the claims of all decides, by the broker's
+ * clock, and every instance sees the same. Who is refused releases its claim, and so does who came too late to use it.
+ *
+ * <p>There is nobody in charge and nobody is counted, so an instance that joins, dies or hangs changes nothing; what a
+ * dead one had claimed counts until the window has passed.
+ */
+public final class SharedRates implements RateLimiter, AutoCloseable {
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(SharedRates.class);
+    private static final Duration POLL = Duration.ofMillis(500);
+    private static final Duration PAUSE_AFTER_FAILURE = Duration.ofSeconds(1);
+    /** How far the clocks of instances and brokers may be apart; only for finding the place from which to read. */
+    private static final Duration CLOCK_SKEW = Duration.ofMinutes(5);
+    /** So that those who were refused in the same moment do not ask in a busy loop. */
+    private static final Duration SHORTEST_WAIT = Duration.ofMillis(5);
+
+    private final Map<String, RateLimit> limits;
+    private final String topic;
+    private final String instance = Ids.random();
+    private final AtomicLong claims = new AtomicLong();
+    private final ConcurrentHashMap<String, Pending> pending = new ConcurrentHashMap<>();
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Map<String, Usage> usage; // guarded by lock
+    private final @Nullable Clients clients;
+    private final CountDownLatch stopped = new CountDownLatch(1);
+    private volatile boolean closed;
+    private boolean warned; // of the reader's thread
+
+    private record Clients(KafkaProducer<String, byte[]> producer, KafkaConsumer<String, byte[]> consumer) {}
+
+    /** A claim of this instance that has not been decided. */
+    private record Pending(String key, long tokens, long askedAtNanos, CompletableFuture<Answer> answer) {}
+
+    /** What is on the topic; {@code tokens} counts for claim and settle. */
+    record Entry(Op op, String claim, long tokens) {
+
+        enum Op {
+            CLAIM,
+            RELEASE,
+            SETTLE
+        }
+    }
+
+    private static final class Usage {
+        final RateWindow window;
+        long granted;
+        long refused;
+        long brokerMs = Long.MIN_VALUE;
+        long readAtNanos;
+
+        Usage(RateLimit limit) {
+            this.window = new RateWindow(limit);
+        }
+
+        /** What the broker's clock shows at least. */
+        long nowMs() {
+            return brokerMs == Long.MIN_VALUE
+                    ? brokerMs
+                    : brokerMs + TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - readAtNanos);
+        }
+    }
+
+    /**
+     * What counts against a limit now.
+     *
+     * @param granted claims of this instance that were granted since the start
+     * @param refused those that were not
+     */
+    public record Used(int requests, long tokens, long granted, long refused) {}
+
+    /**
+     * Connects only if there is a limit.
+     *
+     * @param kafka the connection's settings, such as {@code bootstrap.servers}
+     */
+    public SharedRates(Map<String, Object> kafka, String topic, Map<String, RateLimit> keys) {
+        this.limits = keys.entrySet().stream()
+                .filter(key -> key.getValue().limits())
+                .collect(Collectors.toUnmodifiableMap(Map.Entry::getKey, Map.Entry::getValue));
+        this.topic = topic;
+        this.usage = limits.entrySet().stream()
+                .collect(Collectors.toUnmodifiableMap(Map.Entry::getKey, limit -> new Usage(limit.getValue())));
+        this.clients = limits.isEmpty() ? null : connect(kafka);
+    }
+
+    private static Clients connect(Map<String, Object> kafka) {
+        Map<String, Object> writing = new HashMap<>(kafka);
+        writing.put(ProducerConfig.ACKS_CONFIG, "all");
+        writing.put(ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG, true);
+        writing.put(ProducerConfig.LINGER_MS_CONFIG, 0);
+        writing.put(ProducerConfig.CLIENT_ID_CONFIG, "millrace-agent-rates");
+        Map<String, Object> reading = new HashMap<>(kafka);
+        reading.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, false);
+        reading.put(ConsumerConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG, false);
+        reading.put(ConsumerConfig.CLIENT_ID_CONFIG, "millrace-agent-rates");
+        return new Clients(
+                new KafkaProducer<>(writing, new StringSerializer(), new ByteArraySerializer()),
+                new KafkaConsumer<>(reading, new StringDeserializer(), new ByteArrayDeserializer()));
+    }
+
+    /** Begins to read, on a thread of its own. Once. */
+    public void start() {
+        if (clients == null) {
+            stopped.countDown();
+            return;
+        }
+        Thread.ofPlatform().name("rates").daemon().start(() -> run(clients.consumer()));
+    }
+
+    /** The keys that are limited. */
+    public Set<String> keys() {
+        return limits.keySet();
+    }
+
+    /** What counts against the limit of a key, as far as this instance has read. */
+    public Used used(String key) {
+        lock.lock();
+        try {
+            Usage used = usageOf(key);
+            long now = used.nowMs();
+            return new Used(used.window.requests(now), used.window.tokens(now), used.granted, used.refused);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public boolean limits(String key) {
+        return limits.containsKey(key);
+    }
+
+    @Override
+    public Answer ask(String key, long tokens) throws ModelCallException, InterruptedException {
+        limitOf(key).check(tokens);
+        String claim = instance + '-' + claims.incrementAndGet();
+        Pending asked = new Pending(key, tokens, System.nanoTime(), new CompletableFuture<>());
+        pending.put(claim, asked);
+        try {
+            send(key, new Entry(Entry.Op.CLAIM, claim, tokens));
+            return asked.answer().get();
+        } catch (InterruptException e) {
+            Thread.interrupted(); // Kafka's own exception leaves the flag, ours does not
+            giveUp(claim, asked);
+            throw new InterruptedException("interrupted while asking for the rate of " + key);
+        } catch (InterruptedException e) {
+            giveUp(claim, asked);
+            throw e;
+        } catch (ExecutionException e) {
+            throw new IllegalStateException("an answer is never a failure", e);
+        }
+    }
+
+    /** Nobody waits for it any more: it is released as soon as it is read, or now if it was granted a moment ago. */
+    private void giveUp(String claim, Pending asked) {
+        if (!pending.remove(claim, asked)) {
+            var unused = asked.answer().thenAccept(answer -> {
+                if (answer instanceof Granted granted) {
+                    release(granted);
+                }
+            });
+        }
+    }
+
+    @Override
+    public void settle(Granted granted, long tokens) {
+        if (tokens != granted.tokens() && limitOf(granted.key()).maxTokens() != null) {
+            send(granted.key(), new Entry(Entry.Op.SETTLE, granted.claim(), tokens));
+        }
+    }
+
+    @Override
+    public void release(Granted granted) {
+        send(granted.key(), new Entry(Entry.Op.RELEASE, granted.claim(), 0));
+    }
+
+    private void send(String key, Entry entry) {
+        byte[] json;
+        try {
+            json = Json.MAPPER.writeValueAsBytes(entry);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        if (clients == null) {
+            throw new IllegalStateException("no key is limited");
+        }
+        var unused = clients.producer().send(new ProducerRecord<>(topic, key, json), (metadata, failure) -> {
+            if (failure != null) {
+                LOGGER.atWarn()
+                        .addKeyValue("topic", topic)
+                        .addKeyValue("key", key)
+                        .addKeyValue("cause", failure.toString())
+                        .log("A claim on a provider's rate could not be written");
+                Pending asked = pending.remove(entry.claim());
+                if (asked != null) {
+                    // it may be on the topic still, and then counts; asking again is always right
+                    asked.answer().complete(new Refused(PAUSE_AFTER_FAILURE));
+                }
+            }
+        });
+    }
+
+    private void run(KafkaConsumer<String, byte[]> consumer) {
+        try (consumer) {
+            begin(consumer);
+            while (!closed) {
+                try {
+                    consumer.poll(POLL).forEach(this::take);
+                } catch (WakeupException e) {
+                    LOGGER.debug("Woken up to stop");
+                } catch (KafkaException e) {
+                    pauseAfter(e);
+                }
+            }
+        } finally {
+            stopped.countDown();
+        }
+    }
+
+    /** Goes to the first record that can count still. */
+    private void begin(KafkaConsumer<String, byte[]> consumer) {
+        while (!closed) {
+            try {
+                Set<TopicPartition> partitions = consumer.partitionsFor(topic).stream()
+                        .map(info -> new TopicPartition(info.topic(), info.partition()))
+                        .collect(Collectors.toSet());
+                if (!partitions.isEmpty()) {
+                    long from = Clock.systemUTC().millis()
+                            - RateLimit.LONGEST_WINDOW.multipliedBy(2).toMillis()
+                            - CLOCK_SKEW.toMillis();
+                    Map<TopicPartition, Long> ends = consumer.endOffsets(partitions);
+                    Map<TopicPartition, OffsetAndTimestamp> starts = consumer.offsetsForTimes(
+                            partitions.stream().collect(Collectors.toMap(partition -> partition, partition -> from)));
+                    consumer.assign(partitions);
+                    for (TopicPartition partition : partitions) {
+                        OffsetAndTimestamp start = starts.get(partition);
+                        consumer.seek(partition, start == null ? ends.getOrDefault(partition, 0L) : start.offset());
+                    }
+                    return;
+                }
+                pauseAfter(new KafkaException("there is no topic " + topic));
+            } catch (WakeupException e) {
+                LOGGER.debug("Woken up to stop");
+            } catch (KafkaException e) {
+                pauseAfter(e);
+            }
+        }
+    }
+
+    private void take(ConsumerRecord<String, byte[]> taken) {
+        String key = taken.key();
+        if (key == null || taken.value() == null || !limits.containsKey(key)) {
+            return;
+        }
+        if (taken.timestampType() != TimestampType.LOG_APPEND_TIME && !warned) {
+            warned = true;
+            LOGGER.atWarn()
+                    .addKeyValue("topic", topic)
+                    .log("This topic is not dated by its broker: limits are as exact as the clocks of the instances are"
+                            + " equal; set message.timestamp.type=LogAppendTime");
+        }
+        Entry entry;
+        try {
+            entry = Json.MAPPER.readValue(taken.value(), Entry.class);
+        } catch (IOException e) {
+            LOGGER.atWarn()
+                    .addKeyValue("topic", topic)
+                    .addKeyValue("offset", taken.offset())
+                    .log("A record is no claim on a provider's rate and is left out");
+            return;
+        }
+        lock.lock();
+        try {
+            Usage used = usageOf(key);
+            used.brokerMs = Math.max(used.brokerMs, taken.timestamp());
+            used.readAtNanos = System.nanoTime();
+            switch (entry.op()) {
+                case CLAIM -> claimed(key, used, entry, taken.timestamp());
+                case RELEASE -> released(used, entry, taken.timestamp());
+                case SETTLE -> used.window.settle(entry.claim(), entry.tokens(), taken.timestamp());
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void claimed(String key, Usage used, Entry entry, long atMs) {
+        boolean fits = used.window.claim(entry.claim(), entry.tokens(), atMs);
+        if (!entry.claim().startsWith(instance)) {
+            return;
+        }
+        Pending asked = pending.get(entry.claim());
+        if (asked != null && fits && isFresh(key, asked) && pending.remove(entry.claim(), asked)) {
+            used.granted++;
+            asked.answer().complete(new Granted(key, entry.claim(), entry.tokens()));
+            return;
+        }
+        used.refused++;
+        send(key, new Entry(Entry.Op.RELEASE, entry.claim(), 0));
+    }
+
+    /** Half of the margin is for the way from here to the provider. */
+    private boolean isFresh(String key, Pending asked) {
+        return System.nanoTime() - asked.askedAtNanos() <= limitOf(key).margin().toNanos() / 2;
+    }
+
+    private void released(Usage used, Entry entry, long atMs) {
+        used.window.release(entry.claim(), atMs);
+        Pending asked = pending.remove(entry.claim());
+        if (asked != null) {
+            Duration roomIn = used.window.untilRoomFor(asked.tokens());
+            asked.answer().complete(new Refused(roomIn.compareTo(SHORTEST_WAIT) < 0 ? SHORTEST_WAIT : roomIn));
+        }
+    }
+
+    private RateLimit limitOf(String key) {
+        RateLimit limit = limits.get(key);
+        if (limit == null) {
+            throw new IllegalArgumentException("the key " + key + " is not limited");
+        }
+        return limit;
+    }
+
+    private Usage usageOf(String key) {
+        Usage used = usage.get(key);
+        if (used == null) {
+            throw new IllegalArgumentException("the key " + key + " is not limited");
+        }
+        return used;
+    }
+
+    private void pauseAfter(KafkaException e) {
+        LOGGER.atWarn()
+                .addKeyValue("topic", topic)
+                .addKeyValue("cause", e.toString())
+                .log("The claims on providers' rates cannot be read now; trying again");
+        try {
+            TimeUnit.MILLISECONDS.sleep(PAUSE_AFTER_FAILURE.toMillis());
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            closed = true;
+        }
+    }
+
+    /** Stops; what was asked and not yet answered stays without an answer. */
+    @Override
+    public void close() {
+        closed = true;
+        if (clients == null) {
+            return;
+        }
+        clients.consumer().wakeup();
+        try {
+            if (!stopped.await(5, TimeUnit.SECONDS)) {
+                LOGGER.warn("The reader of the rates did not stop in time");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        clients.producer().close(Duration.ofSeconds(2));
+    }
+}
