@@ -6,6 +6,7 @@ import dev.millrace.agent.core.MachineLimits;
 import dev.millrace.agent.files.BuiltInAgents;
 import dev.millrace.agent.kafka.Definitions;
 import dev.millrace.agent.kafka.InstanceEvents;
+import dev.millrace.agent.thinker.LiveText;
 import dev.millrace.agent.topology.AdmissionSettings;
 import dev.millrace.agent.topology.Occupancy;
 import dev.millrace.agent.topology.ShellMetrics;
@@ -56,7 +57,8 @@ final class Machine {
                                 Duration.ofMillis(20),
                                 lanePriority),
                         new InstanceEvents.Settings("bench", "bench", Duration.ofHours(1)),
-                        Duration.ZERO),
+                        Duration.ZERO,
+                        LiveText.Settings.DEFAULT),
                 new AgentRuntime.Parts(
                         BuiltInAgents.agents(),
                         new ModelDispatcher(model, DispatcherLimits.DEFAULTS),

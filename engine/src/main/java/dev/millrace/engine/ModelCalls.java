@@ -14,6 +14,16 @@ public interface ModelCalls<C> {
     void request(int partition, C call);
 
     /**
+     * The same for a call that this machine found in its store: somebody may have begun to make it before.
+     *
+     * @return false if it waits or runs here already, so that nothing was to be done
+     */
+    default boolean requestAgain(int partition, C call) {
+        request(partition, call);
+        return true;
+    }
+
+    /**
      * Put a fence on the topic that replies come by: a record with the header {@link #FENCE} and this value on this partition. When the
      * machine reads it back, every reply that had been given before has been taken.
      */

@@ -5,6 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashSet;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.function.UnaryOperator;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.Headers;
 import org.apache.kafka.streams.state.KeyValueIterator;
@@ -24,6 +25,7 @@ public final class OutstandingCalls<C> {
     private final Function<C, String> key;
     private final ModelCalls<C> modelCalls;
     private final int partition;
+    private final UnaryOperator<C> takenOver;
     private @Nullable Fence fence;
 
     /**
@@ -41,10 +43,25 @@ public final class OutstandingCalls<C> {
      */
     public OutstandingCalls(
             KeyValueStore<String, C> store, Function<C, String> key, ModelCalls<C> modelCalls, int partition) {
+        this(store, key, modelCalls, partition, UnaryOperator.identity());
+    }
+
+    /**
+     * The same, for calls that know who had them.
+     *
+     * @param takenOver a call in the hands of another instance than before
+     */
+    public OutstandingCalls(
+            KeyValueStore<String, C> store,
+            Function<C, String> key,
+            ModelCalls<C> modelCalls,
+            int partition,
+            UnaryOperator<C> takenOver) {
         this.store = store;
         this.key = key;
         this.modelCalls = modelCalls;
         this.partition = partition;
+        this.takenOver = takenOver;
     }
 
     /** After a start or a rebalance, before any record is taken: has a fence set if there are calls that may be to repeat. */
@@ -76,11 +93,18 @@ public final class OutstandingCalls<C> {
             for (String call : expected.calls()) {
                 C outstanding = store.get(call);
                 if (outstanding != null) {
-                    modelCalls.request(partition, outstanding);
+                    repeat(outstanding);
                 }
             }
         }
         return true;
+    }
+
+    private void repeat(C outstanding) {
+        C call = takenOver.apply(outstanding);
+        if (modelCalls.requestAgain(partition, call)) {
+            store.put(key.apply(call), call);
+        }
     }
 
     /** Has a call made. The reply of a call that the committed state does not know is stale, so it need not wait for the commit. */

@@ -13,8 +13,7 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.math.BigDecimal;
 import java.math.BigInteger;
-import java.util.Collections;
-import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -35,7 +34,7 @@ public final class EventSchemas {
     private static final SchemaRegistry REGISTRY =
             SchemaRegistry.withDefaultDialect(SpecificationVersion.DRAFT_2020_12);
     private static final Schema ENVELOPE = compile("event.json");
-    private static final Map<KnownEventType, Schema> PAYLOADS = compilePayloads();
+    private static final Map<EventType, Schema> PAYLOADS = compilePayloads();
 
     private EventSchemas() {}
 
@@ -51,7 +50,7 @@ public final class EventSchemas {
         } catch (TooDeepException e) {
             return TOO_DEEP;
         }
-        Schema schema = event.type() instanceof KnownEventType known ? PAYLOADS.get(known) : null;
+        Schema schema = PAYLOADS.get(event.type());
         return schema == null ? List.of() : SchemaProblems.sentences(schema.validate(payload));
     }
 
@@ -65,7 +64,7 @@ public final class EventSchemas {
     }
 
     /** The schema of a type's payload, as it lies in the jar; empty if that type takes any payload. */
-    public static Optional<JsonNode> payloadSchema(KnownEventType type) {
+    public static Optional<JsonNode> payloadSchema(EventType type) {
         Schema schema = PAYLOADS.get(type);
         return schema == null ? Optional.empty() : Optional.of(schema.getSchemaNode());
     }
@@ -75,15 +74,18 @@ public final class EventSchemas {
         return ENVELOPE.getSchemaNode();
     }
 
-    private static Map<KnownEventType, Schema> compilePayloads() {
-        Map<KnownEventType, Schema> schemas = new EnumMap<>(KnownEventType.class);
+    private static Map<EventType, Schema> compilePayloads() {
+        Map<EventType, Schema> schemas = new HashMap<>();
         for (KnownEventType type : KnownEventType.values()) {
             String path = "payloads/" + type.name() + ".json";
             if (EventSchemas.class.getResource(path) != null) {
                 schemas.put(type, compile(path));
             }
         }
-        return Collections.unmodifiableMap(schemas);
+        for (StreamType type : StreamType.values()) {
+            schemas.put(type, compile("streams/" + type.wireName() + ".json"));
+        }
+        return Map.copyOf(schemas);
     }
 
     private static Schema compile(String path) {

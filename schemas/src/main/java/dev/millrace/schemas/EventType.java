@@ -2,9 +2,10 @@ package dev.millrace.schemas;
 
 /**
  * The type of an event: a name and the code that is its default priority. The set is open (F-184): what the catalogue
- * {@link KnownEventType} has not heard of is a {@link CustomEventType} and as legal as any other.
+ * {@link KnownEventType} has not heard of is a {@link CustomEventType} and as legal as any other. Live text has types of its own,
+ * {@link StreamType}.
  */
-public sealed interface EventType permits KnownEventType, CustomEventType {
+public sealed interface EventType permits KnownEventType, StreamType, CustomEventType {
 
     /** The name as it stands in the {@code ce_type} header, such as {@code MESSAGE_RECEIVED} or {@code file.changed}. */
     String wireName();
@@ -23,7 +24,10 @@ public sealed interface EventType permits KnownEventType, CustomEventType {
      * @throws IllegalArgumentException if the name is blank or longer than 256 characters
      */
     static EventType of(String name) {
-        KnownEventType known = KnownEventType.BY_NAME.get(name);
+        EventType known = KnownEventType.BY_NAME.get(name);
+        if (known == null) {
+            known = StreamType.BY_NAME.get(name);
+        }
         return known == null ? new CustomEventType(name) : known;
     }
 }

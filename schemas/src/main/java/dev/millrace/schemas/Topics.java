@@ -64,6 +64,9 @@ public record Topics(String prefix) {
     private static final Duration ONE_WEEK = Duration.ofDays(7);
     private static final Duration ONE_MONTH = Duration.ofDays(30);
 
+    /** How long live text stays if nothing else is configured: long enough for a client to come back to. */
+    public static final Duration TOKENS_RETENTION = Duration.ofMinutes(10);
+
     /** The toolset whose request topic the tool service serves. */
     public static final String BUILT_IN_TOOLSET = "tool";
 
@@ -110,7 +113,7 @@ public record Topics(String prefix) {
         return prefix + "journal";
     }
 
-    /** Live text; short-lived. */
+    /** Live text ({@link StreamType}); short-lived. */
     public String tokens() {
         return prefix + "tokens";
     }
@@ -174,6 +177,16 @@ public record Topics(String prefix) {
                 MAX_COPY_BYTES,
                 "agent",
                 "gateway, projection, anyone"));
+        topics.add(new Topic(
+                tokens(),
+                "Live text: what models are just saying, `stream.*`",
+                "session key",
+                true,
+                Cleanup.DELETE,
+                TOKENS_RETENTION,
+                MAX_EVENT_BYTES,
+                "agent",
+                "gateway, anyone"));
         topics.add(new Topic(
                 definitions(),
                 "Tools: what a model may call, and who serves it. Agents (docs/agents.md)",

@@ -53,6 +53,29 @@ class EventSchemasTest {
                         .hasValue("urn:millrace:payload:" + type.name()));
     }
 
+    @Test
+    @DisplayName("F-182, F-183, F-292: live text has schemas like any other event")
+    void shouldHaveOneSchemaForEachTypeOfLiveTextAndNoneThatBelongsToNoType() throws IOException, URISyntaxException {
+        // given
+        URL folder = Objects.requireNonNull(EventSchemas.class.getResource("streams"));
+
+        // when
+        Set<String> files;
+        try (Stream<Path> paths = Files.list(Path.of(folder.toURI()))) {
+            files = paths.map(path -> String.valueOf(path.getFileName())).collect(Collectors.toUnmodifiableSet());
+        }
+
+        // then
+        assertThat(files)
+                .isEqualTo(Arrays.stream(StreamType.values())
+                        .map(type -> type.wireName() + ".json")
+                        .collect(Collectors.toUnmodifiableSet()));
+        assertThat(StreamType.values())
+                .allSatisfy(type -> assertThat(EventSchemas.payloadSchema(type)
+                                .map(schema -> schema.path("$id").asText()))
+                        .hasValue("urn:millrace:stream:" + type.wireName()));
+    }
+
     @ParameterizedTest
     @MethodSource("allSchemas")
     void shouldBeAValidSchemaOfDraft202012(JsonNode schema) {
@@ -77,8 +100,8 @@ class EventSchemasTest {
     }
 
     @ParameterizedTest
-    @MethodSource("allTypes")
-    void shouldAcceptItsOwnExample(KnownEventType type) {
+    @MethodSource("everyType")
+    void shouldAcceptItsOwnExample(EventType type) {
         // given
         JsonNode example =
                 EventSchemas.payloadSchema(type).orElseThrow().path("examples").path(0);
@@ -88,16 +111,16 @@ class EventSchemasTest {
     }
 
     @ParameterizedTest
-    @MethodSource("allTypes")
-    void shouldAcceptTheValidExample(KnownEventType type) throws IOException {
-        assertThat(EventSchemas.problems(event(type, example("valid", type.name()))))
+    @MethodSource("everyType")
+    void shouldAcceptTheValidExample(EventType type) throws IOException {
+        assertThat(EventSchemas.problems(event(type, example("valid", type.wireName()))))
                 .isEmpty();
     }
 
     @ParameterizedTest
-    @MethodSource("allTypes")
-    void shouldRefuseTheInvalidExample(KnownEventType type) throws IOException {
-        assertThat(EventSchemas.problems(event(type, example("invalid", type.name()))))
+    @MethodSource("everyType")
+    void shouldRefuseTheInvalidExample(EventType type) throws IOException {
+        assertThat(EventSchemas.problems(event(type, example("invalid", type.wireName()))))
                 .isNotEmpty()
                 .allSatisfy(sentence -> assertThat(sentence).matches("/.*: expected .*, found .*"));
     }
@@ -212,7 +235,7 @@ class EventSchemasTest {
 
         // then
         assertThat(shared)
-                .allSatisfy(field -> assertThat(allTypes()
+                .allSatisfy(field -> assertThat(everyType()
                                 .map(type -> EventSchemas.payloadSchema(type).orElseThrow())
                                 .map(schema -> schema.path("properties").path(field))
                                 .filter(JsonNode::isObject)
@@ -253,10 +276,15 @@ class EventSchemasTest {
         return Arrays.stream(KnownEventType.values());
     }
 
+    /** Facts and live text. */
+    static Stream<EventType> everyType() {
+        return Stream.concat(allTypes(), Arrays.stream(StreamType.values()));
+    }
+
     static Stream<JsonNode> allSchemas() {
         return Stream.concat(
                 Stream.of(EventSchemas.envelopeSchema()),
-                allTypes().map(type -> EventSchemas.payloadSchema(type).orElseThrow()));
+                everyType().map(type -> EventSchemas.payloadSchema(type).orElseThrow()));
     }
 
     private static List<String> messageProblems(String text) {

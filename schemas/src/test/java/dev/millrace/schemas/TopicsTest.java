@@ -24,6 +24,7 @@ class TopicsTest {
                         "acme.requests.reflection",
                         "acme.requests.webhook",
                         "acme.journal",
+                        "acme.tokens",
                         "acme.definitions",
                         "acme.content",
                         "acme.rates",

@@ -65,6 +65,9 @@ public interface AgentConfig {
     /** Learning after a task. */
     Reflection reflection();
 
+    /** What models say while they say it. */
+    Tokens tokens();
+
     /** Calls that a person has to agree to. */
     Approval approval();
 
@@ -163,6 +166,21 @@ public interface AgentConfig {
         /** How long it is known what a session has used, after it was last used. */
         @WithDefault("30d")
         Duration retention();
+    }
+
+    /** What models say while they say it. */
+    interface Tokens {
+
+        /**
+         * Whether models are asked for their replies piece by piece, and what comes is put on the topic of live text. If
+         * not, replies come as a whole, and the time-out for the first piece of one has no effect.
+         */
+        @WithDefault("true")
+        boolean enabled();
+
+        /** How long pieces are gathered before they are sent; the first one of a reply goes at once. Zero = not at all. */
+        @WithDefault("20ms")
+        Duration batch();
     }
 
     /** Learning after a task. */

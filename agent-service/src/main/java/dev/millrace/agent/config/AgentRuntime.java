@@ -9,6 +9,8 @@ import dev.millrace.agent.core.TaskFsm;
 import dev.millrace.agent.files.AgentFolder;
 import dev.millrace.agent.kafka.Definitions;
 import dev.millrace.agent.kafka.InstanceEvents;
+import dev.millrace.agent.kafka.TokenProducer;
+import dev.millrace.agent.thinker.LiveText;
 import dev.millrace.agent.thinker.Thinker;
 import dev.millrace.agent.topology.Occupancy;
 import dev.millrace.agent.topology.SessionLookup;
@@ -54,6 +56,8 @@ public final class AgentRuntime implements AutoCloseable {
     private final Topics topics;
     private final Definitions definitions;
     private final LaneProducer lanes;
+    private final TokenProducer tokens;
+    private final LiveText live;
     private final ToolRouting routing;
     private final InstanceEvents instance;
     private final AtomicReference<@Nullable MachineStreams> machine = new AtomicReference<>();
@@ -75,7 +79,8 @@ public final class AgentRuntime implements AutoCloseable {
             TaskShellSettings shell,
             TaskStreams.Settings streams,
             InstanceEvents.Settings instance,
-            Duration shutdownGrace) {}
+            Duration shutdownGrace,
+            LiveText.Settings live) {}
 
     /**
      * What it works with.
@@ -98,6 +103,8 @@ public final class AgentRuntime implements AutoCloseable {
         this.topics = settings.shell().topics();
         this.definitions = new Definitions(kafka, topics, parts.agents(), settings.agentFiles());
         this.lanes = new LaneProducer(kafka, topics, "millrace-agent-replies");
+        this.tokens = new TokenProducer(kafka, topics);
+        this.live = new LiveText(settings.live(), tokens::send, Clock.systemUTC());
         this.routing = new ToolRouting(parts.agents(), definitions.tools(), new Approvals(settings.approvalExpiry()));
         this.instance = new InstanceEvents(lanes, settings.instance(), parts.occupancy(), Clock.systemUTC());
     }
@@ -121,6 +128,16 @@ public final class AgentRuntime implements AutoCloseable {
     /** Why the machine stopped for good; empty while it runs or may still recover. */
     public Optional<Throwable> fatal() {
         return Optional.ofNullable(machine.get()).flatMap(MachineStreams::fatal);
+    }
+
+    /** Pieces of live text that were stored, since the start. */
+    public long tokensSent() {
+        return tokens.sent();
+    }
+
+    /** Pieces of live text that were lost, since the start. */
+    public long tokensLost() {
+        return tokens.lost();
     }
 
     /** The tools that are served. */
@@ -183,6 +200,7 @@ public final class AgentRuntime implements AutoCloseable {
                 routing,
                 transcripts,
                 lanes,
+                live,
                 Clock.systemUTC(),
                 topics.lane(Segment.COGNITIVE)));
         MachineStreams streams = TaskStreams.of(
@@ -227,6 +245,8 @@ public final class AgentRuntime implements AutoCloseable {
             running.close();
         }
         lanes.close();
+        live.close();
+        tokens.close();
         definitions.close();
     }
 }

@@ -10,6 +10,7 @@ import dev.millrace.agent.kafka.SharedRates;
 import dev.millrace.agent.projection.TaskProjection;
 import dev.millrace.agent.rest.AgentCatalogue;
 import dev.millrace.agent.rest.Catalogue;
+import dev.millrace.agent.thinker.LiveText;
 import dev.millrace.agent.topology.AdmissionSettings;
 import dev.millrace.agent.topology.Occupancy;
 import dev.millrace.agent.topology.TaskShellSettings;
@@ -130,8 +131,15 @@ public class Wiring {
 
     @Produces
     @Singleton
-    AgentRuntime runtime(RuntimeSettings settings, Config config, AgentRuntime.Parts parts) {
-        return new AgentRuntime(kafka(config), settings.value(), parts);
+    AgentRuntime runtime(RuntimeSettings settings, Config config, AgentRuntime.Parts parts, MeterRegistry metrics) {
+        AgentRuntime runtime = new AgentRuntime(kafka(config), settings.value(), parts);
+        FunctionCounter.builder("millrace.agent.tokens.sent", runtime, AgentRuntime::tokensSent)
+                .description("Pieces of live text that were put on their topic")
+                .register(metrics);
+        FunctionCounter.builder("millrace.agent.tokens.lost", runtime, AgentRuntime::tokensLost)
+                .description("Pieces of live text that could not be stored; the replies themselves are not affected")
+                .register(metrics);
+        return runtime;
     }
 
     private static Map<String, Object> kafka(Config config) {
@@ -162,7 +170,8 @@ public class Wiring {
         AgentConfig.Task task = agent.task();
         return new RuntimeSettings(new AgentRuntime.Settings(
                 new TopicSettings(topics.partitions(), topics.replication(), topics.create())
-                        .with(topics.toolsets().orElse(List.of())),
+                        .with(topics.toolsets().orElse(List.of()))
+                        .keepingTokens(topics.tokensRetention()),
                 limits(agent),
                 agent.approval().defaultExpiry(),
                 new Definitions.AgentFiles(agent.agentsDir(), agent.agentsReload()),
@@ -184,7 +193,8 @@ public class Wiring {
                         agent.commitInterval(),
                         agent.lanes().priority()),
                 instance(agent, config),
-                agent.shutdownGrace()));
+                agent.shutdownGrace(),
+                new LiveText.Settings(agent.tokens().enabled(), agent.tokens().batch())));
     }
 
     private static InstanceEvents.Settings instance(AgentConfig agent, Config config) {

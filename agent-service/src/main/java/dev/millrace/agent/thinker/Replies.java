@@ -59,7 +59,7 @@ final class Replies {
         }
         payload.put("model", reply.model());
         payload.put("finishReason", reply.finishReason().wireName());
-        payload.put("usage", usage(reply.usage()));
+        payload.put("usage", usage(reply.usage(), call.takeovers() + outcome.attempts()));
         ModelCallException failed = outcome.insteadOf();
         if (failed != null) {
             payload.put("fallback", Map.of("code", failed.code().wireName(), "error", failed.getMessage()));
@@ -69,7 +69,12 @@ final class Replies {
                 .build();
     }
 
-    private static Map<String, Object> usage(ModelReply.Usage usage) {
+    /**
+     * What is known of what a reply used.
+     *
+     * @param attempts how often a model was asked for it; of all but the last one nobody knows what they used
+     */
+    private static Map<String, Object> usage(ModelReply.Usage usage, int attempts) {
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("inputTokens", usage.inputTokens());
         json.put("outputTokens", usage.outputTokens());
@@ -81,6 +86,10 @@ final class Replies {
         }
         if (usage.costMicros() != null) {
             json.put("costMicros", usage.costMicros());
+        }
+        if (attempts > 1) {
+            json.put("attempts", attempts);
+            json.put("uncountedAttempts", attempts - 1);
         }
         return json;
     }

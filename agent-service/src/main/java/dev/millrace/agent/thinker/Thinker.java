@@ -15,6 +15,7 @@ import dev.millrace.schemas.Event;
 import java.time.Clock;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -30,6 +31,8 @@ public final class Thinker implements ModelCalls<OutstandingCall> {
     private final Prompts prompts;
     private final Transcripts transcripts;
     private final LaneProducer lanes;
+    private final Agents agents;
+    private final LiveText live;
     private final Clock clock;
     private final String cognitiveLane;
 
@@ -43,6 +46,8 @@ public final class Thinker implements ModelCalls<OutstandingCall> {
         this.prompts = new Prompts(wiring.agents(), wiring.routing());
         this.transcripts = wiring.transcripts();
         this.lanes = wiring.lanes();
+        this.agents = wiring.agents();
+        this.live = wiring.live();
         this.clock = wiring.clock();
         this.cognitiveLane = wiring.cognitiveLane();
     }
@@ -54,23 +59,38 @@ public final class Thinker implements ModelCalls<OutstandingCall> {
             ToolRouting routing,
             Transcripts transcripts,
             LaneProducer lanes,
+            LiveText live,
             Clock clock,
             String cognitiveLane) {}
 
     @Override
     public void request(int partition, OutstandingCall call) {
-        dispatcher.submit(new ModelCall(
+        requestAgain(partition, call);
+    }
+
+    @Override
+    public boolean requestAgain(int partition, OutstandingCall call) {
+        String model = prompts.modelOf(call);
+        CallStream stream = live.listen(
+                call,
+                new CallStream.Asker(agents.of(call.agent().reference()).name(), model));
+        ModelCall wanted = new ModelCall(
                         call.key(),
                         call.priority(),
                         call.requestedAtMs(),
                         () -> build(partition, call),
-                        outcome -> answer(call, outcome))
-                .asking(prompts.modelOf(call)));
+                        outcome -> answer(call, outcome, stream),
+                        stream)
+                .asking(model);
+        return stream == null
+                ? dispatcher.submit(wanted)
+                : live.watch(call.key(), stream, () -> dispatcher.submit(wanted));
     }
 
     @Override
     public void settle(OutstandingCall call) {
         dispatcher.cancel(call.key());
+        live.cancel(call.key());
     }
 
     @Override
@@ -91,8 +111,11 @@ public final class Thinker implements ModelCalls<OutstandingCall> {
         return prompts.request(call, transcript.get());
     }
 
-    private void answer(OutstandingCall call, ModelOutcome outcome) {
+    private void answer(OutstandingCall call, ModelOutcome outcome, @Nullable CallStream stream) {
         Event reply = Replies.of(call, outcome, clock.instant());
+        if (stream != null) {
+            live.end(call.key(), stream, reply); // before the reply, so that who watches sees it in this order
+        }
         try {
             if (!lanes.send(reply)) {
                 lanes.send(Replies.tooLarge(call, clock.instant()));

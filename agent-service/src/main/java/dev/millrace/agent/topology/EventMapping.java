@@ -14,6 +14,7 @@ import dev.millrace.schemas.CustomEventType;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.StreamType;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -86,6 +87,8 @@ final class EventMapping {
             when type.wireName().equals(CHILD_COMPLETED) || type.wireName().equals(CHILD_FAILED) ->
                 childEnded(event, taskId, nowMs);
             case CustomEventType type -> new RecordOnly();
+            case StreamType type ->
+                new Refused("not_accepted", type.wireName() + " is live text, which is never on a lane");
             case KnownEventType type -> fromLane(type, event, taskId, agent, nowMs);
         };
     }

@@ -4,6 +4,7 @@ import dev.millrace.agent.AgentPin;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventType;
 import dev.millrace.schemas.Ids;
+import dev.millrace.schemas.StreamType;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
@@ -22,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param iteration which call of the task this is, from 1
  * @param transcriptLength how many transcript entries the model is shown
  * @param requestedAtMs when it was asked for, in Unix milliseconds; the older of two equals goes first
+ * @param takeovers how many instances had it before and are gone, or have lost its partition
  */
 public record OutstandingCall(
         String callId,
@@ -35,7 +37,8 @@ public record OutstandingCall(
         int priority,
         int iteration,
         int transcriptLength,
-        long requestedAtMs) {
+        long requestedAtMs,
+        int takeovers) {
 
     /** The key in the store of outstanding calls, unique across namespaces. */
     public String key() {
@@ -47,15 +50,43 @@ public record OutstandingCall(
         return Event.qualified(namespace, taskId);
     }
 
+    /** The same call in the hands of another instance. */
+    public OutstandingCall takenOver() {
+        return new OutstandingCall(
+                callId,
+                namespace,
+                taskId,
+                sessionId,
+                correlationId,
+                causationId,
+                traceparent,
+                agent,
+                priority,
+                iteration,
+                transcriptLength,
+                requestedAtMs,
+                takeovers + 1);
+    }
+
+    /** Starts an event that tells of this call while it runs. */
+    public Event.Builder tell(StreamType type, int attempt, int seq, Instant now) {
+        String id = Ids.hash(key() + '\n' + attempt + '\n' + seq).substring(0, 32);
+        return begin(id, type, now).source("llm"); // F-226
+    }
+
     /** Starts the event that answers this call; the same answer has the same id, however often it is given. */
     public Event.Builder reply(EventType type, Instant now) {
-        return Event.root(Ids.hash(key() + '\n' + type.wireName()).substring(0, 32), type, now)
+        return begin(Ids.hash(key() + '\n' + type.wireName()).substring(0, 32), type, now)
+                .source("cognitive.reason");
+    }
+
+    private Event.Builder begin(String id, EventType type, Instant now) {
+        return Event.root(id, type, now)
                 .taskId(taskId)
                 .sessionId(sessionId)
                 .namespace(namespace)
                 .correlationId(correlationId)
                 .parentEventId(causationId)
-                .traceparent(traceparent)
-                .source("cognitive.reason");
+                .traceparent(traceparent);
     }
 }

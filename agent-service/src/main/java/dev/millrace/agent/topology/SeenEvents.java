@@ -4,6 +4,7 @@ import dev.millrace.schemas.CustomEventType;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Segment;
+import dev.millrace.schemas.StreamType;
 import java.time.Duration;
 import java.time.Instant;
 import org.apache.kafka.streams.state.WindowStore;
@@ -29,6 +30,7 @@ final class SeenEvents {
                 type.segment() == Segment.SYSTEM
                         || type.segment() == Segment.EXTERNAL
                         || type.segment() == Segment.TASK;
+            case StreamType type -> false;
             case CustomEventType type -> true;
         };
     }

@@ -239,7 +239,8 @@ final class TaskMove {
                 context.priority(),
                 call.iteration(),
                 context.transcriptLength(),
-                nowMs);
+                nowMs,
+                0);
     }
 
     private void record(Event event) {

@@ -69,7 +69,11 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
         cancels = new EarlyCancels(context.getStateStore(Stores.CANCELS));
         admission = new Admission(context.getStateStore(Stores.ADMISSION), settings.admission());
         calls = new OutstandingCalls<>(
-                context.getStateStore(Stores.CALLS), OutstandingCall::key, parts.modelCalls(), partition());
+                context.getStateStore(Stores.CALLS),
+                OutstandingCall::key,
+                parts.modelCalls(),
+                partition(),
+                OutstandingCall::takenOver);
         writer = new MoveWriter(tasks, transcripts, calls, outbox);
         Sessions sessions = new Sessions(context.getStateStore(Stores.SESSIONS));
         long watchedSinceMs = context.currentSystemTimeMs();

@@ -7,6 +7,7 @@ import dev.millrace.agent.core.MachineLimits;
 import dev.millrace.agent.files.BuiltInAgents;
 import dev.millrace.agent.kafka.Definitions;
 import dev.millrace.agent.kafka.InstanceEvents;
+import dev.millrace.agent.thinker.LiveText;
 import dev.millrace.agent.topology.AdmissionSettings;
 import dev.millrace.agent.topology.Occupancy;
 import dev.millrace.agent.topology.ShellMetrics;
@@ -21,9 +22,11 @@ import dev.millrace.llm.ModelErrorCode;
 import dev.millrace.llm.ModelReply;
 import dev.millrace.llm.ModelRequest;
 import dev.millrace.schemas.Event;
+import dev.millrace.schemas.EventSchemas;
 import dev.millrace.schemas.EventType;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.StreamType;
 import dev.millrace.schemas.Topics;
 import dev.millrace.schemas.kafka.TopicSettings;
 import dev.millrace.testing.RequiresBroker;
@@ -65,7 +68,9 @@ class AgentRuntimeIT {
     }
 
     @Test
-    @DisplayName("a task that is waiting for its model when the service stops goes on after the start (F-124, X-17)")
+    @DisplayName(
+            "a task that is waiting for its model when the service stops goes on after the start (F-124, X-17); who"
+                    + " watches is told that the call begins anew (F-227), and the usage that one request is in no count")
     void shouldGoOnAfterARestart(TestBroker broker) throws Exception {
         // given
         CountDownLatch asked = new CountDownLatch(1);
@@ -77,13 +82,35 @@ class AgentRuntimeIT {
 
         // when
         try (AgentRuntime second = start(new EchoModel());
-                TopicReader journal = broker.read(topics.journal())) {
+                TopicReader journal = broker.read(topics.journal());
+                TopicReader tokens = broker.read(topics.tokens())) {
             awaitReady(second);
             List<Event> events = awaitCompleted(journal, "m1");
 
             // then
             assertThat(events).extracting(Event::id).doesNotHaveDuplicates();
             assertThat(calls).hasValue(2);
+            assertThat(events)
+                    .filteredOn(event -> event.type() == KnownEventType.REASON_DONE)
+                    .singleElement()
+                    .satisfies(reply -> assertThat(reply.payload().get("usage"))
+                            .isEqualTo(Map.of(
+                                    "inputTokens", 0, "outputTokens", 0, "attempts", 2, "uncountedAttempts", 1)));
+            assertThat(events).noneMatch(event -> event.type() instanceof StreamType);
+            List<Event> live =
+                    tokens.events(all -> !all.isEmpty() && all.getLast().type() == StreamType.COMPLETED, LIMIT);
+            assertThat(live)
+                    .extracting(event -> event.type() + " " + event.payload().get("attempt") + "/"
+                            + event.payload().get("seq") + " " + event.payload().get("delta"))
+                    .containsExactly(
+                            "stream.start 1/0 null",
+                            "stream.restart 101/0 null",
+                            "stream.text 101/1 done",
+                            "stream.completed 101/2 null");
+            assertThat(live).allSatisfy(event -> {
+                assertThat(event.taskId()).isEqualTo("m1");
+                assertThat(EventSchemas.problems(event)).isEmpty();
+            });
         }
     }
 
@@ -197,7 +224,8 @@ class AgentRuntimeIT {
                                 true),
                         new TaskStreams.Settings(topics.prefix() + "agent", state, 1, Duration.ofMillis(20), true),
                         new InstanceEvents.Settings("test", "0", Duration.ofMinutes(1)),
-                        shutdownGrace),
+                        shutdownGrace,
+                        LiveText.Settings.DEFAULT),
                 new AgentRuntime.Parts(
                         BuiltInAgents.agents(),
                         new ModelDispatcher(model, DispatcherLimits.DEFAULTS),

@@ -8,6 +8,7 @@ import dev.millrace.agent.core.TaskLimits;
 import dev.millrace.agent.files.BuiltInAgents;
 import dev.millrace.agent.kafka.Definitions;
 import dev.millrace.agent.kafka.InstanceEvents;
+import dev.millrace.agent.thinker.LiveText;
 import dev.millrace.agent.topology.AdmissionSettings;
 import dev.millrace.agent.topology.Occupancy;
 import dev.millrace.agent.topology.ShellMetrics;
@@ -602,7 +603,8 @@ class SteeringIT {
                                 true),
                         new TaskStreams.Settings(topics.prefix() + "agent", state, 1, Duration.ofMillis(20), true),
                         new InstanceEvents.Settings("test", "0", Duration.ofSeconds(1)),
-                        Duration.ZERO),
+                        Duration.ZERO,
+                        LiveText.Settings.DEFAULT),
                 new AgentRuntime.Parts(
                         BuiltInAgents.agents(),
                         running,

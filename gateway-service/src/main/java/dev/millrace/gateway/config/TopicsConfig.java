@@ -4,6 +4,7 @@ import dev.millrace.schemas.Topics;
 import dev.millrace.schemas.kafka.TopicSettings;
 import io.smallrye.config.ConfigMapping;
 import io.smallrye.config.WithDefault;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
@@ -30,9 +31,14 @@ public interface TopicsConfig {
     /** Toolsets of one's own workers, whose request topics are to be there too: names, or {@code name:partitions}. */
     Optional<List<String>> toolsets();
 
+    /** How long live text stays where its topic is made, a minute or more. Clients can be away for so long. */
+    @WithDefault("10m")
+    Duration tokensRetention();
+
     /** The same as the contract has it, checked. */
     default TopicSettings settings() {
         return new TopicSettings(partitions(), replication(), create())
-                .with(toolsets().orElse(List.of()));
+                .with(toolsets().orElse(List.of()))
+                .keepingTokens(tokensRetention());
     }
 }

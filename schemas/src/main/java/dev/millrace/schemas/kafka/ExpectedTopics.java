@@ -2,6 +2,7 @@ package dev.millrace.schemas.kafka;
 
 import dev.millrace.schemas.Topics;
 import dev.millrace.schemas.Topics.Topic;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -47,6 +48,11 @@ record ExpectedTopics(Topics topics, TopicSettings settings) {
                 .mapToInt(TopicSettings.Toolset::partitions)
                 .findFirst()
                 .orElse(1);
+    }
+
+    /** How long records of this topic stay if it is made. */
+    Duration retention(Topic topic) {
+        return topic.name().equals(topics.tokens()) ? settings.tokensRetention() : topic.retention();
     }
 
     /** The {@code cleanup.policy} that this topic has to have. */

@@ -1,6 +1,7 @@
 package dev.millrace.schemas.kafka;
 
 import dev.millrace.schemas.Topics;
+import java.time.Duration;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -15,8 +16,11 @@ import java.util.regex.Pattern;
  * @param create whether missing topics are made; if not, a missing topic is a failure ({@code millrace.topics.create})
  * @param toolsets those beside the ones of the catalogue, whose request topics are to be there as well ({@code
  *     millrace.topics.toolsets})
+ * @param tokensRetention how long live text stays where its topic is made, a minute or more ({@code
+ *     millrace.topics.tokens-retention}). Not checked on a topic that exists
  */
-public record TopicSettings(int partitions, int replication, boolean create, List<Toolset> toolsets) {
+public record TopicSettings(
+        int partitions, int replication, boolean create, List<Toolset> toolsets, Duration tokensRetention) {
 
     /** The replication that leaves the choice to the broker. */
     public static final int BROKER_DEFAULT = -1;
@@ -56,7 +60,7 @@ public record TopicSettings(int partitions, int replication, boolean create, Lis
 
     /** Settings without toolsets of one's own. */
     public TopicSettings(int partitions, int replication, boolean create) {
-        this(partitions, replication, create, List.of());
+        this(partitions, replication, create, List.of(), Topics.TOKENS_RETENTION);
     }
 
     /** The same with these toolsets, each as in {@link Toolset#parse}. */
@@ -65,11 +69,21 @@ public record TopicSettings(int partitions, int replication, boolean create, Lis
                 partitions,
                 replication,
                 create,
-                wanted.stream().map(Toolset::parse).toList());
+                wanted.stream().map(Toolset::parse).toList(),
+                tokensRetention);
+    }
+
+    /** The same, with live text kept for so long. */
+    public TopicSettings keepingTokens(Duration retention) {
+        return new TopicSettings(partitions, replication, create, toolsets, retention);
     }
 
     public TopicSettings {
         toolsets = List.copyOf(toolsets);
+        if (tokensRetention.compareTo(Duration.ofMinutes(1)) < 0) {
+            throw new IllegalArgumentException(
+                    "millrace.topics.tokens-retention: expected 1 minute or more, found " + tokensRetention);
+        }
         if (partitions < 1) {
             throw new IllegalArgumentException("millrace.topics.partitions: expected 1 or more, found " + partitions);
         }

@@ -45,6 +45,8 @@ public final class TopicSetup {
     /** How long the admin client may take to say goodbye. */
     private static final Duration CLOSE_LIMIT = Duration.ofMillis(500);
 
+    private static final Duration SHORT_RETENTION = Duration.ofHours(6);
+
     private final Admin admin;
     private final Topics topics;
     private final TopicSettings settings;
@@ -184,9 +186,14 @@ public final class TopicSetup {
         config.put(TopicConfig.CLEANUP_POLICY_CONFIG, ExpectedTopics.policy(topic));
         config.put(TopicConfig.MAX_MESSAGE_BYTES_CONFIG, Integer.toString(topic.maxMessageBytes()));
         if (topic.cleanup() == Cleanup.DELETE) {
-            config.put(
-                    TopicConfig.RETENTION_MS_CONFIG,
-                    Long.toString(topic.retention().toMillis()));
+            Duration retention = expected.retention(topic);
+            config.put(TopicConfig.RETENTION_MS_CONFIG, Long.toString(retention.toMillis()));
+            if (retention.compareTo(SHORT_RETENTION) < 0) {
+                // only closed segments are deleted, and Kafka closes one after a week, or a gigabyte
+                config.put(
+                        TopicConfig.SEGMENT_MS_CONFIG,
+                        Long.toString(retention.dividedBy(2).toMillis()));
+            }
         }
         if (topic.name().equals(topics.rates())) {
             // one clock for all who claim, and pieces that are small enough for the retention to mean something

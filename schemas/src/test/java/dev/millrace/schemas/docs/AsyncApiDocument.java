@@ -8,8 +8,10 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLGenerator;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import dev.millrace.schemas.EventSchemas;
+import dev.millrace.schemas.EventType;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Segment;
+import dev.millrace.schemas.StreamType;
 import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.schemas.Topics;
 import dev.millrace.schemas.Topics.Cleanup;
@@ -123,6 +125,9 @@ final class AsyncApiDocument {
         if (topic.name().equals(TOPICS.webhookRequests())) {
             return List.of(KnownEventType.NOTIFICATION_REQUESTED.name());
         }
+        if (topic.name().equals(TOPICS.tokens())) {
+            return streams().map(StreamType::wireName).toList();
+        }
         if (topic.name().equals(TOPICS.content())) {
             return List.of(CONTENT);
         }
@@ -147,6 +152,11 @@ final class AsyncApiDocument {
                 .anyMatch(segment -> TOPICS.lane(segment).equals(topic.name()));
     }
 
+    /** Live text, as far as it is on a topic. */
+    private static Stream<StreamType> streams() {
+        return Arrays.stream(StreamType.values()).filter(type -> type != StreamType.TOKEN);
+    }
+
     private static Stream<KnownEventType> typesWithSchema() {
         return Arrays.stream(KnownEventType.values())
                 .filter(type -> EventSchemas.payloadSchema(type).isPresent());
@@ -158,8 +168,13 @@ final class AsyncApiDocument {
         ObjectNode schemas = components.putObject("schemas");
         typesWithSchema().forEach(type -> {
             JsonNode schema = EventSchemas.payloadSchema(type).orElseThrow();
-            messages.set(type.name(), message(type, schema));
+            messages.set(type.name(), message(type, type.summary(), schema));
             schemas.set(type.name(), inlined(schema));
+        });
+        streams().forEach(type -> {
+            JsonNode schema = EventSchemas.payloadSchema(type).orElseThrow();
+            messages.set(type.wireName(), message(type, type.summary(), schema));
+            schemas.set(type.wireName(), inlined(schema));
         });
         messages.set(ANY_EVENT, anyEvent());
         messages.set(TOOL_DEFINITION, toolDefinition());
@@ -172,13 +187,13 @@ final class AsyncApiDocument {
         return components;
     }
 
-    private static ObjectNode message(KnownEventType type, JsonNode schema) {
+    private static ObjectNode message(EventType type, String summary, JsonNode schema) {
         ObjectNode message = NODES.objectNode();
-        message.put("name", type.name());
+        message.put("name", type.wireName());
         message.put("title", schema.path("title").asText());
-        message.put("summary", type.summary());
+        message.put("summary", summary);
         message.putArray("traits").add(ref("#/components/messageTraits/cloudEvent"));
-        message.set("payload", ref("#/components/schemas/" + type.name()));
+        message.set("payload", ref("#/components/schemas/" + type.wireName()));
         message.putArray("examples")
                 .addObject()
                 .set("payload", schema.path("examples").path(0));

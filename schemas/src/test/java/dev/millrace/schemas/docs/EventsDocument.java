@@ -13,9 +13,11 @@ import dev.millrace.schemas.ErrorCode;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.EventSchemas;
+import dev.millrace.schemas.EventType;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Segment;
+import dev.millrace.schemas.StreamType;
 import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.schemas.Topics;
 import dev.millrace.schemas.Topics.Cleanup;
@@ -51,6 +53,8 @@ final class EventsDocument {
         places.put("catalogue", catalogue());
         places.put("max-depth", Integer.toString(EventSchemas.MAX_DEPTH));
         places.put("payloads", payloads());
+        places.put("streams", streams());
+        places.put("tokens-retention", Long.toString(Topics.TOKENS_RETENTION.toMinutes()));
         places.put("envelope", fields(EventSchemas.envelopeSchema()) + "\n\n" + example(EventSchemas.envelopeSchema()));
         places.put("tool-definition", toolDefinition());
         places.put("default-timeout", Long.toString(ToolDefinition.DEFAULT_TIMEOUT_MS));
@@ -90,10 +94,27 @@ final class EventsDocument {
                 TOPICS.all().stream().map(EventsDocument::topicRow));
     }
 
+    private static String streams() {
+        return table(
+                        "type | meaning",
+                        Arrays.stream(StreamType.values())
+                                .map(type -> "[`" + type + "`](#" + GeneratedDocsTest.anchor(type.wireName()) + ") | "
+                                        + type.summary()))
+                + "\n\n"
+                + Arrays.stream(StreamType.values())
+                        .map(type ->
+                                section(type, EventSchemas.payloadSchema(type).orElseThrow()))
+                        .collect(Collectors.joining("\n\n"));
+    }
+
     private static String topicRow(Topic topic) {
         String kept = topic.cleanup() == Cleanup.COMPACT
                 ? "the newest of each key"
-                : topic.retention().toDays() == 1 ? "1 day" : topic.retention().toDays() + " days";
+                : topic.retention().toDays() == 0
+                        ? topic.retention().toMinutes() + " minutes"
+                        : topic.retention().toDays() == 1
+                                ? "1 day"
+                                : topic.retention().toDays() + " days";
         return String.join(
                 " | ",
                 "`" + topic.name() + "`",
@@ -141,11 +162,14 @@ final class EventsDocument {
 
     private static String payloads() {
         return Arrays.stream(KnownEventType.values())
-                .flatMap(type -> EventSchemas.payloadSchema(type).stream()
-                        .map(schema -> "### " + type + "\n\n"
-                                + schema.path("description").asText() + "\n\n" + fields(schema) + oneOf(schema) + "\n\n"
-                                + example(schema)))
+                .flatMap(type -> EventSchemas.payloadSchema(type).stream().map(schema -> section(type, schema)))
                 .collect(Collectors.joining("\n\n"));
+    }
+
+    private static String section(EventType type, JsonNode schema) {
+        return "### " + type + "\n\n"
+                + schema.path("description").asText() + "\n\n" + fields(schema) + oneOf(schema) + "\n\n"
+                + example(schema);
     }
 
     private static String oneOf(JsonNode schema) {

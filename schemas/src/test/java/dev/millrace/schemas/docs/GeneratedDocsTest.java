@@ -181,7 +181,8 @@ class GeneratedDocsTest {
         return folder.resolve("docs");
     }
 
-    private static String anchor(String heading) {
+    /** What a link to this heading says. */
+    static String anchor(String heading) {
         return String.join(
                 "-",
                 Arrays.asList(heading.toLowerCase(Locale.ROOT)

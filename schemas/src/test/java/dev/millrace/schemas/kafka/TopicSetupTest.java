@@ -44,6 +44,8 @@ class TopicSetupTest {
                 .hasMessage("millrace.topics.partitions: expected 1 or more, found 0");
         assertThatThrownBy(() -> new TopicSettings(1, 0, false))
                 .hasMessageContaining("millrace.topics.replication: expected -1");
+        assertThatThrownBy(() -> SETTINGS.keepingTokens(Duration.ofSeconds(59)))
+                .hasMessage("millrace.topics.tokens-retention: expected 1 minute or more, found PT59S");
     }
 
     @Test

@@ -3,6 +3,7 @@ package dev.millrace.tools.config;
 import dev.millrace.schemas.Topics;
 import io.smallrye.config.ConfigMapping;
 import io.smallrye.config.WithDefault;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
@@ -28,4 +29,8 @@ public interface TopicsConfig {
 
     /** Toolsets of one's own workers, whose request topics are to be there too: names, or {@code name:partitions}. */
     Optional<List<String>> toolsets();
+
+    /** How long live text stays where its topic is made, a minute or more. Clients can be away for so long. */
+    @WithDefault("10m")
+    Duration tokensRetention();
 }

@@ -184,7 +184,8 @@ public class Wiring {
         return new ToolRuntime.Settings(
                 topics,
                 new TopicSettings(topicsConfig.partitions(), topicsConfig.replication(), topicsConfig.create())
-                        .with(topicsConfig.toolsets().orElse(List.of())),
+                        .with(topicsConfig.toolsets().orElse(List.of()))
+                        .keepingTokens(topicsConfig.tokensRetention()),
                 WorkerSettings.of(kafka, topics, Topics.BUILT_IN_TOOLSET, tools.maxConcurrent())
                         .with(tools.staleAfter(), tools.shutdownGrace()),
                 WorkerSettings.of(kafka, topics, "webhook", tools.webhook().maxConcurrent())

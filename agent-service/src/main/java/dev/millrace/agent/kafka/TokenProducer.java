@@ -1,0 +1,77 @@
+package dev.millrace.agent.kafka;
+
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.EventCodec;
+import dev.millrace.schemas.Topics;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.LongAdder;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.common.serialization.StringSerializer;
+
+/**
+ * Puts live text on its topic: in order, soon or never. It has a producer of its own, so that it is in nobody's way. For one
+ * thread; the counts for any.
+ */
+public final class TokenProducer implements AutoCloseable {
+
+    /** Live text that is older than this is of no use to anybody. */
+    private static final int DELIVERY_MS = 10_000;
+    /** How long a broker that is away may hold up what comes next. */
+    private static final int BLOCK_MS = 500;
+
+    private static final long BUFFER_BYTES = 16L * 1024 * 1024;
+    private static final Duration CLOSE_LIMIT = Duration.ofSeconds(2);
+
+    private final KafkaProducer<String, byte[]> producer;
+    private final String topic;
+    private final LongAdder sent = new LongAdder();
+    private final LongAdder lost = new LongAdder();
+
+    /** Connects when it is used. */
+    public TokenProducer(Map<String, Object> kafka, Topics topics) {
+        Map<String, Object> config = new HashMap<>(kafka);
+        config.put(ProducerConfig.ACKS_CONFIG, "all");
+        config.put(ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG, true); // for the order
+        config.put(ProducerConfig.LINGER_MS_CONFIG, 0);
+        config.put(ProducerConfig.MAX_BLOCK_MS_CONFIG, BLOCK_MS);
+        config.put(ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG, DELIVERY_MS / 2);
+        config.put(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG, DELIVERY_MS);
+        config.put(ProducerConfig.BUFFER_MEMORY_CONFIG, BUFFER_BYTES);
+        config.put(ProducerConfig.CLIENT_ID_CONFIG, "millrace-agent-tokens");
+        this.producer = new KafkaProducer<>(config, new StringSerializer(), new ByteArraySerializer());
+        this.topic = topics.tokens();
+    }
+
+    /** Hands it over, and waits half a second at most if the brokers are away. What cannot be stored is counted as lost. */
+    public void send(Event event) {
+        try {
+            Future<RecordMetadata> unused = producer.send(
+                    EventCodec.toRecord(topic, event),
+                    (stored, failure) -> (failure == null ? sent : lost).increment());
+        } catch (KafkaException e) {
+            lost.increment();
+        }
+    }
+
+    /** What the brokers have stored, since the start. */
+    public long sent() {
+        return sent.sum();
+    }
+
+    /** What was lost, since the start. */
+    public long lost() {
+        return lost.sum();
+    }
+
+    @Override
+    public void close() {
+        producer.close(CLOSE_LIMIT);
+    }
+}

@@ -1,0 +1,317 @@
+package dev.millrace.agent.thinker;
+
+import dev.millrace.agent.topology.OutstandingCall;
+import dev.millrace.llm.ModelDelta;
+import dev.millrace.llm.StreamListener;
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.StreamType;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is told of one model call: gathers pieces, joins those of a kind, and numbers what goes out. Memory is bounded: where
+ * pieces come faster than they can be sent, some are left out, which shows as a hole in the numbers. For any thread.
+ */
+final class CallStream implements StreamListener {
+
+    /** Attempts have greater numbers with each instance that takes the call over; no instance makes more than so many. */
+    static final int ATTEMPTS_PER_TAKEOVER = 100;
+    /** Characters that may wait to be sent. */
+    static final int MAX_WAITING = 1 << 20;
+    /** The longest text of one event; even at three bytes each it fits a record. */
+    static final int MAX_DELTA = 1 << 18;
+
+    private final OutstandingCall call;
+    private final Asker asker;
+    private final Scheduler scheduler;
+
+    private final ReentrantLock lock = new ReentrantLock();
+    // all below: guarded by lock
+    private final Deque<Piece> waiting = new ArrayDeque<>();
+    private int waitingChars;
+    private boolean scheduled;
+    private boolean started;
+    private boolean ended;
+    private int attempt;
+    private int seq;
+    private long sentAtNanos;
+
+    /**
+     * Who asks whom.
+     *
+     * @param model the name of the model; {@code null} = the default one
+     */
+    record Asker(String agentName, @Nullable String model) {}
+
+    /** Has the pieces of a stream sent: as soon as possible, or after the usual time. */
+    @FunctionalInterface
+    interface Scheduler {
+        void schedule(CallStream stream, boolean soon);
+    }
+
+    /** Something to be told. */
+    private sealed interface Piece {
+
+        /** More of a text. */
+        record More(StreamType type, ToolPlace place, StringBuilder text) implements Piece {}
+
+        /** The beginning or the end of something. */
+        record Mark(StreamType type, int attempt, Map<String, @Nullable Object> fields) implements Piece {}
+
+        /** One event less than there should be. */
+        record Hole() implements Piece {}
+    }
+
+    /**
+     * Which tool call a piece belongs to.
+     *
+     * @param index -1 = none
+     */
+    private record ToolPlace(
+            int index,
+            @Nullable String toolCallId,
+            @Nullable String toolName) {
+        static final ToolPlace NONE = new ToolPlace(-1, null, null);
+
+        /** Whether a piece of that place can be added to one of this: it says nothing new about the call. */
+        boolean takes(ToolPlace next) {
+            return index == next.index
+                    && (next.toolCallId == null || next.toolCallId.equals(toolCallId))
+                    && (next.toolName == null || next.toolName.equals(toolName));
+        }
+    }
+
+    CallStream(OutstandingCall call, Asker asker, Scheduler scheduler) {
+        this.call = call;
+        this.asker = asker;
+        this.scheduler = scheduler;
+        this.sentAtNanos = System.nanoTime() - TimeUnit.DAYS.toNanos(1); // long ago: the first piece goes at once
+    }
+
+    @Override
+    public void onAttempt(int number) {
+        int counted = call.takeovers() * ATTEMPTS_PER_TAKEOVER + Math.min(number, ATTEMPTS_PER_TAKEOVER);
+        Map<String, @Nullable Object> fields = new LinkedHashMap<>();
+        boolean again = number > 1 || call.takeovers() > 0;
+        if (again) {
+            fields.put("reason", number > 1 ? "retry" : "takeover");
+        }
+        fields.put("agentName", asker.agentName());
+        if (asker.model() != null) {
+            fields.put("model", asker.model());
+        }
+        lock.lock();
+        try {
+            started = true;
+            waiting.clear(); // nobody needs to know what is void
+            waitingChars = 0;
+            waiting.add(new Piece.Mark(again ? StreamType.RESTART : StreamType.START, counted, fields));
+            schedule(true);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public void onDelta(ModelDelta delta) {
+        switch (delta) {
+            case ModelDelta.Text(String text) -> more(StreamType.TEXT, ToolPlace.NONE, text);
+            case ModelDelta.Reasoning(String text) -> more(StreamType.REASONING, ToolPlace.NONE, text);
+            case ModelDelta.ToolCall(int index, String toolCallId, String toolName, String arguments) ->
+                more(StreamType.TOOL_CALL, new ToolPlace(index, toolCallId, toolName), arguments);
+        }
+    }
+
+    /** The call has come to its end, which is this event. */
+    void ended(Event reply) {
+        if (reply.type() == KnownEventType.MODEL_CALL_FAILED) {
+            end(StreamType.ERROR, of(reply, "code", "error"));
+        } else {
+            end(StreamType.COMPLETED, of(reply, "model", "finishReason", "usage"));
+        }
+    }
+
+    /** Nobody wants to know any more. */
+    void cancelled() {
+        Map<String, @Nullable Object> fields = new LinkedHashMap<>();
+        fields.put("code", "cancelled");
+        fields.put("error", "nobody waits for this reply any more");
+        end(StreamType.ERROR, fields);
+    }
+
+    /** Whether there is no more to be told. */
+    boolean isOver() {
+        lock.lock();
+        try {
+            return ended;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private static Map<String, @Nullable Object> of(Event reply, String... fields) {
+        Map<String, @Nullable Object> chosen = new LinkedHashMap<>();
+        for (String field : fields) {
+            Object value = reply.payload().get(field);
+            if (value != null) {
+                chosen.put(field, value);
+            }
+        }
+        return chosen;
+    }
+
+    private void end(StreamType type, Map<String, @Nullable Object> fields) {
+        lock.lock();
+        try {
+            boolean told = started && !ended;
+            ended = true;
+            if (told) {
+                waiting.add(new Piece.Mark(type, attempt, fields));
+                schedule(true);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void more(StreamType type, ToolPlace place, String text) {
+        lock.lock();
+        try {
+            if (ended) {
+                return;
+            }
+            if (waitingChars + text.length() > MAX_WAITING) {
+                if (!(waiting.peekLast() instanceof Piece.Hole)) {
+                    waiting.add(new Piece.Hole());
+                }
+                return;
+            }
+            waitingChars += text.length();
+            if (waiting.peekLast() instanceof Piece.More last
+                    && last.type() == type
+                    && last.place().takes(place)) {
+                last.text().append(text);
+            } else {
+                waiting.add(new Piece.More(type, place, new StringBuilder(text)));
+            }
+            schedule(false);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Under the lock. */
+    private void schedule(boolean soon) {
+        if (!scheduled || soon) {
+            scheduled = true;
+            scheduler.schedule(this, soon);
+        }
+    }
+
+    /** When something was last sent, by the system's clock. */
+    long sentAtNanos() {
+        return sentAtNanos; // read by the scheduler, under the lock
+    }
+
+    /**
+     * Everything that is to be sent now, in order. A half of a surrogate pair waits for the other one.
+     *
+     * @param nowNanos the system's clock
+     */
+    List<Event> drain(Instant now, long nowNanos) {
+        lock.lock();
+        try {
+            scheduled = false;
+            List<Event> events = new ArrayList<>();
+            for (Piece piece = waiting.poll(); piece != null; piece = waiting.poll()) {
+                switch (piece) {
+                    case Piece.Mark mark -> events.add(mark(mark, now));
+                    case Piece.Hole hole -> seq++;
+                    case Piece.More more -> {
+                        waitingChars -= more.text().length();
+                        Piece.More half = withoutHalf(more);
+                        tell(more, now, events);
+                        if (half != null && waiting.isEmpty()) {
+                            waiting.add(half);
+                            waitingChars++;
+                            return events; // what completes it has all of this sent
+                        }
+                    }
+                }
+            }
+            return events;
+        } finally {
+            sentAtNanos = nowNanos;
+            lock.unlock();
+        }
+    }
+
+    private Event mark(Piece.Mark mark, Instant now) {
+        if (!mark.type().ends()) {
+            attempt = mark.attempt();
+            seq = 0;
+        }
+        return event(mark.type(), now, mark.fields());
+    }
+
+    /** Takes the first half of a pair off the end; null if there is none. */
+    private static Piece.@Nullable More withoutHalf(Piece.More more) {
+        int last = more.text().length() - 1;
+        if (last < 0 || !Character.isHighSurrogate(more.text().charAt(last))) {
+            return null;
+        }
+        StringBuilder half = new StringBuilder().append(more.text().charAt(last));
+        more.text().setLength(last);
+        return new Piece.More(more.type(), more.place(), half);
+    }
+
+    private void tell(Piece.More more, Instant now, List<Event> events) {
+        boolean tool = more.place().index() >= 0;
+        int from = 0;
+        do {
+            int to = Math.min(more.text().length(), from + MAX_DELTA);
+            if (to < more.text().length()
+                    && Character.isHighSurrogate(more.text().charAt(to - 1))) {
+                to--;
+            }
+            if (tool || to > from) {
+                events.add(
+                        event(more.type(), now, fields(more.place(), more.text().substring(from, to))));
+            }
+            from = to;
+        } while (from < more.text().length());
+    }
+
+    private static Map<String, @Nullable Object> fields(ToolPlace place, String delta) {
+        Map<String, @Nullable Object> fields = new LinkedHashMap<>();
+        if (place.index() >= 0) {
+            fields.put("index", place.index());
+            if (place.toolCallId() != null) {
+                fields.put("toolCallId", place.toolCallId());
+            }
+            if (place.toolName() != null) {
+                fields.put("toolName", place.toolName());
+            }
+        }
+        fields.put("delta", delta);
+        return fields;
+    }
+
+    private Event event(StreamType type, Instant now, Map<String, @Nullable Object> fields) {
+        Map<String, @Nullable Object> payload = new LinkedHashMap<>();
+        payload.put("callId", call.callId());
+        payload.put("attempt", attempt);
+        payload.put("seq", seq);
+        payload.putAll(fields);
+        return call.tell(type, attempt, seq++, now).payload(payload).build();
+    }
+}

@@ -1,0 +1,68 @@
+package dev.millrace.schemas;
+
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * The types of live text: what is told of a model's reply while it is being made (F-182, F-183, F-227, F-292). They travel on
+ * {@link Topics#tokens} and to HTTP clients only. They are no facts: never on a lane, never in the journal (F-293), never a
+ * reason for anything (X-25).
+ */
+public enum StreamType implements EventType {
+    START("stream.start", "A model is asked; its reply follows piece by piece."),
+    RESTART("stream.restart", "The model is asked again for the same call; what came before is void."),
+    TEXT("stream.text", "More of the answer."),
+    REASONING("stream.reasoning", "More of what the model thinks aloud."),
+    TOOL_CALL("stream.tool_call", "More of a tool call that the model is about to ask for."),
+    COMPLETED("stream.completed", "The reply is whole."),
+    ERROR("stream.error", "The call has failed for good, or nobody wants its reply any more."),
+    TOKEN("TOKEN", "More of the answer, in the plainest form; made by the gateway and on no topic.");
+
+    /** Another name of {@link #TOOL_CALL}; accepted, never written. */
+    private static final String TOOL_CALL_ALIAS = "stream.tool.call";
+
+    static final Map<String, StreamType> BY_NAME = byName();
+
+    private final String wireName;
+    private final String summary;
+
+    StreamType(String wireName, String summary) {
+        this.wireName = wireName;
+        this.summary = summary;
+    }
+
+    @Override
+    public String wireName() {
+        return wireName;
+    }
+
+    /** Of no use, since nothing of this is ever in a queue: the last one of the cognitive segment. */
+    @Override
+    public int code() {
+        return 399;
+    }
+
+    /** What an event of this type says, in one sentence. */
+    public String summary() {
+        return summary;
+    }
+
+    /** Whether nothing more comes for the call after it. */
+    public boolean ends() {
+        return this == COMPLETED || this == ERROR;
+    }
+
+    @Override
+    public String toString() {
+        return wireName;
+    }
+
+    private static Map<String, StreamType> byName() {
+        Map<String, StreamType> names = new TreeMap<>();
+        for (StreamType type : values()) {
+            names.put(type.wireName, type);
+        }
+        names.put(TOOL_CALL_ALIAS, TOOL_CALL);
+        return Map.copyOf(names);
+    }
+}
