@@ -22,6 +22,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
@@ -127,6 +128,8 @@ public final class StubModelServer implements AutoCloseable {
             List<Chunk> chunks,
             boolean cutOff) {
 
+        private static final String COMPLETION = "chat.completion";
+
         public Answer {
             headers = Map.copyOf(headers);
             chunks = List.copyOf(chunks);
@@ -178,7 +181,7 @@ public final class StubModelServer implements AutoCloseable {
                     "id",
                     "chatcmpl-1",
                     "object",
-                    "chat.completion",
+                    COMPLETION,
                     "created",
                     1,
                     "model",
@@ -187,6 +190,52 @@ public final class StubModelServer implements AutoCloseable {
                     List.of(Map.of("index", 0, "message", message, "finish_reason", finishReason)),
                     "usage",
                     Map.of("prompt_tokens", 10, "completion_tokens", 5, "total_tokens", 15)));
+        }
+
+        /** A chat completion as a stream of events, if the request asks for one; everything else as it is. */
+        private Answer asAskedFor(Request request) throws MalformedEventException {
+            if (!Boolean.TRUE.equals(request.body().get("stream")) || !body.contains("\"" + COMPLETION + "\"")) {
+                return this;
+            }
+            Map<String, @Nullable Object> whole = Json.readObject(body.getBytes(StandardCharsets.UTF_8));
+            Map<?, ?> choice = (Map<?, ?>) ((List<?>) Objects.requireNonNull(whole.get("choices"))).getFirst();
+            Map<String, @Nullable Object> message = new LinkedHashMap<>();
+            ((Map<?, ?>) Objects.requireNonNull(choice.get("message")))
+                    .forEach((name, value) -> message.put(String.valueOf(name), value));
+            if (message.get("tool_calls") instanceof List<?> calls) {
+                List<Map<Object, @Nullable Object>> numbered = new ArrayList<>();
+                for (Object call : calls) {
+                    Map<Object, @Nullable Object> one = new LinkedHashMap<>((Map<?, ?>) call);
+                    one.put("index", numbered.size());
+                    numbered.add(one);
+                }
+                message.put("tool_calls", numbered);
+            }
+            Map<String, @Nullable Object> last = new LinkedHashMap<>();
+            last.put("index", 0);
+            last.put("delta", Map.of());
+            last.put("finish_reason", choice.get("finish_reason"));
+            Answer events = events(
+                    chunk(whole, List.of(Map.of("index", 0, "delta", message)), null),
+                    chunk(whole, List.of(last), null),
+                    chunk(whole, List.of(), whole.get("usage")),
+                    "[DONE]");
+            Map<String, String> all = new LinkedHashMap<>(headers);
+            all.putAll(events.headers());
+            return new Answer(status, all, "", delay, bodyDelay, events.chunks(), cutOff);
+        }
+
+        private static String chunk(Map<String, @Nullable Object> whole, List<?> choices, @Nullable Object usage) {
+            Map<String, @Nullable Object> chunk = new LinkedHashMap<>();
+            chunk.put("id", whole.get("id"));
+            chunk.put("object", COMPLETION + ".chunk");
+            chunk.put("created", whole.get("created"));
+            chunk.put("model", whole.get("model"));
+            chunk.put("choices", choices);
+            if (usage != null) {
+                chunk.put("usage", usage);
+            }
+            return Json.writeText(chunk);
         }
 
         /** Any JSON with status 200. */
@@ -379,7 +428,7 @@ public final class StubModelServer implements AutoCloseable {
 
     private Answer answer(Request request) {
         try {
-            return responder.answer(request);
+            return responder.answer(request).asAskedFor(request);
         } catch (Exception | AssertionError e) {
             failed(e);
             return Answer.error(500, "stub_broke", String.valueOf(e));

@@ -72,8 +72,7 @@ public final class Thinker implements ModelCalls<OutstandingCall> {
     public boolean requestAgain(int partition, OutstandingCall call) {
         String model = prompts.modelOf(call);
         CallStream stream = live.listen(
-                call,
-                new CallStream.Asker(agents.of(call.agent().reference()).name(), model));
+                call, new CallStream.Asker(agents.of(call.agent().reference()).name(), model));
         ModelCall wanted = new ModelCall(
                         call.key(),
                         call.priority(),
