@@ -133,6 +133,11 @@ public record Topics(String prefix) {
         return prefix + "rates";
     }
 
+    /** Variables that conversations set for themselves. */
+    public String variables() {
+        return prefix + "variables";
+    }
+
     /** What could not be read or processed, with reason and origin headers. */
     public String deadLetters() {
         return prefix + "dead-letters";
@@ -219,6 +224,17 @@ public record Topics(String prefix) {
                 MAX_EVENT_BYTES,
                 "agent",
                 "agent"));
+        topics.add(new Topic(
+                variables(),
+                "Variables that conversations set for themselves (set_env), kept for a week",
+                "namespace, kind and id of the conversation",
+                // all of it is read by every instance
+                false,
+                Cleanup.DELETE,
+                ONE_WEEK,
+                MAX_EVENT_BYTES,
+                "tool",
+                "tool"));
         topics.add(new Topic(
                 deadLetters(),
                 "What could not be read or processed, with the reason and the origin in headers",

@@ -28,6 +28,7 @@ class TopicsTest {
                         "acme.definitions",
                         "acme.content",
                         "acme.rates",
+                        "acme.variables",
                         "acme.dead-letters");
     }
 

@@ -3,8 +3,13 @@ package dev.millrace.tools;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.schemas.ToolDefinition;
+import dev.millrace.schemas.Topics;
 import dev.millrace.tools.content.MemoryContent;
 import dev.millrace.tools.content.ReadResult;
+import dev.millrace.tools.env.GetEnv;
+import dev.millrace.tools.env.SetEnv;
+import dev.millrace.tools.env.TopicVariables;
+import dev.millrace.tools.env.Variables;
 import dev.millrace.tools.files.DeleteFile;
 import dev.millrace.tools.files.EditFile;
 import dev.millrace.tools.files.GetFileInfo;
@@ -69,6 +74,7 @@ class BuiltInToolsDocTest {
         try (GuardedHttp http = new GuardedHttp(new GuardedHttp.Limits(List.of(), 1, 1, 1));
                 TaskQueries queries = new TaskQueries(URI.create("http://localhost"), Duration.ofSeconds(1))) {
             HttpCalls calls = new HttpCalls(http, Secrets.NONE);
+            Variables variables = new TopicVariables(Map.of(), new Topics(""), Clock.systemUTC());
             List<Tool> tools = List.of(
                     new CurrentTime(Clock.systemUTC()),
                     new Sleep(),
@@ -85,7 +91,8 @@ class BuiltInToolsDocTest {
                     new HttpPost(calls),
                     new HttpRequest(calls),
                     new WebSearch(calls, null),
-                    new GetEnv(List.of(), name -> null),
+                    new GetEnv(variables, List.of(), name -> null),
+                    new SetEnv(variables),
                     new TaskList(queries),
                     new TaskReplay(queries),
                     new JsonParse(),

@@ -31,6 +31,7 @@ final class AsyncApiDocument {
     private static final String TOOL_DEFINITION = "ToolDefinition";
     private static final String CONTENT = "Content";
     private static final String RATE_CLAIM = "RateClaim";
+    private static final String VARIABLE = "Variable";
 
     private AsyncApiDocument() {}
 
@@ -134,6 +135,9 @@ final class AsyncApiDocument {
         if (topic.name().equals(TOPICS.rates())) {
             return List.of(RATE_CLAIM);
         }
+        if (topic.name().equals(TOPICS.variables())) {
+            return List.of(VARIABLE);
+        }
         if (topic.name().equals(TOPICS.requests(Topics.BUILT_IN_TOOLSET))) {
             return List.of(KnownEventType.TOOL_CALL_REQUESTED.name());
         }
@@ -181,6 +185,7 @@ final class AsyncApiDocument {
         messages.set(ANY_RECORD, anyRecord());
         messages.set(CONTENT, content());
         messages.set(RATE_CLAIM, rateClaim());
+        messages.set(VARIABLE, variable());
         schemas.set("Event", inlined(EventSchemas.envelopeSchema()));
         ObjectNode traits = components.putObject("messageTraits");
         traits.set("cloudEvent", cloudEventTrait());
@@ -296,6 +301,32 @@ final class AsyncApiDocument {
                 .add("piece")
                 .add("index");
         message.putObject("payload").put("description", "Bytes of the result, or the index.");
+        return message;
+    }
+
+    private static ObjectNode variable() {
+        ObjectNode message = NODES.objectNode();
+        message.put("name", VARIABLE);
+        message.put("title", "Variable of a conversation");
+        message.put(
+                "summary", "Somebody has set a variable. For the tool service alone: the tool get_env gives it out.");
+        ObjectNode payload = message.putObject("payload");
+        payload.put("type", "object");
+        payload.putArray("required")
+                .add("namespace")
+                .add("kind")
+                .add("id")
+                .add("key")
+                .add("value");
+        ObjectNode properties = payload.putObject("properties");
+        field(properties, "namespace", "string", "The tenant.");
+        field(properties, "kind", "string", "What it belongs to.")
+                .putArray("enum")
+                .add("session")
+                .add("task");
+        field(properties, "id", "string", "Of the session or the task.");
+        field(properties, "key", "string", "The name of the variable.");
+        field(properties, "value", "string", "Its value from now on.");
         return message;
     }
 

@@ -1,6 +1,5 @@
 package dev.millrace.tools.config;
 
-import dev.millrace.tools.GetEnv;
 import dev.millrace.tools.Tool;
 import dev.millrace.tools.ToolException;
 import dev.millrace.tools.ToolPolicies;
@@ -51,7 +50,6 @@ public class OperatorTools {
         queries = new TaskQueries(config.agentUrl(), QUERY_DEADLINE);
         tools.add(new TaskList(queries));
         tools.add(new TaskReplay(queries));
-        tools.add(new GetEnv(config.env().allow().orElse(List.of()), System::getenv));
         WebSearch.@Nullable Provider provider = Searches.provider(config.webSearch());
         String searchUrl = provider == null ? null : provider.urlFor("x", 1);
         tools.add(new WebSearch(new HttpCalls(client(config.http(), searchUrl, MAX_SEARCH_BODY), secrets), provider));

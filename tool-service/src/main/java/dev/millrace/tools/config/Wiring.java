@@ -15,6 +15,9 @@ import dev.millrace.tools.ToolRegistry;
 import dev.millrace.tools.content.LargeResults;
 import dev.millrace.tools.content.ReadResult;
 import dev.millrace.tools.content.TopicContent;
+import dev.millrace.tools.env.GetEnv;
+import dev.millrace.tools.env.SetEnv;
+import dev.millrace.tools.env.TopicVariables;
 import dev.millrace.tools.files.DeleteFile;
 import dev.millrace.tools.files.EditFile;
 import dev.millrace.tools.files.GetFileInfo;
@@ -87,6 +90,16 @@ public class Wiring {
 
     @Produces
     @Singleton
+    TopicVariables variables(TopicsConfig topics, Config config) {
+        return new TopicVariables(kafka(config), new Topics(topics.prefix()), Clock.systemUTC());
+    }
+
+    void closeVariables(@Disposes TopicVariables variables) {
+        variables.close();
+    }
+
+    @Produces
+    @Singleton
     Secrets secrets(ToolsConfig config) {
         return Policies.secrets(config);
     }
@@ -103,6 +116,7 @@ public class Wiring {
             ToolsConfig config,
             HttpCalls http,
             TopicContent content,
+            TopicVariables variables,
             McpTools mcp,
             JavaToolBeans java,
             OperatorTools operator) {
@@ -127,6 +141,8 @@ public class Wiring {
                 new HttpPost(http),
                 new HttpRequest(http),
                 new Notify(),
+                new GetEnv(variables, config.env().allow().orElse(List.of()), System::getenv),
+                new SetEnv(variables),
                 new ReadResult(content, Math.toIntExact(config.maxResultSize().asLongValue())));
         List<Tool> tools = new ArrayList<>(builtIn);
         tools.addAll(operator.tools());

@@ -6,36 +6,29 @@ import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.Topics;
 import dev.millrace.tools.ToolException;
+import dev.millrace.tools.kafka.TopicClients;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
 import org.apache.kafka.clients.producer.KafkaProducer;
-import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.header.Header;
-import org.apache.kafka.common.serialization.ByteArrayDeserializer;
-import org.apache.kafka.common.serialization.ByteArraySerializer;
-import org.apache.kafka.common.serialization.StringDeserializer;
-import org.apache.kafka.common.serialization.StringSerializer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -53,15 +46,9 @@ public final class TopicContent implements ContentStore, AutoCloseable {
     private static final String INDEX = "index";
     private static final Pattern REFERENCE = Pattern.compile("content-(\\d{1,9})-(\\d{1,18})-([0-9a-f]{8})");
     private static final Duration POLL = Duration.ofMillis(500);
-    private static final int WRITE_LIMIT_MS = 20_000;
-    private static final Duration READ_LIMIT = Duration.ofSeconds(15);
 
     private final Topics topics;
-    private final Map<String, Object> kafka;
-    private final ReentrantLock lock = new ReentrantLock();
-    // both made when they are first needed, since the brokers may not be there before; guarded by lock
-    private @Nullable KafkaProducer<String, byte[]> producer;
-    private @Nullable KafkaConsumer<String, byte[]> consumer;
+    private final TopicClients clients;
 
     /** Where a piece lies. */
     record Place(int partition, long offset) {}
@@ -84,7 +71,7 @@ public final class TopicContent implements ContentStore, AutoCloseable {
 
     /** Keeps contents on the topic of this installation; connects when it is first used. */
     public TopicContent(Map<String, Object> kafka, Topics topics) {
-        this.kafka = Map.copyOf(kafka);
+        this.clients = new TopicClients(kafka, 1);
         this.topics = topics;
     }
 
@@ -92,7 +79,7 @@ public final class TopicContent implements ContentStore, AutoCloseable {
     public String put(Owner owner, String callId, byte[] content, String contentType)
             throws UnavailableException, InterruptedException {
         try {
-            KafkaProducer<String, byte[]> out = producer();
+            KafkaProducer<String, byte[]> out = clients.producer();
             List<Future<RecordMetadata>> sent = new ArrayList<>();
             for (int from = 0; from < content.length; from += PIECE_BYTES) {
                 byte[] piece = Arrays.copyOfRange(content, from, Math.min(from + PIECE_BYTES, content.length));
@@ -117,7 +104,7 @@ public final class TopicContent implements ContentStore, AutoCloseable {
         } catch (ExecutionException e) {
             throw new UnavailableException(String.valueOf(e.getCause()), e);
         } catch (InterruptException e) {
-            throw interrupted(e);
+            throw TopicClients.interrupted(e);
         } catch (KafkaException e) {
             throw new UnavailableException(String.valueOf(e.getMessage()), e);
         }
@@ -137,44 +124,51 @@ public final class TopicContent implements ContentStore, AutoCloseable {
             throw unknown(reference);
         }
         Place place = new Place(Integer.parseInt(parts.group(1)), Long.parseLong(parts.group(2)));
-        lock.lockInterruptibly();
         try {
-            ConsumerRecord<String, byte[]> found = fetch(place);
-            if (found == null || !isKind(found, INDEX) || !check(found.key()).equals(parts.group(3))) {
-                throw unknown(reference);
-            }
-            Index index = Json.MAPPER.readValue(found.value(), Index.class);
-            if (!reader.mayRead(index.owner())) {
-                throw unknown(reference); // the same words, so that nobody learns what there is
-            }
-            return new Slice(bytes(index, found.key(), offset, length), index.totalBytes(), index.contentType());
+            return clients.read(in -> {
+                ConsumerRecord<String, byte[]> found = fetch(in, place);
+                if (found == null
+                        || !isKind(found, INDEX)
+                        || !check(found.key()).equals(parts.group(3))) {
+                    throw unknown(reference);
+                }
+                Index index = indexIn(found);
+                if (!reader.mayRead(index.owner())) {
+                    throw unknown(reference); // the same words, so that nobody learns what there is
+                }
+                return new Slice(
+                        bytes(in, index, found.key(), offset, length), index.totalBytes(), index.contentType());
+            });
         } catch (OffsetOutOfRangeException e) {
             throw new ToolException("content_gone", "The content \"" + reference + "\" is no longer kept");
-        } catch (InterruptException e) {
-            closeConsumer();
-            throw interrupted(e);
-        } catch (KafkaException | IOException e) {
-            closeConsumer();
-            throw new ToolException("content_unavailable", "The content cannot be read now: " + e.getMessage());
-        } finally {
-            lock.unlock();
+        } catch (KafkaException e) {
+            throw unavailable(e.getMessage());
         }
     }
 
-    private byte[] bytes(Index index, String key, long offset, int length) throws IOException {
+    private static Index indexIn(ConsumerRecord<String, byte[]> found) throws ToolException {
+        try {
+            return Json.MAPPER.readValue(found.value(), Index.class);
+        } catch (IOException e) {
+            throw unavailable(e.getMessage());
+        }
+    }
+
+    private byte[] bytes(KafkaConsumer<String, byte[]> in, Index index, String key, long offset, int length)
+            throws ToolException {
         long end = Math.min(index.totalBytes(), offset + length);
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         long at = offset;
         while (at < end) {
             int number = (int) (at / index.pieceBytes());
-            ConsumerRecord<String, byte[]> piece = fetch(index.pieces().get(number));
+            ConsumerRecord<String, byte[]> piece = fetch(in, index.pieces().get(number));
             if (piece == null || !isKind(piece, PIECE) || !key.equals(piece.key())) {
-                throw new IOException("a piece is missing");
+                throw unavailable("a piece is missing");
             }
             int from = (int) (at - (long) number * index.pieceBytes());
             int size = (int) Math.min(piece.value().length - from, end - at);
             if (size <= 0) {
-                throw new IOException("a piece is too short");
+                throw unavailable("a piece is too short");
             }
             bytes.write(piece.value(), from, size);
             at += size;
@@ -183,27 +177,26 @@ public final class TopicContent implements ContentStore, AutoCloseable {
     }
 
     /** The record at this place; {@code null} if there is none yet. */
-    private @Nullable ConsumerRecord<String, byte[]> fetch(Place place) {
-        KafkaConsumer<String, byte[]> in = consumer();
+    private @Nullable ConsumerRecord<String, byte[]> fetch(KafkaConsumer<String, byte[]> in, Place place) {
         TopicPartition partition = new TopicPartition(topics.content(), place.partition());
-        if (in.partitionsFor(topics.content(), READ_LIMIT).stream()
+        if (in.partitionsFor(topics.content(), TopicClients.READ_LIMIT).stream()
                 .noneMatch(info -> info.partition() == place.partition())) {
             return null;
         }
         in.assign(List.of(partition));
-        Long end = in.endOffsets(List.of(partition), READ_LIMIT).get(partition);
+        Long end = in.endOffsets(List.of(partition), TopicClients.READ_LIMIT).get(partition);
         if (end == null || place.offset() >= end) {
             return null;
         }
         in.seek(partition, place.offset());
-        long deadline = System.nanoTime() + READ_LIMIT.toNanos();
+        long deadline = System.nanoTime() + TopicClients.READ_LIMIT.toNanos();
         while (System.nanoTime() - deadline < 0) {
             for (ConsumerRecord<String, byte[]> found : in.poll(POLL)) {
                 // past a place that holds no record, the next one is given
                 return found.offset() == place.offset() && found.key() != null && found.value() != null ? found : null;
             }
         }
-        throw new KafkaException("no answer within " + READ_LIMIT.toSeconds() + " s");
+        throw new KafkaException("no answer within " + TopicClients.READ_LIMIT.toSeconds() + " s");
     }
 
     private static boolean isKind(ConsumerRecord<String, byte[]> found, String kind) {
@@ -218,80 +211,16 @@ public final class TopicContent implements ContentStore, AutoCloseable {
         return Ids.hash(callId).substring(0, 8);
     }
 
+    private static ToolException unavailable(@Nullable String why) {
+        return new ToolException("content_unavailable", "The content cannot be read now: " + why);
+    }
+
     private static ToolException unknown(String reference) {
         return new ToolException("unknown_reference", "There is no content \"" + reference + "\" for this task");
     }
 
-    private KafkaProducer<String, byte[]> producer() throws InterruptedException {
-        lock.lockInterruptibly();
-        try {
-            KafkaProducer<String, byte[]> existing = producer;
-            if (existing != null) {
-                return existing;
-            }
-            Map<String, Object> config = new HashMap<>(kafka);
-            config.put(ProducerConfig.ACKS_CONFIG, "all");
-            config.put(ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG, true);
-            config.put(ProducerConfig.MAX_BLOCK_MS_CONFIG, WRITE_LIMIT_MS);
-            config.put(ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG, WRITE_LIMIT_MS / 2);
-            config.put(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG, WRITE_LIMIT_MS);
-            KafkaProducer<String, byte[]> made =
-                    new KafkaProducer<>(config, new StringSerializer(), new ByteArraySerializer());
-            producer = made;
-            return made;
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /** For those who hold the lock. */
-    private KafkaConsumer<String, byte[]> consumer() {
-        KafkaConsumer<String, byte[]> existing = consumer;
-        if (existing != null) {
-            return existing;
-        }
-        Map<String, Object> config = new HashMap<>(kafka);
-        config.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "none");
-        config.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, false);
-        config.put(ConsumerConfig.MAX_POLL_RECORDS_CONFIG, 1);
-        config.put(ConsumerConfig.MAX_PARTITION_FETCH_BYTES_CONFIG, Topics.MAX_EVENT_BYTES);
-        config.put(ConsumerConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, (int) READ_LIMIT.toMillis());
-        config.put(ConsumerConfig.REQUEST_TIMEOUT_MS_CONFIG, (int) READ_LIMIT.toMillis());
-        KafkaConsumer<String, byte[]> made =
-                new KafkaConsumer<>(config, new StringDeserializer(), new ByteArrayDeserializer());
-        consumer = made;
-        return made;
-    }
-
-    /** For those who hold the lock. */
-    private void closeConsumer() {
-        KafkaConsumer<String, byte[]> broken = consumer;
-        consumer = null;
-        if (broken != null) {
-            broken.close(org.apache.kafka.clients.consumer.CloseOptions.timeout(Duration.ZERO));
-        }
-    }
-
-    private static InterruptedException interrupted(InterruptException e) {
-        // Kafka's exception sets the flag again, ours stands for it
-        boolean cleared = Thread.interrupted();
-        InterruptedException interrupted = new InterruptedException("interrupted in Kafka, flag was " + cleared);
-        interrupted.initCause(e);
-        return interrupted;
-    }
-
     @Override
     public void close() {
-        lock.lock();
-        try {
-            closeConsumer();
-            KafkaProducer<String, byte[]> open = producer;
-            producer = null;
-            if (open != null) {
-                open.close(Duration.ofSeconds(5));
-            }
-        } finally {
-            lock.unlock();
-        }
+        clients.close();
     }
 }

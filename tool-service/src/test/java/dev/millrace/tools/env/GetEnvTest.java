@@ -1,8 +1,10 @@
-package dev.millrace.tools;
+package dev.millrace.tools.env;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.millrace.tools.Calls;
+import dev.millrace.tools.ToolException;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.DisplayName;
@@ -16,7 +18,8 @@ class GetEnvTest {
     private static final Map<String, String> ENVIRONMENT =
             Map.of("LANG", "de", "APP_MODE", "test", "APP_KEY", "k", "OPENAI_API_KEY", "secret");
 
-    private final GetEnv tool = new GetEnv(List.of("LANG", "APP_*", "MISSING"), ENVIRONMENT::get);
+    private final GetEnv tool =
+            new GetEnv(new MemoryVariables(), List.of("LANG", "APP_*", "MISSING"), ENVIRONMENT::get);
 
     @Test
     void shouldReadWhatIsAllowed() throws ToolException, InterruptedException {
@@ -43,7 +46,7 @@ class GetEnvTest {
 
     @Test
     void shouldAllowNothingUnlessToldTo() {
-        assertThat(Calls.refusal(new GetEnv(List.of(), ENVIRONMENT::get), Map.of("key", "LANG"))
+        assertThat(Calls.refusal(new GetEnv(new MemoryVariables(), List.of(), ENVIRONMENT::get), Map.of("key", "LANG"))
                         .code())
                 .isEqualTo("env_not_set");
     }
@@ -51,7 +54,7 @@ class GetEnvTest {
     @ParameterizedTest
     @ValueSource(strings = {"*", "*_KEY", "A*B", " "})
     void shouldRefusePatternsThatAllowMoreThanTheyLookLike(String pattern) {
-        assertThatThrownBy(() -> new GetEnv(List.of(pattern), ENVIRONMENT::get))
+        assertThatThrownBy(() -> new GetEnv(new MemoryVariables(), List.of(pattern), ENVIRONMENT::get))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("millrace.tools.env.allow");
     }

@@ -1,0 +1,163 @@
+package dev.millrace.tools.env;
+
+import com.fasterxml.jackson.annotation.JsonProperty;
+import dev.millrace.schemas.Json;
+import dev.millrace.schemas.Topics;
+import dev.millrace.tools.ToolException;
+import dev.millrace.tools.kafka.TopicClients;
+import java.io.IOException;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.InterruptException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Variables on the topic {@code variables}, a record for each time that one is set. Whoever asks first reads up to the end
+ * of the topic, so that every instance knows what any has set; what was read once is kept in memory, for a week.
+ */
+public final class TopicVariables implements Variables, AutoCloseable {
+
+    /** How many variables one conversation may have. */
+    static final int MAX_PER_SCOPE = 100;
+    /** How long a variable is kept after it was last set; that of the topic. */
+    static final Duration RETENTION = Duration.ofDays(7);
+
+    private static final Duration POLL = Duration.ofMillis(500);
+    private static final int RECORDS_AT_ONCE = 1_000;
+    private static final String UNAVAILABLE = "env_unavailable";
+
+    private final TopicClients clients;
+    private final TopicPartition partition;
+    private final Clock clock;
+    // touched only while the consumer is held
+    private final Map<Scope, Map<String, Value>> known = new HashMap<>();
+    private long nextSweepMs;
+
+    private record Value(String text, long setAtMs) {}
+
+    /** A record's value. */
+    record Setting(
+            @JsonProperty("namespace") String namespace,
+            @JsonProperty("kind") String kind,
+            @JsonProperty("id") String id,
+            @JsonProperty("key") String key,
+            @JsonProperty("value") String value) {}
+
+    /** Variables on the topic of this installation; connects when it is first used. */
+    public TopicVariables(Map<String, Object> kafka, Topics topics, Clock clock) {
+        this.clients = new TopicClients(kafka, RECORDS_AT_ONCE);
+        this.partition = new TopicPartition(topics.variables(), 0);
+        this.clock = clock;
+    }
+
+    @Override
+    public void set(Scope scope, String key, String value) throws ToolException, InterruptedException {
+        boolean full = read(scope, variables -> variables.size() >= MAX_PER_SCOPE && !variables.containsKey(key));
+        if (full) {
+            throw new ToolException(
+                    "env_full",
+                    "expected up to " + MAX_PER_SCOPE + " variables in this " + scope.kind()
+                            + ", found as many already");
+        }
+        Setting setting = new Setting(scope.namespace(), scope.kind(), scope.id(), key, value);
+        try {
+            clients.producer()
+                    .send(new ProducerRecord<>(
+                            partition.topic(), partition.partition(), clock.millis(), scope.id(), Json.write(setting)))
+                    .get();
+        } catch (ExecutionException e) {
+            throw new ToolException(UNAVAILABLE, "The variable cannot be set now: " + e.getCause());
+        } catch (InterruptException e) {
+            throw TopicClients.interrupted(e);
+        } catch (KafkaException e) {
+            throw new ToolException(UNAVAILABLE, "The variable cannot be set now: " + e.getMessage());
+        }
+    }
+
+    @Override
+    public Optional<String> get(Scope scope, String key) throws ToolException, InterruptedException {
+        return read(scope, variables -> Optional.ofNullable(variables.get(key)).map(Value::text));
+    }
+
+    @FunctionalInterface
+    private interface Question<T> {
+        T of(Map<String, Value> variables);
+    }
+
+    private <T> T read(Scope scope, Question<T> question) throws ToolException, InterruptedException {
+        try {
+            return clients.read(in -> {
+                readUpToTheEnd(in);
+                forgetTheOld();
+                return question.of(known.getOrDefault(scope, Map.of()));
+            });
+        } catch (KafkaException e) {
+            throw new ToolException(UNAVAILABLE, "Variables cannot be read now: " + e.getMessage());
+        }
+    }
+
+    private void readUpToTheEnd(KafkaConsumer<String, byte[]> in) {
+        if (in.assignment().isEmpty()) {
+            // a new consumer: what is known may be read once more, which changes nothing
+            in.assign(List.of(partition));
+            in.seekToBeginning(List.of(partition));
+        }
+        long end = in.endOffsets(List.of(partition), TopicClients.READ_LIMIT).getOrDefault(partition, 0L);
+        long deadline = System.nanoTime() + TopicClients.READ_LIMIT.toNanos();
+        while (in.position(partition, TopicClients.READ_LIMIT) < end) {
+            if (System.nanoTime() - deadline >= 0) {
+                throw new KafkaException("not read to the end within " + TopicClients.READ_LIMIT.toSeconds() + " s");
+            }
+            try {
+                in.poll(POLL).forEach(this::take);
+            } catch (OffsetOutOfRangeException e) {
+                // nobody has asked for longer than the retention, and what is gone is too old anyway
+                in.seekToBeginning(List.of(partition));
+            }
+        }
+    }
+
+    private void take(ConsumerRecord<String, byte[]> found) {
+        Setting setting = setting(found.value());
+        if (setting != null) {
+            known.computeIfAbsent(
+                            new Scope(setting.namespace(), setting.kind(), setting.id()), scope -> new HashMap<>())
+                    .put(setting.key(), new Value(setting.value(), found.timestamp()));
+        }
+    }
+
+    /** What the record says; {@code null} if it says nothing that can be understood, which is nobody else's loss. */
+    private static @Nullable Setting setting(byte @Nullable [] value) {
+        try {
+            return value == null ? null : Json.MAPPER.readValue(value, Setting.class);
+        } catch (IOException e) {
+            return null;
+        }
+    }
+
+    private void forgetTheOld() {
+        long nowMs = clock.millis();
+        if (nowMs >= nextSweepMs) {
+            long oldestMs = nowMs - RETENTION.toMillis();
+            known.values().forEach(variables -> variables.values().removeIf(value -> value.setAtMs() < oldestMs));
+            known.values().removeIf(Map::isEmpty);
+            nextSweepMs = nowMs + Duration.ofMinutes(1).toMillis();
+        }
+    }
+
+    @Override
+    public void close() {
+        clients.close();
+    }
+}

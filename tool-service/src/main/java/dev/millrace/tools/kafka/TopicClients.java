@@ -1,0 +1,151 @@
+package dev.millrace.tools.kafka;
+
+import dev.millrace.schemas.Topics;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.locks.ReentrantLock;
+import org.apache.kafka.clients.consumer.CloseOptions;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.errors.InterruptException;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.common.serialization.StringDeserializer;
+import org.apache.kafka.common.serialization.StringSerializer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A producer, and a consumer that belongs to no group, each made when it is first needed: the brokers may not be there
+ * before. The consumer is for one thread at a time and starts anew after a failure; the producer is for any number.
+ */
+public final class TopicClients implements AutoCloseable {
+
+    /** How long a read may take before it fails. */
+    public static final Duration READ_LIMIT = Duration.ofSeconds(15);
+
+    private static final int WRITE_LIMIT_MS = 20_000;
+    private static final Duration CLOSE_LIMIT = Duration.ofSeconds(5);
+
+    private final Map<String, Object> kafka;
+    private final int recordsAtOnce;
+    private final ReentrantLock lock = new ReentrantLock();
+    private @Nullable KafkaProducer<String, byte[]> producer;
+    private @Nullable KafkaConsumer<String, byte[]> consumer;
+
+    /** What is done with the consumer while nobody else has it. */
+    @FunctionalInterface
+    public interface Reading<T, E extends Exception> {
+        /** Does it. */
+        T with(KafkaConsumer<String, byte[]> consumer) throws E;
+    }
+
+    /**
+     * Connects to nothing yet.
+     *
+     * @param kafka how to reach the brokers
+     * @param recordsAtOnce how many a poll gives at most, 1 or more
+     */
+    public TopicClients(Map<String, Object> kafka, int recordsAtOnce) {
+        this.kafka = Map.copyOf(kafka);
+        this.recordsAtOnce = recordsAtOnce;
+    }
+
+    /** The producer. */
+    public KafkaProducer<String, byte[]> producer() throws InterruptedException {
+        lock.lockInterruptibly();
+        try {
+            KafkaProducer<String, byte[]> existing = producer;
+            if (existing != null) {
+                return existing;
+            }
+            Map<String, Object> config = new HashMap<>(kafka);
+            config.put(ProducerConfig.ACKS_CONFIG, "all");
+            config.put(ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG, true);
+            config.put(ProducerConfig.MAX_BLOCK_MS_CONFIG, WRITE_LIMIT_MS);
+            config.put(ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG, WRITE_LIMIT_MS / 2);
+            config.put(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG, WRITE_LIMIT_MS);
+            KafkaProducer<String, byte[]> made =
+                    new KafkaProducer<>(config, new StringSerializer(), new ByteArraySerializer());
+            producer = made;
+            return made;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Reads, when it is the caller's turn. The consumer is as the last reader left it, or new.
+     *
+     * @throws KafkaException if Kafka says no; the next reader gets a new consumer
+     * @throws InterruptedException if interrupted, while waiting or in Kafka
+     */
+    public <T, E extends Exception> T read(Reading<T, E> reading) throws E, InterruptedException {
+        lock.lockInterruptibly();
+        try {
+            return reading.with(consumer());
+        } catch (InterruptException e) {
+            closeConsumer();
+            throw interrupted(e);
+        } catch (KafkaException e) {
+            closeConsumer();
+            throw e;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** For those who hold the lock. */
+    private KafkaConsumer<String, byte[]> consumer() {
+        KafkaConsumer<String, byte[]> existing = consumer;
+        if (existing != null) {
+            return existing;
+        }
+        Map<String, Object> config = new HashMap<>(kafka);
+        config.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "none");
+        config.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, false);
+        config.put(ConsumerConfig.MAX_POLL_RECORDS_CONFIG, recordsAtOnce);
+        config.put(ConsumerConfig.MAX_PARTITION_FETCH_BYTES_CONFIG, Topics.MAX_EVENT_BYTES);
+        config.put(ConsumerConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, (int) READ_LIMIT.toMillis());
+        config.put(ConsumerConfig.REQUEST_TIMEOUT_MS_CONFIG, (int) READ_LIMIT.toMillis());
+        KafkaConsumer<String, byte[]> made =
+                new KafkaConsumer<>(config, new StringDeserializer(), new ByteArrayDeserializer());
+        consumer = made;
+        return made;
+    }
+
+    /** For those who hold the lock. */
+    private void closeConsumer() {
+        KafkaConsumer<String, byte[]> broken = consumer;
+        consumer = null;
+        if (broken != null) {
+            broken.close(CloseOptions.timeout(Duration.ZERO));
+        }
+    }
+
+    /** What Kafka's own exception, which sets the thread's flag again, stands for. */
+    public static InterruptedException interrupted(InterruptException e) {
+        boolean cleared = Thread.interrupted();
+        InterruptedException interrupted = new InterruptedException("interrupted in Kafka, flag was " + cleared);
+        interrupted.initCause(e);
+        return interrupted;
+    }
+
+    @Override
+    public void close() {
+        lock.lock();
+        try {
+            closeConsumer();
+            KafkaProducer<String, byte[]> open = producer;
+            producer = null;
+            if (open != null) {
+                open.close(CLOSE_LIMIT);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+}

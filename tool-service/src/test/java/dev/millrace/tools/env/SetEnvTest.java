@@ -1,0 +1,76 @@
+package dev.millrace.tools.env;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import dev.millrace.tools.Calls;
+import dev.millrace.tools.ToolContext;
+import dev.millrace.tools.ToolException;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+@DisplayName("F-169: set_env")
+class SetEnvTest {
+
+    private final Variables variables = new MemoryVariables();
+    private final SetEnv setEnv = new SetEnv(variables);
+    private final GetEnv getEnv = new GetEnv(variables, List.of("LANG"), Map.of("LANG", "de")::get);
+
+    @Test
+    void shouldGiveBackWhatWasSet() throws Exception {
+        // when
+        Map<String, Object> answer = Calls.result(setEnv, Map.of("key", "BRANCH", "value", "main"));
+        // then
+        assertThat(answer).containsEntry("scope", "task");
+        assertThat(Calls.result(getEnv, Map.of("key", "BRANCH"))).containsEntry("value", "main");
+    }
+
+    @Test
+    void shouldStandBeforeTheOperatorsEnvironmentAndLeaveItAsItIs() throws Exception {
+        // when
+        Calls.result(setEnv, Map.of("key", "LANG", "value", ""));
+        // then
+        assertThat(Calls.result(getEnv, Map.of("key", "LANG"))).containsEntry("value", "");
+        assertThat(valueFor(new ToolContext("task-2", null, "default", "call"), "LANG"))
+                .isEqualTo("de");
+    }
+
+    @Test
+    void shouldBeSeenInTheWholeSessionAndNowhereElse() throws Exception {
+        // when
+        setEnv.call(Map.of("key", "BRANCH", "value", "main"), new ToolContext("task-1", "s-1", "default", "call"));
+        // then
+        assertThat(valueFor(new ToolContext("task-2", "s-1", "default", "call"), "BRANCH"))
+                .isEqualTo("main");
+        for (ToolContext stranger : List.of(
+                new ToolContext("task-2", "s-2", "default", "call"),
+                new ToolContext("task-1", null, "default", "call"),
+                new ToolContext("task-1", "s-1", "other", "call"),
+                new ToolContext("s-1", null, "default", "call"))) {
+            assertThat(catchThrowableOfType(ToolException.class, () -> getEnv.call(Map.of("key", "BRANCH"), stranger)))
+                    .as("%s", stranger)
+                    .isNotNull()
+                    .extracting(ToolException::code)
+                    .isEqualTo("env_not_set");
+        }
+    }
+
+    @Test
+    void shouldTakeAValueOfTheGreatestLengthAndNoLongerOne() throws Exception {
+        // given
+        String longest = "x".repeat(SetEnv.MAX_VALUE);
+        // then
+        assertThat(Calls.result(setEnv, Map.of("key", "A", "value", longest))).containsEntry("key", "A");
+        assertThat(Calls.refusal(setEnv, Map.of("key", "A", "value", longest + "x"))
+                        .code())
+                .isEqualTo("value_too_long");
+    }
+
+    private Object valueFor(ToolContext context, String key) throws Exception {
+        Map<?, ?> result = (Map<?, ?>) getEnv.call(Map.of("key", key), context);
+        return Objects.requireNonNull(result.get("value"));
+    }
+}
