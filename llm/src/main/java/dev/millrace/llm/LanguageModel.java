@@ -13,6 +13,9 @@ import org.jspecify.annotations.Nullable;
  */
 public interface LanguageModel {
 
+    /** What a model is taken to take of which nobody knows it, in tokens. */
+    int DEFAULT_CONTEXT_WINDOW = 128_000;
+
     /**
      * Asks once, for a whole reply.
      *
@@ -64,5 +67,14 @@ public interface LanguageModel {
      */
     default @Nullable String keyFor(@Nullable String model) {
         return null;
+    }
+
+    /**
+     * How many tokens this model takes, request and reply together, 1 or more.
+     *
+     * @param model as in {@link ModelRequest#model()}
+     */
+    default int contextWindow(@Nullable String model) {
+        return DEFAULT_CONTEXT_WINDOW;
     }
 }

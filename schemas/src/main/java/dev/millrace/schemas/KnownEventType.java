@@ -36,6 +36,7 @@ public enum KnownEventType implements EventType {
     TASK_CANCELLED(280, "A task ended because someone cancelled it."),
 
     REASON_DONE(300, "A model answered: with text, with tool calls, or both."),
+    CONTEXT_COMPACTED(305, "A model summed up the older part of a conversation that was about to fill its window."),
     MODEL_CALL_REQUESTED(310, "The machine asks for a model call. Journal only."),
     MODEL_CALL_FAILED(320, "A model call failed for good, after the caller's own retries."),
     STEP_COMPLETED(335, "A step that is no tool call is done."),
@@ -110,6 +111,7 @@ public enum KnownEventType implements EventType {
                     TASK_RESUMED,
                     APPROVAL_DECIDED,
                     REASON_DONE,
+                    CONTEXT_COMPACTED,
                     MODEL_CALL_FAILED,
                     REFLECTION_COMPLETE,
                     NEED_MORE_INFO,

@@ -38,6 +38,7 @@ class KnownEventTypeTest {
             DESIGN | APPROVAL_DECIDED      | 275 | TASK
             DESIGN | TASK_CANCELLED        | 280 | TASK
             F-030  | REASON_DONE           | 300 | COGNITIVE
+            C.7    | CONTEXT_COMPACTED     | 305 | COGNITIVE
             DESIGN | MODEL_CALL_REQUESTED  | 310 | COGNITIVE
             DESIGN | MODEL_CALL_FAILED     | 320 | COGNITIVE
             F-031  | STEP_COMPLETED        | 335 | COGNITIVE
@@ -111,6 +112,7 @@ class KnownEventTypeTest {
                         KnownEventType.TASK_RESUMED,
                         KnownEventType.REASON_DONE,
                         KnownEventType.NEED_MORE_INFO,
+                        KnownEventType.CONTEXT_COMPACTED,
                         KnownEventType.MODEL_CALL_FAILED,
                         KnownEventType.TOOL_CALL_COMPLETED,
                         KnownEventType.TOOL_CALL_FAILED))

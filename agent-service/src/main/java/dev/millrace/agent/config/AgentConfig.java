@@ -62,6 +62,9 @@ public interface AgentConfig {
     /** Limits of one session. */
     Session session();
 
+    /** Summing up conversations that are about to fill the model's context window. */
+    Compaction compaction();
+
     /** Learning after a task. */
     Reflection reflection();
 
@@ -108,7 +111,10 @@ public interface AgentConfig {
         @WithDefault("32")
         int maxToolCallsPerStep();
 
-        /** Characters of messages and results together before a task fails with {@code transcript_limit}. At least 1. */
+        /**
+         * Characters of messages and results that the model is shown, together, before a task fails with {@code
+         * transcript_limit}. At least 1. What has been summed up does not count any more.
+         */
         @WithDefault("4000000")
         long maxTranscriptChars();
 
@@ -144,6 +150,22 @@ public interface AgentConfig {
         /** How long an ended task can still be resumed; after that its row and transcript are removed. The journal stays. */
         @WithDefault("30d")
         Duration endedRetention();
+    }
+
+    /** Summing up conversations that are about to fill the model's context window. */
+    interface Compaction {
+
+        /**
+         * The part of the window, or of {@code task.max-transcript-chars}, that a conversation may fill before its older part
+         * is summed up by a model call of its own. More than 0, at most 1 (then only when the provider says that it is too
+         * long).
+         */
+        @WithDefault("0.8")
+        double threshold();
+
+        /** The part of the window that the newest turns may fill that are kept word for word. 0 to the threshold. */
+        @WithDefault("0.2")
+        double kept();
     }
 
     /** Calls that a person has to agree to. */

@@ -126,6 +126,12 @@ public interface LlmConfig {
         /** How much it may think before it answers; Ollama only knows yes or no, OpenAI nothing. Absent = as it likes. */
         Optional<Integer> thinkingTokens();
 
+        /**
+         * Tokens that it takes, request and reply together; conversations are compacted before they get there. Absent = what
+         * its maker says, 128000 if it is not known, 4096 with Ollama, which is told this number.
+         */
+        Optional<Integer> contextWindow();
+
         /** The name of the model that is asked if this one fails for good and not because of the request. */
         Optional<String> fallback();
 

@@ -59,7 +59,8 @@ final class ModelSettings {
                         model.requestTimeout()),
                 new LlmSettings.Budget(
                         model.maxOutputTokens().orElse(null),
-                        model.thinkingTokens().orElse(null)),
+                        model.thinkingTokens().orElse(null),
+                        model.contextWindow().orElse(null)),
                 model.price().map(ModelSettings::price).orElse(null),
                 model.fallback().orElse(null),
                 new LlmSettings.Scripted(

@@ -1,6 +1,7 @@
 package dev.millrace.agent.config;
 
 import dev.millrace.agent.Agents;
+import dev.millrace.agent.core.ContextWindow;
 import dev.millrace.agent.core.MachineLimits;
 import dev.millrace.agent.core.TaskLimits;
 import dev.millrace.agent.files.BuiltInAgents;
@@ -231,7 +232,9 @@ public class Wiring {
                 agent.session().maxTokens().orElse(TaskLimits.NONE),
                 agent.session().maxCostMicros().orElse(TaskLimits.NONE),
                 task.modelCallTimeout().toMillis(),
-                task.toolCallGrace().toMillis());
+                task.toolCallGrace().toMillis(),
+                new ContextWindow.Rules(
+                        agent.compaction().threshold(), agent.compaction().kept()));
     }
 
     void start(

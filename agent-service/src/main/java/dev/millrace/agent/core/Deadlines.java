@@ -6,11 +6,11 @@ import dev.millrace.agent.core.Plan.Requested;
 import dev.millrace.agent.core.TaskState.Absent;
 import dev.millrace.agent.core.TaskState.Acting;
 import dev.millrace.agent.core.TaskState.Active;
+import dev.millrace.agent.core.TaskState.Asking;
 import dev.millrace.agent.core.TaskState.Completed;
 import dev.millrace.agent.core.TaskState.Ended;
 import dev.millrace.agent.core.TaskState.Existing;
 import dev.millrace.agent.core.TaskState.Idle;
-import dev.millrace.agent.core.TaskState.Reasoning;
 import dev.millrace.agent.core.TaskState.Suspended;
 import java.util.ArrayList;
 import java.util.List;
@@ -45,7 +45,7 @@ public final class Deadlines {
                     limits.modelCallTimeoutMs());
         }
 
-        long due(Reasoning call) {
+        long due(Asking call) {
             return Math.max(call.deadlineMs(), modelCallsFromMs);
         }
 
@@ -64,13 +64,13 @@ public final class Deadlines {
         return switch (state) {
             case Absent s -> NEVER;
             case Idle s -> Math.min(s.context().budget().expiresAtMs(), s.expiresAtMs());
-            case Reasoning s -> Math.min(s.context().budget().expiresAtMs(), watch.due(s));
+            case Asking s -> Math.min(s.context().budget().expiresAtMs(), watch.due(s));
             case Acting s -> Math.min(s.context().budget().expiresAtMs(), first(s, watch));
             case Suspended s ->
                 Math.min(
                         s.context().budget().expiresAtMs(),
                         switch (s.from()) {
-                            case Reasoning from -> s.awaitsReply() ? watch.due(from) : NEVER;
+                            case Asking from -> s.awaitsReply() ? watch.due(from) : NEVER;
                             case Acting from -> first(from, watch);
                         });
             case Completed s -> NEVER;
@@ -99,7 +99,7 @@ public final class Deadlines {
     static List<Effect> late(Active s, boolean awaitsReply, long nowMs, Watch watch) {
         List<Effect> late = new ArrayList<>();
         switch (s) {
-            case Reasoning r -> {
+            case Asking r -> {
                 if (awaitsReply && nowMs >= watch.due(r)) {
                     late.add(new FollowUp(new Fact.ModelTimedOut(r.awaiting(), watch.modelCallTimeoutMs())));
                 }

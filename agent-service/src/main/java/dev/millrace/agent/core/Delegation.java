@@ -16,9 +16,9 @@ import dev.millrace.agent.core.Plan.Requested;
 import dev.millrace.agent.core.TaskEvent.ChildEnded;
 import dev.millrace.agent.core.TaskState.Acting;
 import dev.millrace.agent.core.TaskState.Active;
+import dev.millrace.agent.core.TaskState.Asking;
 import dev.millrace.agent.core.TaskState.Continuation;
 import dev.millrace.agent.core.TaskState.Existing;
-import dev.millrace.agent.core.TaskState.Reasoning;
 import dev.millrace.agent.core.TaskState.Suspended;
 import java.util.ArrayList;
 import java.util.List;
@@ -133,7 +133,7 @@ final class Delegation {
         boolean waits = s.byHand()
                 || s.next() != null
                 || s.question() != null
-                || s.from() instanceof Reasoning
+                || s.from() instanceof Asking
                 || !s.undecided().isEmpty()
                 || s.awaitsChildren();
         List<Effect> effects = new ArrayList<>(earlier);
@@ -146,12 +146,12 @@ final class Delegation {
 
     /** A child in the background has ended, whatever the task does at the moment. */
     static Transition ended(Active s, ChildEnded e) {
-        return told(s.context(), e).map(context -> to(with(s, context))).orElseGet(() -> stay(s, e, STALE_CALL));
+        return told(s.context(), e).map(context -> to(s.with(context))).orElseGet(() -> stay(s, e, STALE_CALL));
     }
 
     static Transition ended(Suspended s, ChildEnded e) {
         return told(s.context(), e)
-                .map(context -> goOnIfChildrenAreIn(s.from(with(s.from(), context)), List.of()))
+                .map(context -> goOnIfChildrenAreIn(s.from(s.from().with(context)), List.of()))
                 .orElseGet(() -> stay(s, e, STALE_CALL));
     }
 
@@ -162,13 +162,6 @@ final class Delegation {
                 ? Optional.of(
                         context.used(e.usage()).with(children.ended(e.callId()).told(e.news())))
                 : Optional.empty();
-    }
-
-    private static Active with(Active s, TaskContext context) {
-        return switch (s) {
-            case Reasoning r -> new Reasoning(context, r.awaiting(), r.deadlineMs());
-            case Acting a -> new Acting(context, a.plan());
-        };
     }
 
     /** Nobody waits for any child any more. */
@@ -188,7 +181,7 @@ final class Delegation {
                 context = context.with(context.children().ended(child.callId()));
             }
         }
-        return with(from, context);
+        return from.with(context);
     }
 
     static List<Effect> cancelAll(Existing s, String reason) {

@@ -15,6 +15,13 @@ public sealed interface Effect {
     /** Call the model with the transcript as it stands after this transition. */
     record CallModel(String callId, int iteration) implements Effect {}
 
+    /**
+     * Have the model sum up what it is shown of the transcript before this position (F-179).
+     *
+     * @param iteration the number of the model call that the room is needed for
+     */
+    record Summarise(String callId, int iteration, int before) implements Effect {}
+
     /** Forget this model call: its reply has been taken, or nobody waits for it any more. */
     record SettleModelCall(String callId) implements Effect {}
 

@@ -10,13 +10,15 @@ package dev.millrace.agent.core;
  *     of models may take, so that its own answer comes first
  * @param toolCallGraceMs how long a task waits for a tool's result beyond the tool's own time-out, in milliseconds, 1 or
  *     more: queues, retries and the takeover of what a dead worker held lie in it
+ * @param compaction when a conversation is compacted
  */
 public record MachineLimits(
         TaskLimits task,
         long maxSessionTokens,
         long maxSessionCostMicros,
         long modelCallTimeoutMs,
-        long toolCallGraceMs) {
+        long toolCallGraceMs,
+        ContextWindow.Rules compaction) {
 
     /** What holds when nothing is configured: no limits per session, 15 minutes for models, 10 minutes of grace for tools. */
     public static final MachineLimits DEFAULT = of(TaskLimits.DEFAULT);
@@ -26,6 +28,22 @@ public record MachineLimits(
         requirePositive("session.max-cost-micros", maxSessionCostMicros);
         requirePositive("task.model-call-timeout", modelCallTimeoutMs);
         requirePositive("task.tool-call-grace", toolCallGraceMs);
+    }
+
+    /** These limits, with compaction as by default. */
+    public MachineLimits(
+            TaskLimits task,
+            long maxSessionTokens,
+            long maxSessionCostMicros,
+            long modelCallTimeoutMs,
+            long toolCallGraceMs) {
+        this(
+                task,
+                maxSessionTokens,
+                maxSessionCostMicros,
+                modelCallTimeoutMs,
+                toolCallGraceMs,
+                ContextWindow.Rules.DEFAULT);
     }
 
     /** These limits of a task, the rest as by default. */

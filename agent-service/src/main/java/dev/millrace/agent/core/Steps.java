@@ -7,10 +7,12 @@ import dev.millrace.agent.core.Effect.CallModel;
 import dev.millrace.agent.core.Effect.CallTool;
 import dev.millrace.agent.core.Effect.FollowUp;
 import dev.millrace.agent.core.Effect.Publish;
+import dev.millrace.agent.core.Effect.SettleModelCall;
 import dev.millrace.agent.core.Plan.Deciding;
 import dev.millrace.agent.core.Plan.Requested;
 import dev.millrace.agent.core.TaskEvent.ToolReturned;
 import dev.millrace.agent.core.TaskState.Acting;
+import dev.millrace.agent.core.TaskState.Compacting;
 import dev.millrace.agent.core.TaskState.Completed;
 import dev.millrace.agent.core.TaskState.Failed;
 import dev.millrace.agent.core.TaskState.Reasoning;
@@ -31,18 +33,76 @@ final class Steps {
 
     /** Starts the next iteration, unless a limit is reached. */
     Transition callModel(TaskContext before, Meta cause, List<Effect> earlier) {
+        return callModel(before, cause, earlier, true);
+    }
+
+    private Transition callModel(TaskContext before, Meta cause, List<Effect> earlier, boolean mayCompact) {
         if (!before.children().news().isEmpty()) {
-            return callModel(told(before), cause, Turns.news(before, earlier));
+            return callModel(told(before), cause, Turns.news(before, earlier), mayCompact);
         }
         TaskContext context = before.nextIteration();
         Optional<TaskError> reached = limitReached(context);
         if (reached.isPresent()) {
             return fail(before, reached.get(), earlier);
         }
+        Optional<ContextWindow.Turn> cut = mayCompact
+                ? before.window()
+                        .due(
+                                limits.compaction(),
+                                before.transcriptChars(),
+                                before.limits().maxTranscriptChars())
+                : Optional.empty();
+        if (cut.isPresent()) {
+            return summarise(before, cut.get(), cause, earlier);
+        }
         String callId = context.callId(0, cause);
         long deadlineMs = Deadlines.after(cause.nowMs(), limits.modelCallTimeoutMs());
         return to(new Reasoning(context, callId, deadlineMs), new CallModel(callId, context.iteration()))
                 .after(earlier);
+    }
+
+    /** Asks for the summary that the next iteration needs, unless a limit is reached (F-179). */
+    Transition compact(TaskContext before, ContextWindow.Turn cut, Meta cause, List<Effect> earlier) {
+        Optional<TaskError> reached = limitReached(before.nextIteration());
+        return reached.isPresent() ? fail(before, reached.get(), earlier) : summarise(before, cut, cause, earlier);
+    }
+
+    private Transition summarise(TaskContext before, ContextWindow.Turn cut, Meta cause, List<Effect> earlier) {
+        TaskContext next = before.nextIteration();
+        String callId = next.summaryCallId(cause);
+        long deadlineMs = Deadlines.after(cause.nowMs(), limits.modelCallTimeoutMs());
+        return to(
+                        Compacting.asked(before, callId, deadlineMs, cut),
+                        new Effect.Summarise(callId, next.iteration(), cut.seq()))
+                .after(earlier);
+    }
+
+    /** Takes a summary into the transcript; nothing follows from it yet. */
+    static TaskContext summarised(Compacting s, TaskEvent.Summarised e, List<Effect> effects) {
+        TaskContext context = s.context().used(e.usage());
+        TranscriptEntry summary = new TranscriptEntry.Summary(
+                e.summary(), context.inputSeq() < s.cut().seq() ? e.request() : null);
+        effects.add(new SettleModelCall(e.callId()));
+        effects.add(new Append(context.transcriptLength(), List.of(summary)));
+        return context.compacted(s.cut(), summary);
+    }
+
+    /** The same with the conversation as it is: it is new, or has been made as short as it can be. */
+    Transition callModelAsItIs(TaskContext before, Meta cause, List<Effect> earlier) {
+        return callModel(before, cause, earlier, false);
+    }
+
+    /** The model has said that the conversation is too long: once more with a shorter one, if it can be made shorter. */
+    Transition overflowed(Reasoning s, TaskEvent.ModelCallFailed e) {
+        List<Effect> settled = List.of(new SettleModelCall(e.callId()));
+        return shortened(s)
+                .map(cut -> compact(s.context().sameIteration(), cut, e.meta(), settled))
+                .orElseGet(() -> fail(s.context(), e.error(), settled));
+    }
+
+    /** Where to cut what was too long; empty = it cannot be made shorter. */
+    Optional<ContextWindow.Turn> shortened(Reasoning s) {
+        return s.context().window().overflowing(limits.compaction(), s.context().transcriptLength());
     }
 
     private static TaskContext told(TaskContext before) {

@@ -16,12 +16,17 @@ import dev.millrace.agent.core.Plan.Deciding;
 import dev.millrace.agent.core.Plan.Held;
 import dev.millrace.agent.core.Plan.Requested;
 import dev.millrace.agent.core.TaskEvent.ApprovalDecided;
+import dev.millrace.agent.core.TaskEvent.ModelCallFailed;
 import dev.millrace.agent.core.TaskEvent.ModelReplied;
 import dev.millrace.agent.core.TaskEvent.QuestionAsked;
+import dev.millrace.agent.core.TaskEvent.Summarised;
 import dev.millrace.agent.core.TaskEvent.TaskResumed;
 import dev.millrace.agent.core.TaskEvent.TaskSuspended;
 import dev.millrace.agent.core.TaskEvent.ToolReturned;
 import dev.millrace.agent.core.TaskState.Acting;
+import dev.millrace.agent.core.TaskState.Active;
+import dev.millrace.agent.core.TaskState.Asking;
+import dev.millrace.agent.core.TaskState.Compacting;
 import dev.millrace.agent.core.TaskState.Continuation;
 import dev.millrace.agent.core.TaskState.KeptReply;
 import dev.millrace.agent.core.TaskState.Question;
@@ -55,7 +60,7 @@ final class Suspension {
                 .orElse(null);
         List<TranscriptEntry> turn = List.of(new TranscriptEntry.AssistantTurn(
                 e.text() == null && toolCallId == null ? e.question() : e.text(), calls));
-        TaskContext context = s.context().used(e.usage());
+        TaskContext context = s.context().answered(e.usage(), e.contextWindow());
         List<TranscriptEntry.Call> others = calls.stream()
                 .filter(call -> !call.toolCallId().equals(toolCallId))
                 .toList();
@@ -82,7 +87,7 @@ final class Suspension {
         }
         // somebody has said something else meanwhile: the question is part of the conversation, and overtaken
         KeptReply overtaken = new KeptReply(e.text() == null ? e.question() : e.text(), e.calls(), false);
-        return keep(s, from, overtaken, e.usage());
+        return keep(s, from, overtaken, from.context().answered(e.usage(), e.contextWindow()));
     }
 
     /** Somebody wants it to wait, whatever else it waits for. */
@@ -185,21 +190,51 @@ final class Suspension {
     /** The reply that it was suspended in: paid for, so kept. */
     static Transition keep(Suspended s, ModelReplied e) {
         return awaits(s, e.callId()) && s.from() instanceof Reasoning from
-                ? keep(s, from, new KeptReply(e.text(), e.calls(), e.sequential()), e.usage())
+                ? keep(
+                        s,
+                        from,
+                        new KeptReply(e.text(), e.calls(), e.sequential()),
+                        from.context().answered(e.usage(), e.contextWindow()))
                 : stay(s, e, STALE_CALL);
     }
 
-    private static Transition keep(Suspended s, Reasoning from, KeptReply kept, Usage usage) {
-        Reasoning used = new Reasoning(from.context().used(usage), from.awaiting(), from.deadlineMs());
+    private static Transition keep(Suspended s, Reasoning from, KeptReply kept, TaskContext answered) {
         return to(
-                new Suspended(used, s.reason(), s.byHand(), kept, null, s.next()),
+                new Suspended(from.with(answered), s.reason(), s.byHand(), kept, null, s.next()),
                 new SettleModelCall(from.awaiting()));
+    }
+
+    /** The summary that it was suspended in: paid for, so it is taken. */
+    static Transition summarised(Suspended s, Summarised e) {
+        if (!awaits(s, e.callId()) || !(s.from() instanceof Compacting from)) {
+            return stay(s, e, STALE_CALL);
+        }
+        List<Effect> effects = new ArrayList<>();
+        return new Transition(s.from(from.done(Steps.summarised(from, e, effects))), effects);
+    }
+
+    /** The model call that it was suspended in has failed. */
+    Transition failed(Suspended s, ModelCallFailed e) {
+        if (!awaits(s, e.callId())) {
+            return stay(s, e, STALE_CALL);
+        }
+        List<Effect> settled = TaskFsm.settleOpenCall(s);
+        return switch (s.from()) {
+            case Reasoning from
+            when e.error().isContextOverflow() ->
+                steps.shortened(from)
+                        .map(cut -> new Transition(
+                                s.from(Compacting.wanted(from.context().sameIteration(), cut)), settled))
+                        .orElseGet(() -> Steps.fail(s.context(), e.error(), settled));
+            case Compacting from -> Steps.fail(s.context(), e.error().ofCompaction(), settled);
+            case Active from -> Steps.fail(s.context(), e.error(), settled);
+        };
     }
 
     /** Whether it was suspended in this model call, and the reply is still to come. */
     static boolean awaits(Suspended s, String callId) {
         return s.awaitsReply()
-                && s.from() instanceof Reasoning from
+                && s.from() instanceof Asking from
                 && from.awaiting().equals(callId);
     }
 
@@ -223,6 +258,7 @@ final class Suspension {
                             ? to(new Reasoning(context, from.awaiting(), from.deadlineMs()))
                             : steps.act(context, cause, kept, effects);
                 }
+                case Compacting from -> goOn(from.with(from.context().admitted(e.sessionUse())), cause);
                 case Acting from ->
                     steps.proceed(new Acting(from.context().admitted(e.sessionUse()), from.plan()), cause, effects);
             };
@@ -230,12 +266,20 @@ final class Suspension {
         List<TranscriptEntry> entries = question != null
                 ? Turns.answer(question, next.texts())
                 : switch (s.from()) {
-                    case Reasoning from -> Turns.interruption(s.kept(), next.texts());
+                    case Asking from -> Turns.interruption(s.kept(), next.texts());
                     case Acting from -> Turns.interruption(from.plan(), next.texts());
                 };
         effects.addAll(TaskFsm.settleOpenCall(s));
         TaskContext context = Delegation.interrupted(s, effects).context();
         effects.add(new Append(context.transcriptLength(), entries));
         return steps.callModel(context.admitted(e.sessionUse()).appended(entries), cause, effects);
+    }
+
+    private Transition goOn(Compacting s, Meta cause) {
+        return switch (s.stage()) {
+            case WANTED -> steps.compact(s.context(), s.cut(), cause, List.of());
+            case ASKED -> to(s);
+            case DONE -> steps.callModelAsItIs(s.context(), cause, List.of());
+        };
     }
 }

@@ -2,6 +2,7 @@ package dev.millrace.agent.core;
 
 import java.util.HexFormat;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What decides about a task beside its state. Small, because it is rewritten on each move; messages and results are in
@@ -14,6 +15,7 @@ import java.util.List;
  * @param progress how far it is
  * @param budget what it may use and has used
  * @param children the tasks that it has started
+ * @param window what of the transcript the model is shown
  */
 public record TaskContext(
         String taskId,
@@ -22,7 +24,28 @@ public record TaskContext(
         int causalDepth,
         Progress progress,
         Budget budget,
-        Children children) {
+        Children children,
+        ContextWindow window) {
+
+    // what was stored before there were windows has none
+    public TaskContext(
+            String taskId,
+            String taskType,
+            int priority,
+            int causalDepth,
+            Progress progress,
+            Budget budget,
+            Children children,
+            @Nullable ContextWindow window) {
+        this.taskId = taskId;
+        this.taskType = taskType;
+        this.priority = priority;
+        this.causalDepth = causalDepth;
+        this.progress = progress;
+        this.budget = budget;
+        this.children = children;
+        this.window = window == null ? ContextWindow.EMPTY : window;
+    }
 
     /**
      * How far a task is.
@@ -31,7 +54,7 @@ public record TaskContext(
      * @param actionsCount steps done so far (F-085, F-086)
      * @param inputSeq position in the transcript of the input that the task works on now
      * @param transcriptLength number of transcript entries; the position of the next one
-     * @param transcriptChars characters in the transcript
+     * @param transcriptChars characters of what the model is shown of the transcript
      */
     public record Progress(int iteration, int actionsCount, int inputSeq, int transcriptLength, long transcriptChars) {
 
@@ -71,7 +94,8 @@ public record TaskContext(
                 input.terms().causalDepth(),
                 new Progress(0, 0, 0, 1, input.text().length()),
                 new Budget(limits, expiresAtMs, Usage.NONE, Usage.NONE),
-                Children.NONE);
+                Children.NONE,
+                ContextWindow.EMPTY.appended(0, 0, List.of(new TranscriptEntry.UserText(input.text()))));
     }
 
     /** Model calls since the start or the last resume from completed (F-074). */
@@ -94,7 +118,7 @@ public record TaskContext(
         return progress.transcriptLength();
     }
 
-    /** Characters in the transcript. */
+    /** Characters of what the model is shown of the transcript. */
     public long transcriptChars() {
         return progress.transcriptChars();
     }
@@ -109,19 +133,28 @@ public record TaskContext(
     }
 
     private TaskContext with(Progress next) {
-        return new TaskContext(taskId, taskType, priority, causalDepth, next, budget, children);
+        return new TaskContext(taskId, taskType, priority, causalDepth, next, budget, children, window);
     }
 
     private TaskContext with(Budget next) {
-        return new TaskContext(taskId, taskType, priority, causalDepth, progress, next, children);
+        return new TaskContext(taskId, taskType, priority, causalDepth, progress, next, children, window);
     }
 
     TaskContext with(Children next) {
-        return new TaskContext(taskId, taskType, priority, causalDepth, progress, budget, next);
+        return new TaskContext(taskId, taskType, priority, causalDepth, progress, budget, next, window);
+    }
+
+    TaskContext with(ContextWindow next) {
+        return new TaskContext(taskId, taskType, priority, causalDepth, progress, budget, children, next);
     }
 
     TaskContext nextIteration() {
         return with(new Progress(iteration() + 1, actionsCount(), inputSeq(), transcriptLength(), transcriptChars()));
+    }
+
+    /** The model call of this iteration has to be made again. */
+    TaskContext sameIteration() {
+        return with(new Progress(iteration() - 1, actionsCount(), inputSeq(), transcriptLength(), transcriptChars()));
     }
 
     TaskContext actionDone() {
@@ -137,8 +170,24 @@ public record TaskContext(
         return with(new Budget(budget.limits(), budget.expiresAtMs(), usage(), sessionUse.minus(usage())));
     }
 
+    /** After the model has answered, and before anything of its answer is appended. */
+    TaskContext answered(Usage ofReply, @Nullable Long contextWindow) {
+        return used(ofReply).with(window.answered(ofReply.inputTokens(), contextWindow));
+    }
+
     TaskContext appended(List<TranscriptEntry> entries) {
-        return with(progress.appended(entries));
+        return with(progress.appended(entries)).with(window.appended(transcriptLength(), transcriptChars(), entries));
+    }
+
+    /** With this summary, which is appended, in place of what stands before the cut. */
+    TaskContext compacted(ContextWindow.Turn cut, TranscriptEntry summary) {
+        return with(new Progress(
+                        iteration(),
+                        actionsCount(),
+                        inputSeq(),
+                        transcriptLength() + 1,
+                        transcriptChars() - cut.chars() + summary.chars()))
+                .with(window.compacted(cut, transcriptLength(), summary));
     }
 
     /**
@@ -158,6 +207,15 @@ public record TaskContext(
      * within the task, and the same on every replay.
      */
     String callId(int ordinal, Meta cause) {
+        return callId(String.valueOf(ordinal), cause);
+    }
+
+    /** The id of the call that makes the summary before this iteration. */
+    String summaryCallId(Meta cause) {
+        return callId("summary", cause);
+    }
+
+    private String callId(String ordinal, Meta cause) {
         // Iterations start anew when a completed task is resumed, so the iteration alone is not unique; the position in
         // the transcript is, since every model call is followed by at least one entry. The hash tells apart two tasks
         // that were given the same id, one after the other; String.hashCode is fixed by the Java specification.

@@ -10,6 +10,18 @@ import java.time.Duration;
  */
 public record TaskError(String code, String message) {
 
+    /** The code of a model's failure that a shorter conversation may mend. */
+    static final String CONTEXT_OVERFLOW = "context_overflow";
+
+    boolean isContextOverflow() {
+        return code.equals(CONTEXT_OVERFLOW);
+    }
+
+    /** The same, when it was the summary that failed. */
+    TaskError ofCompaction() {
+        return new TaskError(code, "The conversation could not be summed up: " + message);
+    }
+
     static TaskError iterationLimit(int max) {
         return new TaskError("iteration_limit", "Max cognitive iterations exceeded (" + max + ")");
     }

@@ -59,12 +59,30 @@ public sealed interface TaskEvent {
      * @param text {@code null} = nothing but tool calls
      * @param calls empty = a direct answer
      * @param sequential whether the calls are to run one after the other; else all at once
+     * @param contextWindow tokens that the model takes; {@code null} = nobody says
      */
     record ModelReplied(
-            Meta meta, String callId, @Nullable String text, List<ToolCall> calls, boolean sequential, Usage usage)
+            Meta meta,
+            String callId,
+            @Nullable String text,
+            List<ToolCall> calls,
+            boolean sequential,
+            Usage usage,
+            @Nullable Long contextWindow)
             implements TaskEvent {
         public ModelReplied {
             calls = List.copyOf(calls);
+        }
+
+        /** Of a model of which nobody says what it takes. */
+        public ModelReplied(
+                Meta meta,
+                String callId,
+                @Nullable String text,
+                List<ToolCall> calls,
+                boolean sequential,
+                Usage usage) {
+            this(meta, callId, text, calls, sequential, usage, null);
         }
     }
 
@@ -75,6 +93,7 @@ public sealed interface TaskEvent {
      * @param text what it said beside the question; {@code null} = nothing
      * @param toolCallId the provider's id of the tool call by which it asked; {@code null} = it asked in plain words
      * @param calls every tool call of the reply, the asking one among them
+     * @param contextWindow tokens that the model takes; {@code null} = nobody says
      */
     record QuestionAsked(
             Meta meta,
@@ -83,12 +102,40 @@ public sealed interface TaskEvent {
             @Nullable String text,
             @Nullable String toolCallId,
             List<ToolCall> calls,
-            Usage usage)
+            Usage usage,
+            @Nullable Long contextWindow)
             implements TaskEvent {
         public QuestionAsked {
             calls = List.copyOf(calls);
         }
+
+        /** Of a model of which nobody says what it takes. */
+        public QuestionAsked(
+                Meta meta,
+                String callId,
+                String question,
+                @Nullable String text,
+                @Nullable String toolCallId,
+                List<ToolCall> calls,
+                Usage usage) {
+            this(meta, callId, question, text, toolCallId, calls, usage, null);
+        }
     }
+
+    /**
+     * The model has summed up the older part of the conversation (CONTEXT_COMPACTED).
+     *
+     * @param callId the call that this answers
+     * @param summary never empty
+     * @param request the last thing that was said to the task in the part that is summed up, word for word; {@code null} =
+     *     nothing was
+     */
+    record Summarised(
+            Meta meta,
+            String callId,
+            String summary,
+            @Nullable String request,
+            Usage usage) implements TaskEvent {}
 
     /** A model call failed for good (MODEL_CALL_FAILED). */
     record ModelCallFailed(Meta meta, String callId, TaskError error) implements TaskEvent {}

@@ -26,6 +26,7 @@ import dev.millrace.agent.core.TaskEvent.ModelCallFailed;
 import dev.millrace.agent.core.TaskEvent.ModelReplied;
 import dev.millrace.agent.core.TaskEvent.QuestionAsked;
 import dev.millrace.agent.core.TaskEvent.StepCompleted;
+import dev.millrace.agent.core.TaskEvent.Summarised;
 import dev.millrace.agent.core.TaskEvent.TaskCreated;
 import dev.millrace.agent.core.TaskEvent.TaskResumed;
 import dev.millrace.agent.core.TaskEvent.TaskSuspended;
@@ -34,7 +35,9 @@ import dev.millrace.agent.core.TaskEvent.ToolReturned;
 import dev.millrace.agent.core.TaskState.Absent;
 import dev.millrace.agent.core.TaskState.Acting;
 import dev.millrace.agent.core.TaskState.Active;
+import dev.millrace.agent.core.TaskState.Asking;
 import dev.millrace.agent.core.TaskState.Cancelled;
+import dev.millrace.agent.core.TaskState.Compacting;
 import dev.millrace.agent.core.TaskState.Completed;
 import dev.millrace.agent.core.TaskState.Ended;
 import dev.millrace.agent.core.TaskState.Existing;
@@ -73,6 +76,7 @@ public final class TaskFsm {
             case Absent s -> whileAbsent(s, event);
             case Idle s -> whileIdle(s, event);
             case Reasoning s -> whileReasoning(s, event);
+            case Compacting s -> whileCompacting(s, event);
             case Acting s -> whileActing(s, event);
             case Suspended s -> whileSuspended(s, event);
             case Completed s -> whileCompleted(s, event);
@@ -109,6 +113,7 @@ public final class TaskFsm {
             case TimePassed e -> stay(s, e, UNKNOWN_TASK);
             case TaskCreated e -> stay(s, e, UNKNOWN_TASK);
             case ModelReplied e -> stay(s, e, UNKNOWN_TASK);
+            case Summarised e -> stay(s, e, UNKNOWN_TASK);
             case QuestionAsked e -> stay(s, e, UNKNOWN_TASK);
             case ModelCallFailed e -> stay(s, e, UNKNOWN_TASK);
             case StepCompleted e -> stay(s, e, UNKNOWN_TASK);
@@ -145,13 +150,14 @@ public final class TaskFsm {
                 to(
                         new Idle(s.context().admitted(e.sessionUse()), true, Deadlines.NEVER),
                         new FollowUp(new Fact.Created(s.context().taskType())));
-            case TaskCreated e -> steps.callModel(s.context(), e.meta(), List.of());
+            case TaskCreated e -> steps.callModelAsItIs(s.context(), e.meta(), List.of());
             case TimePassed e
             when e.meta().nowMs() >= s.expiresAtMs() -> Steps.fail(s.context(), TaskError.expired(), List.of());
             case TimePassed e when Deadlines.outlived(s, e.meta().nowMs()) -> outlived(s, e);
             case TimePassed e -> stay(s, e, NOT_DUE);
             case InputReceived e -> stay(s, e, repeatedOr(s, e, NOT_WAITING));
             case ModelReplied e -> stay(s, e, STALE_CALL);
+            case Summarised e -> stay(s, e, STALE_CALL);
             case QuestionAsked e -> stay(s, e, STALE_CALL);
             case ModelCallFailed e -> stay(s, e, STALE_CALL);
             case StepCompleted e -> stay(s, e, STALE_CALL);
@@ -170,14 +176,16 @@ public final class TaskFsm {
             case ModelReplied e when !e.callId().equals(s.awaiting()) -> stay(s, e, STALE_CALL);
             case ModelReplied e ->
                 steps.act(
-                        s.context().used(e.usage()),
+                        s.context().answered(e.usage(), e.contextWindow()),
                         e.meta(),
                         new KeptReply(e.text(), e.calls(), e.sequential()),
                         List.of(new SettleModelCall(e.callId())));
             case QuestionAsked e when !e.callId().equals(s.awaiting()) -> stay(s, e, STALE_CALL);
             case QuestionAsked e -> Suspension.ask(s, e, false, "");
             case ModelCallFailed e when !e.callId().equals(s.awaiting()) -> stay(s, e, STALE_CALL);
+            case ModelCallFailed e when e.error().isContextOverflow() -> steps.overflowed(s, e);
             case ModelCallFailed e -> Steps.fail(s.context(), e.error(), List.of(new SettleModelCall(e.callId())));
+            case Summarised e -> stay(s, e, STALE_CALL);
             case TimePassed e -> timePassed(s, s, true, e);
             case TaskSuspended e -> to(Suspended.byHand(s, e.reason()));
             case CancelRequested e -> cancel(s, e);
@@ -191,6 +199,35 @@ public final class TaskFsm {
             case ApprovalDecided e -> stay(s, e, STALE_CALL);
             case TaskResumed e -> stay(s, e, NOT_WAITING);
         };
+    }
+
+    private Transition whileCompacting(Compacting s, TaskEvent event) {
+        return switch (event) {
+            case Summarised e when !e.callId().equals(s.awaiting()) -> stay(s, e, STALE_CALL);
+            case Summarised e -> summarised(s, e);
+            case ModelCallFailed e when !e.callId().equals(s.awaiting()) -> stay(s, e, STALE_CALL);
+            case ModelCallFailed e ->
+                Steps.fail(s.context(), e.error().ofCompaction(), List.of(new SettleModelCall(e.callId())));
+            case TimePassed e -> timePassed(s, s, true, e);
+            case TaskSuspended e -> to(Suspended.byHand(s, e.reason()));
+            case CancelRequested e -> cancel(s, e);
+            case FailureDeclared e -> declaredFailed(s, e);
+            case ChildEnded e -> Delegation.ended(s, e);
+            case InputReceived e -> stay(s, e, repeatedOr(s, e, NOT_WAITING));
+            case Admitted e -> stay(s, e, DUPLICATE);
+            case TaskCreated e -> stay(s, e, DUPLICATE);
+            case ModelReplied e -> stay(s, e, STALE_CALL);
+            case QuestionAsked e -> stay(s, e, STALE_CALL);
+            case StepCompleted e -> stay(s, e, STALE_CALL);
+            case ToolReturned e -> stay(s, e, STALE_CALL);
+            case ApprovalDecided e -> stay(s, e, STALE_CALL);
+            case TaskResumed e -> stay(s, e, NOT_WAITING);
+        };
+    }
+
+    private Transition summarised(Compacting s, Summarised e) {
+        List<Effect> effects = new ArrayList<>();
+        return steps.callModelAsItIs(Steps.summarised(s, e, effects), e.meta(), effects);
     }
 
     private Transition whileActing(Acting s, TaskEvent event) {
@@ -215,6 +252,7 @@ public final class TaskFsm {
             case Admitted e -> stay(s, e, DUPLICATE);
             case TaskCreated e -> stay(s, e, DUPLICATE);
             case ModelReplied e -> stay(s, e, STALE_CALL);
+            case Summarised e -> stay(s, e, STALE_CALL);
             case QuestionAsked e -> stay(s, e, STALE_CALL);
             case ModelCallFailed e -> stay(s, e, STALE_CALL);
             case TaskResumed e -> stay(s, e, NOT_WAITING);
@@ -236,10 +274,8 @@ public final class TaskFsm {
             case ApprovalDecided e -> Suspension.decided(s, e);
             case ModelReplied e -> Suspension.keep(s, e);
             case QuestionAsked e -> Suspension.question(s, e);
-            case ModelCallFailed e ->
-                Suspension.awaits(s, e.callId())
-                        ? Steps.fail(s.context(), e.error(), settleOpenCall(s))
-                        : stay(s, e, STALE_CALL);
+            case Summarised e -> Suspension.summarised(s, e);
+            case ModelCallFailed e -> suspension.failed(s, e);
             case ToolReturned e ->
                 s.from() instanceof Acting from
                         ? from.plan()
@@ -274,6 +310,7 @@ public final class TaskFsm {
             case TimePassed e -> stay(s, e, NOT_DUE);
             case TaskCreated e -> stay(s, e, DUPLICATE);
             case ModelReplied e -> stay(s, e, STALE_CALL);
+            case Summarised e -> stay(s, e, STALE_CALL);
             case QuestionAsked e -> stay(s, e, STALE_CALL);
             case ModelCallFailed e -> stay(s, e, STALE_CALL);
             case StepCompleted e -> stay(s, e, STALE_CALL);
@@ -303,9 +340,9 @@ public final class TaskFsm {
     /** The model call that nobody will wait for any longer, if there is one. */
     static List<Effect> settleOpenCall(Existing s) {
         return switch (s) {
-            case Reasoning r -> List.of(new SettleModelCall(r.awaiting()));
+            case Asking r -> List.of(new SettleModelCall(r.awaiting()));
             case Suspended p
-            when p.from() instanceof Reasoning r && p.awaitsReply() -> List.of(new SettleModelCall(r.awaiting()));
+            when p.from() instanceof Asking r && p.awaitsReply() -> List.of(new SettleModelCall(r.awaiting()));
             case Suspended p -> List.of();
             case Acting a -> List.of();
             case Idle i -> List.of();

@@ -6,7 +6,8 @@ package dev.millrace.agent.core;
  *
  * @param maxIterations model calls since the start or the last resume of a completed task, 1 or more (F-075)
  * @param maxToolCallsPerStep tool calls in one reply of the model, 1 or more
- * @param maxTranscriptChars characters of all messages and tool results together, 1 or more
+ * @param maxTranscriptChars characters of all messages and tool results together that the model is shown, 1 or more; what a
+ *     summary stands for does not count any more
  * @param maxTokens input and output tokens of all model calls together, 1 or more
  * @param maxCostMicros cost of all model calls together in millionths of a US dollar, 1 or more; the largest number = none
  * @param maxLifeTimeMs milliseconds from the start, or the last resume of a completed task, to the end, 1 or more

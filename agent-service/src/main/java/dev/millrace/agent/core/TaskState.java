@@ -91,7 +91,19 @@ public sealed interface TaskState {
     }
 
     /** A task that works, or could: it may be suspended (F-126). */
-    sealed interface Active extends Existing {}
+    sealed interface Active extends Existing {
+        /** The same with other things beside the state. */
+        Active with(TaskContext context);
+    }
+
+    /** A task that waits for a model. */
+    sealed interface Asking extends Active {
+        /** The call's id; an answer to any other call is stale. */
+        String awaiting();
+
+        /** When it waits no longer, in Unix milliseconds. */
+        long deadlineMs();
+    }
 
     /**
      * Waits for admission.
@@ -112,10 +124,60 @@ public sealed interface TaskState {
      * @param awaiting the call's id; a reply to any other call is stale
      * @param deadlineMs when it waits no longer, in Unix milliseconds
      */
-    record Reasoning(TaskContext context, String awaiting, long deadlineMs) implements Active {
+    record Reasoning(TaskContext context, String awaiting, long deadlineMs) implements Asking {
         @Override
         public String label() {
             return "reasoning";
+        }
+
+        @Override
+        public Reasoning with(TaskContext changed) {
+            return new Reasoning(changed, awaiting, deadlineMs);
+        }
+    }
+
+    /**
+     * Waits for a summary of the older part of its conversation, before it calls the model (F-179). From outside it is
+     * reasoning.
+     *
+     * @param awaiting the call's id; empty if there is none
+     * @param deadlineMs when it waits no longer, in Unix milliseconds; {@link Deadlines#NEVER} without a call
+     * @param cut the first turn that is kept as it is
+     * @param stage how far it is; anything but {@link Stage#ASKED} only while suspended
+     */
+    record Compacting(TaskContext context, String awaiting, long deadlineMs, ContextWindow.Turn cut, Stage stage)
+            implements Asking {
+
+        /** How far a compaction is. */
+        public enum Stage {
+            /** The summary has to be asked for. */
+            WANTED,
+            /** The summary is awaited. */
+            ASKED,
+            /** The summary is in the transcript. */
+            DONE
+        }
+
+        static Compacting wanted(TaskContext context, ContextWindow.Turn cut) {
+            return new Compacting(context, "", Deadlines.NEVER, cut, Stage.WANTED);
+        }
+
+        static Compacting asked(TaskContext context, String awaiting, long deadlineMs, ContextWindow.Turn cut) {
+            return new Compacting(context, awaiting, deadlineMs, cut, Stage.ASKED);
+        }
+
+        Compacting done(TaskContext compacted) {
+            return new Compacting(compacted, "", Deadlines.NEVER, cut, Stage.DONE);
+        }
+
+        @Override
+        public String label() {
+            return "reasoning";
+        }
+
+        @Override
+        public Compacting with(TaskContext changed) {
+            return new Compacting(changed, awaiting, deadlineMs, cut, stage);
         }
     }
 
@@ -124,6 +186,11 @@ public sealed interface TaskState {
         @Override
         public String label() {
             return "acting";
+        }
+
+        @Override
+        public Acting with(TaskContext changed) {
+            return new Acting(changed, plan);
         }
     }
 
@@ -179,7 +246,11 @@ public sealed interface TaskState {
 
         /** Whether the model call that it was suspended in is still out. */
         boolean awaitsReply() {
-            return from instanceof Reasoning && kept == null && question == null;
+            return switch (from) {
+                case Reasoning r -> kept == null && question == null;
+                case Compacting c -> c.stage() == Compacting.Stage.ASKED;
+                case Acting a -> false;
+            };
         }
 
         /** Whether nothing but children keeps it from going on. */

@@ -12,11 +12,38 @@ public sealed interface TranscriptEntry {
     /** What it adds to the transcript's size, in characters. */
     long chars();
 
+    /** About how many tokens it adds to a prompt. */
+    long tokens();
+
     /** A person or system said this. */
     record UserText(String text) implements TranscriptEntry {
         @Override
         public long chars() {
             return text.length();
+        }
+
+        @Override
+        public long tokens() {
+            return TokenEstimate.PER_MESSAGE + TokenEstimate.of(text);
+        }
+    }
+
+    /**
+     * What the conversation before a cut came to, in words (F-179). The model is shown it in place of what it sums up; that
+     * stays in the transcript.
+     *
+     * @param text the summary
+     * @param request what the task is to do, word for word as it was said; {@code null} = that is shown as it is
+     */
+    record Summary(String text, @Nullable String request) implements TranscriptEntry {
+        @Override
+        public long chars() {
+            return text.length() + ToolCall.chars(request);
+        }
+
+        @Override
+        public long tokens() {
+            return TokenEstimate.PER_MESSAGE + TokenEstimate.of(text) + TokenEstimate.of(request);
         }
     }
 
@@ -37,6 +64,17 @@ public sealed interface TranscriptEntry {
                     + toolCalls.stream()
                             .mapToLong(call -> call.toolName().length()
                                     + (long) call.arguments().length())
+                            .sum();
+        }
+
+        @Override
+        public long tokens() {
+            return TokenEstimate.PER_MESSAGE
+                    + TokenEstimate.of(text)
+                    + toolCalls.stream()
+                            .mapToLong(call -> TokenEstimate.PER_MESSAGE
+                                    + TokenEstimate.of(call.toolName())
+                                    + TokenEstimate.of(call.arguments()))
                             .sum();
         }
     }
@@ -62,6 +100,11 @@ public sealed interface TranscriptEntry {
         @Override
         public long chars() {
             return content.length();
+        }
+
+        @Override
+        public long tokens() {
+            return TokenEstimate.PER_MESSAGE + TokenEstimate.of(content);
         }
     }
 }

@@ -50,7 +50,16 @@ final class Prompts {
         this.routing = routing;
     }
 
-    ModelRequest request(OutstandingCall call, List<TranscriptEntry> transcript) {
+    /** The model that a call asks; {@code null} = the default one. */
+    @Nullable
+    String model(OutstandingCall call) {
+        String asked = call.agent().model();
+        return asked == null ? agents.of(call.agent().reference()).model().name() : asked;
+    }
+
+    /** @param shown what {@link OutstandingCall#shown} says of the transcript */
+    ModelRequest request(OutstandingCall call, List<TranscriptEntry> shown) {
+        List<TranscriptEntry> transcript = Repair.closed(shown);
         AgentDefinition agent = agents.of(call.agent().reference());
         List<ChatMessage> messages = new ArrayList<>(transcript.size() + 1);
         messages.add(new ChatMessage.SystemMessage(agent.promptWith(call.agent().fields())));
@@ -59,23 +68,7 @@ final class Prompts {
         routing.visibleTo(call.agent().reference()).forEach(tool -> tools.add(spec(tool)));
         tools.add(ASK_USER_SPEC);
         return new ModelRequest(
-                call.callId(),
-                model(call, agent),
-                messages,
-                tools,
-                agent.model().temperature(),
-                null);
-    }
-
-    /** Which model a call will name, as far as is known before the call is made; null = the default one. */
-    @Nullable
-    String modelOf(OutstandingCall call) {
-        return model(call, agents.of(call.agent().reference()));
-    }
-
-    private static @Nullable String model(OutstandingCall call, AgentDefinition agent) {
-        String asked = call.agent().model();
-        return asked == null ? agent.model().name() : asked;
+                call.callId(), model(call), messages, tools, agent.model().temperature(), null);
     }
 
     private static ToolSpec spec(ToolDefinition tool) {
@@ -85,6 +78,7 @@ final class Prompts {
     private static ChatMessage message(TranscriptEntry entry) {
         return switch (entry) {
             case TranscriptEntry.UserText(String text) -> new ChatMessage.UserMessage(text);
+            case TranscriptEntry.Summary summary -> new ChatMessage.UserMessage(Summaries.shown(summary));
             case TranscriptEntry.AssistantTurn turn ->
                 new ChatMessage.AssistantMessage(
                         turn.text(),

@@ -2,6 +2,7 @@ package dev.millrace.agent.thinker;
 
 import dev.millrace.agent.topology.OutstandingCall;
 import dev.millrace.llm.ModelCallException;
+import dev.millrace.llm.ModelErrorCode;
 import dev.millrace.llm.ModelOutcome;
 import dev.millrace.llm.ModelReply;
 import dev.millrace.llm.ToolCallRequest;
@@ -15,29 +16,68 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Turns what came of a model call into an event: REASON_DONE, NEED_MORE_INFO or MODEL_CALL_FAILED (F-082, F-083). */
+/**
+ * Turns what came of a model call into an event: REASON_DONE, NEED_MORE_INFO, CONTEXT_COMPACTED or MODEL_CALL_FAILED (F-082,
+ * F-083).
+ */
 final class Replies {
+
+    private static final String BAD_RESPONSE = ModelErrorCode.BAD_RESPONSE.wireName();
 
     private Replies() {}
 
-    static Event of(OutstandingCall call, ModelOutcome outcome, Instant now) {
+    /** @param contextWindow tokens that the model takes that was asked */
+    static Event of(OutstandingCall call, ModelOutcome outcome, int contextWindow, Instant now) {
         return switch (outcome) {
-            case ModelOutcome.Replied replied -> replied(call, replied, now);
-            case ModelOutcome.Failed failed ->
-                failed(
-                        call,
-                        failed.error().code().wireName(),
-                        failed.error().getMessage(),
-                        failed.error().retryable(),
-                        now);
+            case ModelOutcome.Replied replied -> replied(call, replied, contextWindow, now);
+            case ModelOutcome.Failed failed -> failed(call, failed.error(), now);
         };
     }
 
-    static Event tooLarge(OutstandingCall call, Instant now) {
-        return failed(call, "bad_response", "The model's reply is larger than a record may be", false, now);
+    /** @param request what was said to the task last in the part that is summed up; {@code null} = nothing */
+    static Event ofSummary(OutstandingCall call, ModelOutcome outcome, @Nullable String request, Instant now) {
+        return switch (outcome) {
+            case ModelOutcome.Failed failed -> failed(call, failed.error(), now);
+            case ModelOutcome.Replied replied
+            when replied.reply().text() == null ->
+                failed(call, BAD_RESPONSE, "The model was asked for a summary and gave none", false, now);
+            case ModelOutcome.Replied replied -> summary(call, replied, request, now);
+        };
     }
 
-    private static Event replied(OutstandingCall call, ModelOutcome.Replied outcome, Instant now) {
+    private static Event summary(
+            OutstandingCall call, ModelOutcome.Replied outcome, @Nullable String request, Instant now) {
+        ModelReply reply = outcome.reply();
+        Map<String, @Nullable Object> payload = new LinkedHashMap<>();
+        payload.put("callId", call.callId());
+        payload.put("summary", reply.text());
+        if (request != null) {
+            payload.put("request", request);
+        }
+        payload.put("keptFrom", call.transcriptLength());
+        putOutcome(payload, call, outcome);
+        return call.reply(KnownEventType.CONTEXT_COMPACTED, now)
+                .payload(payload)
+                .build();
+    }
+
+    private static void putOutcome(
+            Map<String, @Nullable Object> payload, OutstandingCall call, ModelOutcome.Replied outcome) {
+        ModelReply reply = outcome.reply();
+        payload.put("model", reply.model());
+        payload.put("finishReason", reply.finishReason().wireName());
+        payload.put("usage", usage(reply.usage(), call.takeovers() + outcome.attempts()));
+        ModelCallException failed = outcome.insteadOf();
+        if (failed != null) {
+            payload.put("fallback", Map.of("code", failed.code().wireName(), "error", failed.getMessage()));
+        }
+    }
+
+    static Event tooLarge(OutstandingCall call, Instant now) {
+        return failed(call, BAD_RESPONSE, "The model's reply is larger than a record may be", false, now);
+    }
+
+    private static Event replied(OutstandingCall call, ModelOutcome.Replied outcome, int contextWindow, Instant now) {
         ModelReply reply = outcome.reply();
         Map<String, @Nullable Object> payload = new LinkedHashMap<>();
         payload.put("callId", call.callId());
@@ -57,13 +97,8 @@ final class Replies {
         if (reply.reasoning() != null) {
             payload.put("reasoning", reply.reasoning());
         }
-        payload.put("model", reply.model());
-        payload.put("finishReason", reply.finishReason().wireName());
-        payload.put("usage", usage(reply.usage(), call.takeovers() + outcome.attempts()));
-        ModelCallException failed = outcome.insteadOf();
-        if (failed != null) {
-            payload.put("fallback", Map.of("code", failed.code().wireName(), "error", failed.getMessage()));
-        }
+        putOutcome(payload, call, outcome);
+        payload.put("contextWindow", contextWindow);
         return call.reply(question.isPresent() ? KnownEventType.NEED_MORE_INFO : KnownEventType.REASON_DONE, now)
                 .payload(payload)
                 .build();
@@ -92,6 +127,10 @@ final class Replies {
             json.put("uncountedAttempts", attempts - 1);
         }
         return json;
+    }
+
+    private static Event failed(OutstandingCall call, ModelCallException error, Instant now) {
+        return failed(call, error.code().wireName(), error.getMessage(), error.retryable(), now);
     }
 
     private static Event failed(OutstandingCall call, String code, String error, boolean retryable, Instant now) {

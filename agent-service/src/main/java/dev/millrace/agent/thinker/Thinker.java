@@ -15,6 +15,7 @@ import dev.millrace.schemas.Event;
 import java.time.Clock;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -70,15 +71,20 @@ public final class Thinker implements ModelCalls<OutstandingCall> {
 
     @Override
     public boolean requestAgain(int partition, OutstandingCall call) {
-        String model = prompts.modelOf(call);
-        CallStream stream = live.listen(
-                call, new CallStream.Asker(agents.of(call.agent().reference()).name(), model));
+        String model = prompts.model(call);
+        // a summary is said to nobody
+        CallStream stream = call.shown().toSumUp()
+                ? null
+                : live.listen(
+                        call,
+                        new CallStream.Asker(agents.of(call.agent().reference()).name(), model));
+        AtomicReference<@Nullable String> summedUp = new AtomicReference<>();
         ModelCall wanted = new ModelCall(
                         call.key(),
                         call.priority(),
                         call.requestedAtMs(),
-                        () -> build(partition, call),
-                        outcome -> answer(call, outcome, stream),
+                        () -> build(partition, call, summedUp),
+                        outcome -> answer(call, reply(call, outcome, summedUp.get()), stream),
                         stream)
                 .asking(model);
         return stream == null
@@ -97,7 +103,8 @@ public final class Thinker implements ModelCalls<OutstandingCall> {
         lanes.mark(cognitiveLane, partition, FENCE, value);
     }
 
-    private ModelRequest build(int partition, OutstandingCall call) throws InterruptedException {
+    private ModelRequest build(int partition, OutstandingCall call, AtomicReference<@Nullable String> summedUp)
+            throws InterruptedException {
         Optional<List<TranscriptEntry>> transcript = transcripts.read(partition, call);
         if (transcript.isEmpty()) {
             dispatcher.cancel(call.key());
@@ -107,11 +114,25 @@ public final class Thinker implements ModelCalls<OutstandingCall> {
                     .log("The task has moved to another instance, which makes its model call");
             throw new InterruptedException("the task has moved to another instance");
         }
+        if (call.shown().toSumUp()) {
+            summedUp.set(Summaries.request(transcript.get()));
+            return Summaries.request(call, transcript.get(), prompts.model(call), contextWindow(call));
+        }
         return prompts.request(call, transcript.get());
     }
 
-    private void answer(OutstandingCall call, ModelOutcome outcome, @Nullable CallStream stream) {
-        Event reply = Replies.of(call, outcome, clock.instant());
+    private int contextWindow(OutstandingCall call) {
+        return dispatcher.model().contextWindow(prompts.model(call));
+    }
+
+    /** @param request what was said to the task last in the part that was to be summed up */
+    private Event reply(OutstandingCall call, ModelOutcome outcome, @Nullable String request) {
+        return call.shown().toSumUp()
+                ? Replies.ofSummary(call, outcome, request, clock.instant())
+                : Replies.of(call, outcome, contextWindow(call), clock.instant());
+    }
+
+    private void answer(OutstandingCall call, Event reply, @Nullable CallStream stream) {
         if (stream != null) {
             live.end(call.key(), stream, reply); // before the reply, so that who watches sees it in this order
         }

@@ -149,7 +149,8 @@ final class EventMapping {
                             event.text("response"),
                             toolCalls(event, agent),
                             routing.sequential(agent),
-                            usage(event)));
+                            usage(event),
+                            contextWindow(event)));
                 case NEED_MORE_INFO ->
                     new ForTask(new TaskEvent.QuestionAsked(
                             meta,
@@ -158,6 +159,14 @@ final class EventMapping {
                             event.text("response"),
                             event.text("toolCallId"),
                             toolCalls(event, agent),
+                            usage(event),
+                            contextWindow(event)));
+                case CONTEXT_COMPACTED ->
+                    new ForTask(new TaskEvent.Summarised(
+                            meta,
+                            required(event, "callId"),
+                            required(event, "summary"),
+                            event.text("request"),
                             usage(event)));
                 case MODEL_CALL_FAILED ->
                     new ForTask(new TaskEvent.ModelCallFailed(
@@ -306,6 +315,10 @@ final class EventMapping {
                         number(usage.get("outputTokens")),
                         number(usage.get("costMicros")))
                 : Usage.NONE;
+    }
+
+    private static @Nullable Long contextWindow(Event event) {
+        return event.payload().get("contextWindow") instanceof Number number ? (Long) number.longValue() : null;
     }
 
     private static long number(@Nullable Object value) {

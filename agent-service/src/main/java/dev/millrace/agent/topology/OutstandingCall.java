@@ -21,7 +21,8 @@ import org.jspecify.annotations.Nullable;
  * @param agent who asks
  * @param priority the task's effective priority; lower is called first
  * @param iteration which call of the task this is, from 1
- * @param transcriptLength how many transcript entries the model is shown
+ * @param transcriptLength position of the first transcript entry that the model is not shown any more
+ * @param shown what the model is shown of the entries before
  * @param requestedAtMs when it was asked for, in Unix milliseconds; the older of two equals goes first
  * @param takeovers how many instances had it before and are gone, or have lost its partition
  */
@@ -37,8 +38,54 @@ public record OutstandingCall(
         int priority,
         int iteration,
         int transcriptLength,
+        Shown shown,
         long requestedAtMs,
         int takeovers) {
+
+    // what was stored before conversations were compacted shows everything
+    public OutstandingCall(
+            String callId,
+            String namespace,
+            String taskId,
+            @Nullable String sessionId,
+            String correlationId,
+            String causationId,
+            @Nullable String traceparent,
+            AgentPin agent,
+            int priority,
+            int iteration,
+            int transcriptLength,
+            @Nullable Shown shown,
+            long requestedAtMs,
+            int takeovers) {
+        this.callId = callId;
+        this.namespace = namespace;
+        this.taskId = taskId;
+        this.sessionId = sessionId;
+        this.correlationId = correlationId;
+        this.causationId = causationId;
+        this.traceparent = traceparent;
+        this.agent = agent;
+        this.priority = priority;
+        this.iteration = iteration;
+        this.transcriptLength = transcriptLength;
+        this.shown = shown == null ? Shown.ALL : shown;
+        this.requestedAtMs = requestedAtMs;
+        this.takeovers = takeovers;
+    }
+
+    /**
+     * What of a transcript the model is shown, and what it shall make of it.
+     *
+     * @param summarySeq position of the summary, which comes first; 0 = there is none
+     * @param from position of the first entry that is shown as it is
+     * @param toSumUp whether the model is to sum up what it is shown; else to go on with the task
+     */
+    public record Shown(int summarySeq, int from, boolean toSumUp) {
+
+        /** Everything, to go on with. */
+        public static final Shown ALL = new Shown(0, 0, false);
+    }
 
     /** The key in the store of outstanding calls, unique across namespaces. */
     public String key() {
@@ -64,6 +111,7 @@ public record OutstandingCall(
                 priority,
                 iteration,
                 transcriptLength,
+                shown,
                 requestedAtMs,
                 takeovers + 1);
     }

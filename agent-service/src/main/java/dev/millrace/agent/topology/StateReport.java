@@ -40,6 +40,10 @@ final class StateReport {
                 waiting.put(KIND, "model");
                 waiting.put(CALL_IDS, List.of(s.awaiting()));
             }
+            case TaskState.Compacting s -> {
+                waiting.put(KIND, "summary");
+                waiting.put(CALL_IDS, List.of(s.awaiting()));
+            }
             case TaskState.Acting s -> {
                 if (!s.plan().openCalls().isEmpty()) {
                     waiting.put(KIND, "tools");

@@ -68,6 +68,7 @@ final class StoreSerdes {
         @JsonSubTypes.Type(value = TaskState.Absent.class, name = "absent"),
         @JsonSubTypes.Type(value = TaskState.Idle.class, name = "idle"),
         @JsonSubTypes.Type(value = TaskState.Reasoning.class, name = "reasoning"),
+        @JsonSubTypes.Type(value = TaskState.Compacting.class, name = "compacting"),
         @JsonSubTypes.Type(value = TaskState.Acting.class, name = "acting"),
         @JsonSubTypes.Type(value = TaskState.Suspended.class, name = "suspended"),
         @JsonSubTypes.Type(value = TaskState.Completed.class, name = "completed"),
@@ -98,7 +99,8 @@ final class StoreSerdes {
     @JsonSubTypes({
         @JsonSubTypes.Type(value = TranscriptEntry.UserText.class, name = "user"),
         @JsonSubTypes.Type(value = TranscriptEntry.AssistantTurn.class, name = "assistant"),
-        @JsonSubTypes.Type(value = TranscriptEntry.ToolResult.class, name = "tool")
+        @JsonSubTypes.Type(value = TranscriptEntry.ToolResult.class, name = "tool"),
+        @JsonSubTypes.Type(value = TranscriptEntry.Summary.class, name = "summary")
     })
     private interface EntryKinds {}
 

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
 import org.apache.kafka.streams.KafkaStreams;
+import org.apache.kafka.streams.KeyValue;
 import org.apache.kafka.streams.state.KeyValueIterator;
 import org.apache.kafka.streams.state.ReadOnlyKeyValueStore;
 
@@ -21,17 +22,34 @@ public final class StreamsTranscripts implements Transcripts {
 
     @Override
     public Optional<List<TranscriptEntry>> read(int partition, OutstandingCall call) throws InterruptedException {
-        return transcripts.read(partition, store -> whole(store, call));
+        return transcripts.read(partition, store -> shown(store, call));
     }
 
-    private static Optional<List<TranscriptEntry>> whole(
+    private static Optional<List<TranscriptEntry>> shown(
             ReadOnlyKeyValueStore<String, TranscriptEntry> store, OutstandingCall call) {
-        List<TranscriptEntry> entries = new ArrayList<>(call.transcriptLength());
-        try (KeyValueIterator<String, TranscriptEntry> range = store.range(
-                Stores.transcriptKey(call.taskKey(), 0),
-                Stores.transcriptKey(call.taskKey(), call.transcriptLength() - 1))) {
-            range.forEachRemaining(entry -> entries.add(entry.value));
+        OutstandingCall.Shown shown = call.shown();
+        List<TranscriptEntry> entries = new ArrayList<>();
+        String summaryKey = Stores.transcriptKey(call.taskKey(), shown.summarySeq());
+        if (shown.summarySeq() > 0) {
+            TranscriptEntry summary = store.get(summaryKey);
+            if (summary == null) {
+                return Optional.empty();
+            }
+            entries.add(summary);
         }
-        return entries.size() == call.transcriptLength() ? Optional.of(entries) : Optional.empty();
+        int found = 0;
+        try (KeyValueIterator<String, TranscriptEntry> range = store.range(
+                Stores.transcriptKey(call.taskKey(), shown.from()),
+                Stores.transcriptKey(call.taskKey(), call.transcriptLength() - 1))) {
+            while (range.hasNext()) {
+                KeyValue<String, TranscriptEntry> entry = range.next();
+                found++;
+                // the summary stands among what it does not stand for, and has been put first
+                if (shown.summarySeq() == 0 || !entry.key.equals(summaryKey)) {
+                    entries.add(entry.value);
+                }
+            }
+        }
+        return found == call.transcriptLength() - shown.from() ? Optional.of(entries) : Optional.empty();
     }
 }

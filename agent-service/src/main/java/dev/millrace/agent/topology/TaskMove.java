@@ -1,5 +1,6 @@
 package dev.millrace.agent.topology;
 
+import dev.millrace.agent.core.ContextWindow;
 import dev.millrace.agent.core.DiscardReason;
 import dev.millrace.agent.core.Effect;
 import dev.millrace.agent.core.Fact;
@@ -188,7 +189,31 @@ final class TaskMove {
             }
             case Effect.CallModel call -> {
                 record(records.requested(call));
-                called.put(call.callId(), outstanding(call, cause, context, nowMs));
+                ContextWindow window = context.window();
+                called.put(
+                        call.callId(),
+                        outstanding(
+                                call.callId(),
+                                call.iteration(),
+                                cause,
+                                context.priority(),
+                                context.transcriptLength(),
+                                new OutstandingCall.Shown(window.summarySeq(), window.keptFrom(), false),
+                                nowMs));
+            }
+            case Effect.Summarise call -> {
+                record(records.requested(call));
+                ContextWindow window = context.window();
+                called.put(
+                        call.callId(),
+                        outstanding(
+                                call.callId(),
+                                call.iteration(),
+                                cause,
+                                context.priority(),
+                                call.before(),
+                                new OutstandingCall.Shown(window.summarySeq(), window.keptFrom(), true),
+                                nowMs));
             }
             case Effect.SettleModelCall settle -> {
                 if (called.remove(settle.callId()) == null) {
@@ -226,9 +251,16 @@ final class TaskMove {
         }
     }
 
-    private OutstandingCall outstanding(Effect.CallModel call, Event cause, TaskContext context, long nowMs) {
+    private OutstandingCall outstanding(
+            String callId,
+            int iteration,
+            Event cause,
+            int priority,
+            int before,
+            OutstandingCall.Shown shown,
+            long nowMs) {
         return new OutstandingCall(
-                call.callId(),
+                callId,
                 task.namespace(),
                 task.taskId(),
                 task.sessionId(),
@@ -236,9 +268,10 @@ final class TaskMove {
                 cause.id(),
                 cause.traceparent(),
                 task.agent(),
-                context.priority(),
-                call.iteration(),
-                context.transcriptLength(),
+                priority,
+                iteration,
+                before,
+                shown,
                 nowMs,
                 0);
     }

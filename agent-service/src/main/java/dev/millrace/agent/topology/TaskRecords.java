@@ -77,6 +77,14 @@ final class TaskRecords {
                 Map.of("callId", call.callId(), "iteration", call.iteration()));
     }
 
+    /** MODEL_CALL_REQUESTED for a summary, for the journal. */
+    Event requested(Effect.Summarise call) {
+        return make(
+                KnownEventType.MODEL_CALL_REQUESTED,
+                SOURCE_AGENT,
+                Map.of("callId", call.callId(), "iteration", call.iteration(), "purpose", "summary"));
+    }
+
     /** TOOL_CALL_REQUESTED, for the journal and for the workers (F-089). */
     Event requested(Effect.CallTool call, TaskContext context) {
         Map<String, @Nullable Object> payload = new LinkedHashMap<>();

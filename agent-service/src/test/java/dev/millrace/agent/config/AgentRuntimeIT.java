@@ -13,6 +13,7 @@ import dev.millrace.agent.topology.Occupancy;
 import dev.millrace.agent.topology.ShellMetrics;
 import dev.millrace.agent.topology.TaskShellSettings;
 import dev.millrace.agent.topology.TaskStreams;
+import dev.millrace.llm.ChatMessage;
 import dev.millrace.llm.DispatcherLimits;
 import dev.millrace.llm.FinishReason;
 import dev.millrace.llm.LanguageModel;
@@ -21,6 +22,7 @@ import dev.millrace.llm.ModelDispatcher;
 import dev.millrace.llm.ModelErrorCode;
 import dev.millrace.llm.ModelReply;
 import dev.millrace.llm.ModelRequest;
+import dev.millrace.llm.ToolCallRequest;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventSchemas;
 import dev.millrace.schemas.EventType;
@@ -38,8 +40,10 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
@@ -180,6 +184,109 @@ class AgentRuntimeIT {
     }
 
     @Test
+    @DisplayName(
+            "F-179, C.7: a conversation that fills the window goes on from a summary; the prompt's beginning stays")
+    void shouldCompactAConversationThatFillsTheWindow(TestBroker broker) throws Exception {
+        WindowedModel model = new WindowedModel(7);
+        try (AgentRuntime runtime = start(model);
+                TopicReader journal = broker.read(topics.journal())) {
+            awaitReady(runtime);
+            broker.produce(topics, message("m1", "collect them all"));
+            List<Event> events = awaitCompleted(journal, "m1");
+
+            List<Event> compacted = events.stream()
+                    .filter(event -> event.type() == KnownEventType.CONTEXT_COMPACTED)
+                    .toList();
+            assertThat(compacted).isNotEmpty().hasSameSizeAs(model.summaries);
+            assertThat(compacted.getFirst().payload())
+                    .containsEntry("summary", "what has been so far")
+                    .containsEntry("request", "collect them all");
+            assertThat(events).extracting(Event::id).doesNotHaveDuplicates();
+            assertThat(events.getLast().payload().get("usage"))
+                    .isEqualTo(Map.of(
+                            "inputTokens",
+                            (int) model.inputTokens.get(),
+                            "outputTokens",
+                            model.requests.size() + model.summaries.size()));
+
+            // then: what the model is shown afterwards
+            ChatMessage system = model.requests.getFirst().messages().getFirst();
+            assertThat(model.requests)
+                    .allSatisfy(
+                            request -> assertThat(request.messages().getFirst()).isEqualTo(system));
+            List<ChatMessage> last = model.requests.getLast().messages();
+            assertThat(((ChatMessage.UserMessage) last.get(1)).text())
+                    .startsWith("[Summary of the conversation so far]\nwhat has been so far")
+                    .endsWith("[What the user has asked for, word for word]\ncollect them all");
+            assertThat(last.get(2)).isInstanceOf(ChatMessage.AssistantMessage.class);
+            assertThat(last.getLast()).isInstanceOf(ChatMessage.ToolMessage.class);
+            assertThat(model.requests)
+                    .allSatisfy(
+                            request -> assertThat(WindowedModel.tokens(request)).isLessThan(WindowedModel.WINDOW));
+        }
+    }
+
+    @Test
+    @DisplayName("C.7, X-17: a crash while a conversation is summed up repeats the summary and nothing else")
+    void shouldRepeatNothingButTheSummary(TestBroker broker) throws Exception {
+        // given
+        WindowedModel stopped = new WindowedModel(7);
+        stopped.mayAnswerSummaries = new CountDownLatch(1);
+        try (AgentRuntime first = start(stopped)) {
+            awaitReady(first);
+            broker.produce(topics, message("m1", "collect them all"));
+            stopped.askedForSummary.await();
+        }
+        int before = stopped.requests.size();
+
+        // when
+        WindowedModel model = new WindowedModel(7 - before);
+        try (AgentRuntime second = start(model);
+                TopicReader journal = broker.read(topics.journal())) {
+            awaitReady(second);
+            List<Event> events = awaitCompleted(journal, "m1");
+
+            // then
+            assertThat(stopped.summaries).hasSize(1);
+            assertThat(model.summaries).isNotEmpty();
+            assertThat(model.summaries.getFirst().callId())
+                    .isEqualTo(stopped.summaries.getFirst().callId());
+            assertThat(events).extracting(Event::id).doesNotHaveDuplicates();
+            assertThat(events.stream().filter(event -> event.type() == KnownEventType.REASON_DONE))
+                    .hasSize(before + model.requests.size());
+        }
+    }
+
+    @Test
+    @DisplayName(
+            "C.7: what the provider finds too long is compacted and asked again, and fails with its code if that is no use")
+    void shouldRecoverFromAnOverflow(TestBroker broker) throws Exception {
+        WindowedModel narrow = new WindowedModel(5);
+        narrow.window = 1_000_000; // what we think; it takes less
+        narrow.takes = 900;
+        try (AgentRuntime runtime = start(narrow);
+                TopicReader journal = broker.read(topics.journal())) {
+            awaitReady(runtime);
+            broker.produce(topics, message("m1", "collect them all"));
+            List<Event> events = awaitCompleted(journal, "m1");
+
+            assertThat(events)
+                    .filteredOn(event -> event.type() == KnownEventType.MODEL_CALL_FAILED)
+                    .isNotEmpty()
+                    .allSatisfy(event -> assertThat(event.text("code")).isEqualTo("context_overflow"));
+            assertThat(narrow.summaries).isNotEmpty();
+
+            // when: nothing can be cut
+            broker.produce(topics, message("m2", "x".repeat(5_000)));
+            Event failed = journal.event(event -> event.type() == KnownEventType.TASK_FAILED, LIMIT);
+
+            // then
+            assertThat(failed.text("code")).isEqualTo("context_overflow");
+            assertThat(failed.text("error")).contains("too long");
+        }
+    }
+
+    @Test
     @DisplayName("kcat without a key and with a wrong key: both tasks complete; garbage on every lane is put aside")
     void shouldServeStrangers(TestBroker broker) throws Exception {
         try (AgentRuntime runtime = start(new EchoModel());
@@ -295,6 +402,68 @@ class AgentRuntimeIT {
         @Override
         public String description() {
             return "answers at once";
+        }
+    }
+
+    /** Takes little, asks for a tool that there is not, some times, and then answers. */
+    private final class WindowedModel extends EchoModel {
+        static final int WINDOW = 2_000;
+
+        private final int rounds;
+        final List<ModelRequest> requests = new CopyOnWriteArrayList<>();
+        final List<ModelRequest> summaries = new CopyOnWriteArrayList<>();
+        final AtomicLong inputTokens = new AtomicLong();
+        final CountDownLatch askedForSummary = new CountDownLatch(1);
+        CountDownLatch mayAnswerSummaries = new CountDownLatch(0);
+        int window = WINDOW;
+        int takes = Integer.MAX_VALUE;
+
+        WindowedModel(int rounds) {
+            this.rounds = rounds;
+        }
+
+        /** As this model counts them: four characters each. */
+        static int tokens(ModelRequest request) {
+            return request.messages().stream()
+                            .mapToInt(message -> message.toString().length())
+                            .sum()
+                    / 4;
+        }
+
+        @Override
+        public int contextWindow(@Nullable String model) {
+            return window;
+        }
+
+        @Override
+        public ModelReply chat(ModelRequest request) throws ModelCallException {
+            boolean summary = request.tools().isEmpty();
+            int tokens = tokens(request);
+            if (!summary && tokens > takes) {
+                throw new ModelCallException(ModelErrorCode.CONTEXT_OVERFLOW, "the prompt is too long");
+            }
+            (summary ? summaries : requests).add(request);
+            if (summary) {
+                askedForSummary.countDown();
+                try {
+                    mayAnswerSummaries.await();
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                    throw new ModelCallException(ModelErrorCode.CANCELLED, "interrupted");
+                }
+            }
+            inputTokens.addAndGet(tokens);
+            String text = summary ? "what has been so far" : requests.size() < rounds ? null : "done";
+            return new ModelReply(
+                    text,
+                    null,
+                    text == null
+                            ? List.of(new ToolCallRequest(
+                                    "p" + requests.size(), "no_such_tool", Map.of("page", "x".repeat(1_000))))
+                            : List.of(),
+                    text == null ? FinishReason.TOOL_CALLS : FinishReason.STOP,
+                    new ModelReply.Usage(tokens, 1),
+                    name());
         }
     }
 

@@ -30,6 +30,7 @@ final class DeclaredMoves {
             Idle      | TimePassed      | Failed    | its expiry time or its life time is over
             Idle      | TaskCreated     | Reasoning |
             Idle      | TaskCreated     | Failed    | its session has used what it may
+            Idle      | Admitted        | Compacting | it had completed and was resumed, and its conversation is about to fill the window
             Idle      | CancelRequested | Cancelled |
             Idle      | FailureDeclared | Failed    |
             Reasoning | ModelReplied    | Acting    | it is the awaited reply
@@ -37,14 +38,25 @@ final class DeclaredMoves {
             Reasoning | ModelReplied    | Failed    | it is the awaited reply and asks for too many tool calls
             Reasoning | QuestionAsked   | Suspended | it is the awaited reply
             Reasoning | ModelCallFailed | Failed    | it is the awaited call
+            Reasoning | ModelCallFailed | Compacting | it is the awaited call, the conversation is too long and can be made shorter
             Reasoning | ChildEnded      | Reasoning | it is a child in the background: the model is told before its next call
             Reasoning | TimePassed      | Reasoning | the reply is late: MODEL_CALL_FAILED follows
             Reasoning | TimePassed      | Failed    | its life time is over
             Reasoning | TaskSuspended   | Suspended |
             Reasoning | CancelRequested | Cancelled |
             Reasoning | FailureDeclared | Failed    |
+            Compacting | Summarised     | Reasoning | it is the awaited summary
+            Compacting | Summarised     | Failed    | it is the awaited summary, and a limit is reached
+            Compacting | ModelCallFailed | Failed   | it is the awaited call
+            Compacting | ChildEnded     | Compacting | it is a child in the background: the model is told before its next call
+            Compacting | TimePassed     | Compacting | the summary is late: MODEL_CALL_FAILED follows
+            Compacting | TimePassed     | Failed    | its life time is over
+            Compacting | TaskSuspended  | Suspended |
+            Compacting | CancelRequested | Cancelled |
+            Compacting | FailureDeclared | Failed   |
             Acting    | ToolReturned    | Acting    | the call is open and others are, too
             Acting    | ToolReturned    | Reasoning | the call was the last open one
+            Acting    | ToolReturned    | Compacting | the call was the last open one, and the conversation is about to fill the window
             Acting    | ToolReturned    | Suspended | a person has to agree to the next call, or nothing but children is waited for
             Acting    | ToolReturned    | Failed    | the call was the last open one and a limit is reached
             Acting    | StepCompleted   | Completed | the step is the open response
@@ -62,6 +74,7 @@ final class DeclaredMoves {
             Suspended | ApprovalDecided | Suspended | the call waits for a decision; after the last one it asks to be admitted
             Suspended | TaskSuspended   | Suspended | nobody has suspended it: now it waits for that, too
             Suspended | Admitted        | Reasoning | it goes on with something new, or a model reply is awaited, or all results are in
+            Suspended | Admitted        | Compacting | it goes on with something new or with all results, and the conversation is about to fill the window; or a summary is awaited
             Suspended | Admitted        | Acting    | it goes on where it stopped, and a model reply was kept or results are missing
             Suspended | Admitted        | Suspended | it goes on where it stopped, and a person has to agree to a tool call
             Suspended | Admitted        | Failed    | a limit is reached
@@ -69,8 +82,10 @@ final class DeclaredMoves {
             Suspended | TimePassed      | Suspended | a reply, a result or a decision is late: it follows
             Suspended | TimePassed      | Failed    | its life time is over
             Suspended | ModelReplied    | Suspended | it is the awaited reply: it is kept
+            Suspended | Summarised      | Suspended | it is the awaited summary: it is taken
             Suspended | QuestionAsked   | Suspended | it is the awaited reply: an answer is awaited now
             Suspended | ModelCallFailed | Failed    | it is the awaited call
+            Suspended | ModelCallFailed | Suspended | it is the awaited call, the conversation is too long and can be made shorter: first of all when it goes on
             Suspended | ToolReturned    | Suspended | the call is open: the result is recorded; after the last child's it asks to be admitted
             Suspended | CancelRequested | Cancelled |
             Suspended | FailureDeclared | Failed    |

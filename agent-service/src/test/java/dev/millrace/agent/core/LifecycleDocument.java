@@ -2,6 +2,7 @@ package dev.millrace.agent.core;
 
 import static dev.millrace.schemas.KnownEventType.APPROVAL_DECIDED;
 import static dev.millrace.schemas.KnownEventType.APPROVAL_REQUESTED;
+import static dev.millrace.schemas.KnownEventType.CONTEXT_COMPACTED;
 import static dev.millrace.schemas.KnownEventType.MESSAGE_RECEIVED;
 import static dev.millrace.schemas.KnownEventType.MODEL_CALL_FAILED;
 import static dev.millrace.schemas.KnownEventType.NEED_MORE_INFO;
@@ -48,6 +49,7 @@ final class LifecycleDocument {
             Map.entry(TaskEvent.ChildEnded.class, List.of()),
             Map.entry(TaskEvent.TaskCreated.class, List.of(TASK_CREATED)),
             Map.entry(TaskEvent.ModelReplied.class, List.of(REASON_DONE)),
+            Map.entry(TaskEvent.Summarised.class, List.of(CONTEXT_COMPACTED)),
             Map.entry(TaskEvent.QuestionAsked.class, List.of(NEED_MORE_INFO)),
             Map.entry(TaskEvent.ModelCallFailed.class, List.of(MODEL_CALL_FAILED)),
             Map.entry(TaskEvent.StepCompleted.class, List.of(STEP_COMPLETED)),
@@ -58,7 +60,7 @@ final class LifecycleDocument {
             Map.entry(TaskEvent.CancelRequested.class, List.of(TASK_CANCEL_REQUESTED)),
             Map.entry(TaskEvent.FailureDeclared.class, List.of(TASK_FAILED)));
 
-    private static final List<String> UNFINISHED = List.of("Idle", "Reasoning", "Acting", "Suspended");
+    private static final List<String> UNFINISHED = List.of("Idle", "Reasoning", "Compacting", "Acting", "Suspended");
 
     private final List<Outcome> outcomes;
     private final StringBuilder text = new StringBuilder();
@@ -99,6 +101,11 @@ final class LifecycleDocument {
                 decision, a resume) first asks for a place and is admitted when its turn has come: a suspended task holds none.
                 Whatever a task waits for has a deadline; when the first one is reached, the machine is told that time has passed,
                 and makes up the answer that did not come. After an outage it first gives those whom it asked their time once more.
+
+                A conversation that is about to fill the model's context window is *compacted* before the next model call: the
+                model first sums up the older part, and from then on is shown the summary in its place. The cut is made where no
+                tool call is parted from its result, and the newest turns are kept word for word. If the provider says
+                that a conversation is too long, it is compacted once and the call is made again, in the same iteration.
 
                 ## An example
 

@@ -113,6 +113,7 @@ record RecordedHistory(Head head, List<Line> lines) {
                 "append " + e.seq() + ": "
                         + e.entries().stream().map(RecordedHistory::describe).collect(joining(", "));
             case Effect.CallModel e -> "call model " + e.callId();
+            case Effect.Summarise e -> "summarise before " + e.before() + " " + e.callId();
             case Effect.SettleModelCall e -> "settle model call " + e.callId();
             case Effect.CallTool e -> "call tool " + e.toolName() + " " + e.callId();
             case Effect.Publish e -> "publish " + describe(e.fact());
@@ -129,6 +130,7 @@ record RecordedHistory(Head head, List<Line> lines) {
     private static String describe(TranscriptEntry entry) {
         return switch (entry) {
             case UserText e -> "user '" + e.text() + "'";
+            case TranscriptEntry.Summary e -> "summary '" + e.text() + "' of '" + e.request() + "'";
             case AssistantTurn e ->
                 "assistant " + (e.text() == null ? "" : "'" + e.text() + "' ")
                         + e.toolCalls().stream()

@@ -57,7 +57,16 @@ final class Samples {
             aTask().used(600, 400).announced(),
             aTask().sessionUsed(new Usage(10_000, 0, 0)).idle(),
             aTask().iteration(1).reasoning("m1"),
+            aTask().iteration(1).transcript(6, 40).crowded().reasoning("m1"),
+            aTask().iteration(1).transcript(6, 40).crowded().compacting("m1"),
+            aTask().iteration(1).transcript(6, 40).crowded().used(600, 390).compacting("m1"),
+            aTask().iteration(1)
+                    .transcript(6, 40)
+                    .crowded()
+                    .children(child("b1", true))
+                    .compacting("m1"),
             aTask().iteration(1).acting(open(0, "c1", "search"), open(1, "c2", "fetch")),
+            aTask().iteration(1).transcript(6, 40).crowded().acting(open(0, "c1", "search")),
             LAST_CALL_OPEN,
             aTask().iteration(3).transcript(2, 20).acting(open(0, "c1", "search")),
             aTask().iteration(1).transcript(2, 7).acting(response("Hello")),
@@ -72,6 +81,11 @@ final class Samples {
                     new KeptReply(null, List.of(refused("p1", "shell", "tool_not_found", "no")), false)),
             asking(aTask().iteration(1).transcript(2, 20).reasoning("m1"), QUESTION),
             asking(aTask().iteration(3).transcript(2, 20).reasoning("m1"), QUESTION),
+            suspended(aTask().iteration(1).transcript(6, 40).crowded().reasoning("m1")),
+            suspended(aTask().iteration(1).transcript(6, 40).crowded().compacting("m1")),
+            goingOn(suspended(aTask().iteration(1).transcript(6, 40).crowded().compacting("m1"))),
+            goingOn(suspended(aTask().iteration(1).transcript(6, 40).crowded().compacting("m1")), "Wait"),
+            aTask().transcript(6, 40).crowded().announced(),
             suspended(LAST_CALL_OPEN),
             suspended(ALL_DONE),
             suspended(ALL_DONE_AT_LIMIT),
@@ -126,6 +140,9 @@ final class Samples {
             TaskEvents.asked("m0", "old?"),
             TaskEvents.modelFailed("m1"),
             TaskEvents.modelFailed("m0"),
+            TaskEvents.overflowed("m1"),
+            TaskEvents.summarised("m1"),
+            TaskEvents.summarised("m0"),
             TaskEvents.stepCompleted(0),
             TaskEvents.returned("c1", "{}"),
             TaskEvents.toolFailed("c2", "no"),

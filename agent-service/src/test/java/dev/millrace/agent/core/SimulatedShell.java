@@ -18,6 +18,7 @@ import dev.millrace.agent.core.TaskEvent.ModelCallFailed;
 import dev.millrace.agent.core.TaskEvent.ModelReplied;
 import dev.millrace.agent.core.TaskEvent.QuestionAsked;
 import dev.millrace.agent.core.TaskEvent.StepCompleted;
+import dev.millrace.agent.core.TaskEvent.Summarised;
 import dev.millrace.agent.core.TaskEvent.TaskCreated;
 import dev.millrace.agent.core.TaskEvent.TaskResumed;
 import dev.millrace.agent.core.TaskEvent.TaskSuspended;
@@ -82,6 +83,9 @@ final class SimulatedShell {
     private final Set<String> needApproval = new HashSet<>();
     private final Map<String, Fact.ApprovalRequested> approvalsOut = new LinkedHashMap<>();
     private final Map<String, String> approvedArguments = new HashMap<>();
+    private int shownFrom;
+    private int summarySeq;
+    private int cut;
     private int events;
     private long nowMs = TaskEvents.NOW_MS;
     private long watchedSinceMs;
@@ -221,6 +225,10 @@ final class SimulatedShell {
                     modelCalled = true;
                     callModel(call);
                 }
+                case Effect.Summarise call -> {
+                    modelCalled = true;
+                    summarise(call);
+                }
                 case SettleModelCall settle -> settle(settle.callId(), event);
                 case CallTool call -> callTool(call);
                 case Publish(Fact fact) -> checkPublished(before, event, fact);
@@ -284,6 +292,7 @@ final class SimulatedShell {
             case ModelReplied e -> checkReply(e.callId(), before, discarded);
             case QuestionAsked e -> checkReply(e.callId(), before, discarded);
             case ModelCallFailed e -> checkReply(e.callId(), before, discarded);
+            case Summarised e -> checkReply(e.callId(), before, discarded);
             default -> {}
         }
         if (event instanceof ToolReturned result) {
@@ -320,13 +329,19 @@ final class SimulatedShell {
         require(
                 discarded != modelCallsOut.contains(callId),
                 discarded ? "the awaited reply was discarded" : "a reply was taken that nobody waits for");
-        require(discarded || before instanceof Reasoning || before instanceof Suspended, "a reply in a strange state");
+        require(
+                discarded || before instanceof TaskState.Asking || before instanceof Suspended,
+                "a reply in a strange state");
     }
 
     private void append(Append append) {
         require(append.seq() == transcript.size(), "appended at " + append.seq() + " of " + transcript.size());
         require(!append.entries().isEmpty(), "nothing was appended");
         for (TranscriptEntry entry : append.entries()) {
+            if (entry instanceof TranscriptEntry.Summary) {
+                shownFrom = cut;
+                summarySeq = transcript.size();
+            }
             transcript.add(entry);
             if (entry instanceof UserText said) {
                 newsOut.remove(said.text());
@@ -347,9 +362,52 @@ final class SimulatedShell {
                         && reasoning.context().iteration() == call.iteration(),
                 "a model call that the state does not wait for");
         require(call.iteration() <= limits.maxIterations(), "more iterations than allowed");
-        Transcripts.requireCallable(transcript);
+        Transcripts.requireCallable(shown(transcript.size()));
         modelCallsOut.add(call.callId());
         modelCallsSinceTurn++;
+    }
+
+    /** What the model is shown of the entries before this one, worked out from nothing but what was asked for. */
+    private List<TranscriptEntry> shown(int before) {
+        List<TranscriptEntry> shown = new ArrayList<>();
+        if (summarySeq > 0) {
+            shown.add(transcript.get(summarySeq));
+        }
+        for (int seq = shownFrom; seq < before; seq++) {
+            if (summarySeq == 0 || seq != summarySeq) {
+                shown.add(transcript.get(seq));
+            }
+        }
+        return shown;
+    }
+
+    private void summarise(Effect.Summarise call) {
+        require(everyCallId.add(call.callId()), "the call id was used before: " + call.callId());
+        require(modelCallsOut.isEmpty(), "a summary while a model call is awaited");
+        require(
+                state instanceof TaskState.Compacting compacting
+                        && compacting.awaiting().equals(call.callId())
+                        && compacting.context().iteration() + 1 == call.iteration(),
+                "a summary that the state does not wait for");
+        require(
+                call.before() > shownFrom && call.before() < transcript.size(),
+                "a cut that leaves out nothing, or all");
+        require(call.iteration() <= limits.maxIterations(), "a summary for an iteration that may not be");
+        cut = call.before();
+        Transcripts.requireCallable(tail());
+        modelCallsOut.add(call.callId());
+        modelCallsSinceTurn++;
+    }
+
+    /** What is kept, as if the summary were there. */
+    private List<TranscriptEntry> tail() {
+        List<TranscriptEntry> tail = new ArrayList<>(List.of(new TranscriptEntry.Summary("so far", null)));
+        for (int seq = cut; seq < transcript.size(); seq++) {
+            if (summarySeq == 0 || seq != summarySeq) {
+                tail.add(transcript.get(seq));
+            }
+        }
+        return tail;
     }
 
     private void settle(String callId, TaskEvent event) {
@@ -477,7 +535,8 @@ final class SimulatedShell {
     private void checkState(TaskState before, TaskEvent event, Transition transition) {
         if (state instanceof Suspended) {
             require(
-                    transition.effects().stream().noneMatch(CallModel.class::isInstance),
+                    transition.effects().stream()
+                            .noneMatch(effect -> effect instanceof CallModel || effect instanceof Effect.Summarise),
                     "the model was called while suspended");
             require(
                     !(before instanceof Suspended)
@@ -503,10 +562,19 @@ final class SimulatedShell {
             require(context.transcriptLength() == transcript.size(), "lost count of the transcript");
             require(
                     context.transcriptChars()
-                            == transcript.stream()
+                            == shown(transcript.size()).stream()
                                     .mapToLong(TranscriptEntry::chars)
                                     .sum(),
                     "lost count of the characters");
+            ContextWindow window = context.window();
+            require(
+                    window.estimate()
+                            == shown(transcript.size()).stream()
+                                    .mapToLong(TranscriptEntry::tokens)
+                                    .sum(),
+                    "lost count of the tokens");
+            require(window.keptFrom() == shownFrom && window.summarySeq() == summarySeq, "another part is shown");
+            require(window.turns().size() <= ContextWindow.MAX_TURNS, "it remembers too many turns");
             require(context.iteration() <= limits.maxIterations(), "more iterations than allowed");
             require(context.actionsCount() <= transcript.size(), "more actions than entries");
         }
@@ -515,8 +583,8 @@ final class SimulatedShell {
     /** The model call that a state waits for; empty = none. */
     private static String awaited(TaskState state) {
         return switch (state) {
-            case Reasoning s -> s.awaiting();
-            case Suspended s when s.from() instanceof Reasoning from && s.awaitsReply() -> from.awaiting();
+            case TaskState.Asking s -> s.awaiting();
+            case Suspended s when s.from() instanceof TaskState.Asking from && s.awaitsReply() -> from.awaiting();
             case Suspended s -> "";
             case Absent s -> "";
             case Idle s -> "";
@@ -616,9 +684,19 @@ final class SimulatedShell {
             case Admitted e -> new Admitted(meta, e.sessionUse());
             case TimePassed e -> new TimePassed(meta, e.watchedSinceMs());
             case TaskCreated e -> new TaskCreated(meta);
-            case ModelReplied e -> new ModelReplied(meta, e.callId(), e.text(), e.calls(), e.sequential(), e.usage());
+            case ModelReplied e ->
+                new ModelReplied(meta, e.callId(), e.text(), e.calls(), e.sequential(), e.usage(), e.contextWindow());
+            case Summarised e -> new Summarised(meta, e.callId(), e.summary(), e.request(), e.usage());
             case QuestionAsked e ->
-                new QuestionAsked(meta, e.callId(), e.question(), e.text(), e.toolCallId(), e.calls(), e.usage());
+                new QuestionAsked(
+                        meta,
+                        e.callId(),
+                        e.question(),
+                        e.text(),
+                        e.toolCallId(),
+                        e.calls(),
+                        e.usage(),
+                        e.contextWindow());
             case ModelCallFailed e -> new ModelCallFailed(meta, e.callId(), e.error());
             case StepCompleted e -> new StepCompleted(meta, e.stepIndex());
             case ToolReturned e ->

@@ -5,6 +5,7 @@ import dev.millrace.agent.core.TaskContext.Progress;
 import dev.millrace.agent.core.TaskState.Acting;
 import dev.millrace.agent.core.TaskState.Active;
 import dev.millrace.agent.core.TaskState.Cancelled;
+import dev.millrace.agent.core.TaskState.Compacting;
 import dev.millrace.agent.core.TaskState.Completed;
 import dev.millrace.agent.core.TaskState.Continuation;
 import dev.millrace.agent.core.TaskState.Failed;
@@ -45,7 +46,8 @@ record TaskBuilder(TaskContext context) {
                 0,
                 new Progress(0, 0, 0, 1, 2),
                 new Budget(TaskLimits.DEFAULT, EXPIRES_AT_MS, Usage.NONE, Usage.NONE),
-                Children.NONE));
+                Children.NONE,
+                ContextWindow.EMPTY));
     }
 
     /** Limits of a task that a test is about; the rest as by default. */
@@ -64,13 +66,27 @@ record TaskBuilder(TaskContext context) {
     private TaskBuilder with(Progress progress) {
         TaskContext c = context;
         return new TaskBuilder(new TaskContext(
-                c.taskId(), c.taskType(), c.priority(), c.causalDepth(), progress, c.budget(), c.children()));
+                c.taskId(),
+                c.taskType(),
+                c.priority(),
+                c.causalDepth(),
+                progress,
+                c.budget(),
+                c.children(),
+                c.window()));
     }
 
     private TaskBuilder with(Budget budget) {
         TaskContext c = context;
         return new TaskBuilder(new TaskContext(
-                c.taskId(), c.taskType(), c.priority(), c.causalDepth(), c.progress(), budget, c.children()));
+                c.taskId(),
+                c.taskType(),
+                c.priority(),
+                c.causalDepth(),
+                c.progress(),
+                budget,
+                c.children(),
+                c.window()));
     }
 
     TaskBuilder iteration(int iteration) {
@@ -149,6 +165,29 @@ record TaskBuilder(TaskContext context) {
 
     Reasoning reasoningAt(int iteration) {
         return iteration(iteration).reasoning(model(iteration));
+    }
+
+    TaskBuilder window(ContextWindow window) {
+        return new TaskBuilder(context.with(window));
+    }
+
+    /**
+     * A window of 1000 tokens of which the last prompt filled 850, and the transcript 800: 500 before the turn at 3, 700
+     * before the turn at 5.
+     */
+    TaskBuilder crowded() {
+        return window(new ContextWindow(
+                1_000,
+                850,
+                800,
+                800,
+                null,
+                List.of(new ContextWindow.Turn(3, 500, 20), new ContextWindow.Turn(5, 700, 28))));
+    }
+
+    /** It waits for a summary of what stands before the turn at 3. */
+    Compacting compacting(String awaiting) {
+        return Compacting.asked(context, awaiting, MODEL_DEADLINE_MS, new ContextWindow.Turn(3, 500, 20));
     }
 
     Acting acting(Plan.Step... steps) {
@@ -268,11 +307,25 @@ record TaskBuilder(TaskContext context) {
         };
     }
 
-    private static Active limited(Active state, TaskLimits limits) {
+    /** The same state of a task whose context window is of no matter. */
+    static TaskState withoutWindow(TaskState state) {
         return switch (state) {
-            case Reasoning s -> new Reasoning(limited(s.context(), limits), s.awaiting(), s.deadlineMs());
-            case Acting s -> new Acting(limited(s.context(), limits), s.plan());
+            case TaskState.Absent s -> s;
+            case Idle s -> new Idle(withoutWindow(s.context()), s.announced(), s.expiresAtMs());
+            case Active s -> s.with(withoutWindow(s.context()));
+            case Suspended s -> s.from(s.from().with(withoutWindow(s.context())));
+            case Completed s -> new Completed(withoutWindow(s.context()));
+            case Failed s -> new Failed(withoutWindow(s.context()), s.error());
+            case Cancelled s -> new Cancelled(withoutWindow(s.context()), s.reason());
         };
+    }
+
+    private static TaskContext withoutWindow(TaskContext context) {
+        return context.with(ContextWindow.EMPTY);
+    }
+
+    private static Active limited(Active state, TaskLimits limits) {
+        return state.with(limited(state.context(), limits));
     }
 
     private static TaskContext limited(TaskContext context, TaskLimits limits) {

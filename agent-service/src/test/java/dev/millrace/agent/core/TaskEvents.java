@@ -10,6 +10,7 @@ import dev.millrace.agent.core.TaskEvent.ModelCallFailed;
 import dev.millrace.agent.core.TaskEvent.ModelReplied;
 import dev.millrace.agent.core.TaskEvent.QuestionAsked;
 import dev.millrace.agent.core.TaskEvent.StepCompleted;
+import dev.millrace.agent.core.TaskEvent.Summarised;
 import dev.millrace.agent.core.TaskEvent.TaskCreated;
 import dev.millrace.agent.core.TaskEvent.TaskResumed;
 import dev.millrace.agent.core.TaskEvent.TaskSuspended;
@@ -37,6 +38,8 @@ final class TaskEvents {
             new ToolCall.Run("general", 5_000, new ToolCall.Approval(60_000, false));
 
     static final TaskError ERROR = new TaskError("provider_down", "no answer after 3 attempts");
+
+    static final TaskError TOO_LONG = new TaskError("context_overflow", "prompt is too long");
 
     private TaskEvents() {}
 
@@ -115,6 +118,15 @@ final class TaskEvents {
 
     static ModelCallFailed modelFailed(String callId) {
         return new ModelCallFailed(meta(), callId, ERROR);
+    }
+
+    /** The provider says that the conversation is too long. */
+    static ModelCallFailed overflowed(String callId) {
+        return new ModelCallFailed(meta(), callId, TOO_LONG);
+    }
+
+    static Summarised summarised(String callId) {
+        return new Summarised(meta(), callId, "They talked", "Hi", USAGE);
     }
 
     static StepCompleted stepCompleted(int index) {

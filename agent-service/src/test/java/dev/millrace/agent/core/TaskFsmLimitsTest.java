@@ -241,8 +241,10 @@ class TaskFsmLimitsTest {
         TaskError error = new TaskError(
                 "causal_depth_limit", "At most 8 tasks may lead to a task, each starting the next; to this one 9 led");
         TaskContext from = aTask().context();
-        TaskContext deep = new TaskContext("t1", "general", 100, 8, from.progress(), from.budget(), Children.NONE);
-        TaskContext tooDeep = new TaskContext("t1", "general", 100, 9, deep.progress(), deep.budget(), Children.NONE);
+        TaskContext deep =
+                new TaskContext("t1", "general", 100, 8, from.progress(), from.budget(), Children.NONE, from.window());
+        TaskContext tooDeep =
+                new TaskContext("t1", "general", 100, 9, deep.progress(), deep.budget(), Children.NONE, deep.window());
         return Stream.of(
                 row(
                         "a task to which 8 of 8 led starts",

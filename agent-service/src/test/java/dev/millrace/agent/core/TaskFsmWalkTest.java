@@ -15,6 +15,7 @@ import dev.millrace.agent.core.TaskEvent.ModelCallFailed;
 import dev.millrace.agent.core.TaskEvent.ModelReplied;
 import dev.millrace.agent.core.TaskEvent.QuestionAsked;
 import dev.millrace.agent.core.TaskEvent.StepCompleted;
+import dev.millrace.agent.core.TaskEvent.Summarised;
 import dev.millrace.agent.core.TaskEvent.TaskCreated;
 import dev.millrace.agent.core.TaskEvent.TaskResumed;
 import dev.millrace.agent.core.TaskEvent.TaskSuspended;
@@ -52,6 +53,7 @@ class TaskFsmWalkTest {
         MODEL_CALLS_TOOLS,
         MODEL_ASKS,
         MODEL_FAILS,
+        CONVERSATION_TOO_LONG,
         TOOL_RETURNS,
         ADMITTED,
         SUSPENDED,
@@ -70,7 +72,7 @@ class TaskFsmWalkTest {
     }
 
     @Test
-    @DisplayName("F-124, X-06, X-08, X-09, X-45: whatever happens in whatever order, what must hold holds")
+    @DisplayName("F-124, F-179, X-06, X-08, X-09, X-45: whatever happens in whatever order, what must hold holds")
     void shouldHoldInAnyHistory() {
         String only = System.getProperty("millrace.walk.seed");
         Map<String, Integer> taken = new HashMap<>();
@@ -199,6 +201,11 @@ class TaskFsmWalkTest {
                         reply(Happening.MODEL_FAILS);
                     }
                 }
+                case CONVERSATION_TOO_LONG -> {
+                    if (random.nextInt(3) == 0) {
+                        reply(Happening.CONVERSATION_TOO_LONG);
+                    }
+                }
                 case TOOL_RETURNS -> toolReturns(shell.toolCallsOut());
                 case ADMITTED -> {
                     if (shell.waitsForAdmission()) {
@@ -287,10 +294,23 @@ class TaskFsmWalkTest {
 
         private TaskEvent replyTo(String callId, Happening how) {
             Usage usage = new Usage(random.nextInt(10), random.nextInt(10), 0);
+            boolean tooLong = how == Happening.CONVERSATION_TOO_LONG;
+            if (callId.contains("/summary-") && how != Happening.MODEL_FAILS && !tooLong) {
+                Usage ofSummary = random.nextInt(5) == 0 ? new Usage(60, 0, 0) : usage;
+                return new Summarised(meta(), callId, "so far", random.nextBoolean() ? "Hi" : null, ofSummary);
+            }
             return switch (how) {
+                case CONVERSATION_TOO_LONG -> new ModelCallFailed(meta(), callId, TaskEvents.TOO_LONG);
                 case MODEL_FAILS -> new ModelCallFailed(meta(), callId, TaskEvents.ERROR);
                 case MODEL_CALLS_TOOLS ->
-                    new ModelReplied(meta(), callId, text(), calls(1 + random.nextInt(4)), random.nextBoolean(), usage);
+                    new ModelReplied(
+                            meta(),
+                            callId,
+                            text(),
+                            calls(1 + random.nextInt(4)),
+                            random.nextBoolean(),
+                            usage,
+                            contextWindow());
                 case MODEL_ASKS -> question(callId, usage);
                 default -> new ModelReplied(meta(), callId, text(), List.of(), false, usage);
             };
@@ -360,7 +380,8 @@ class TaskFsmWalkTest {
         /** Replies to calls that were never made. */
         private void stranger() {
             shell.acceptStale(
-                    switch (random.nextInt(6)) {
+                    switch (random.nextInt(7)) {
+                        case 6 -> new Summarised(meta(), "t1/1/summary-0-made-up", "me!", null, Usage.NONE);
                         case 5 -> new ChildEnded(meta(), "t1/1/1-0-made-up", "me!", Usage.NONE);
                         case 4 -> new ApprovalDecided(meta(), "t1/1/1-0-made-up", true, null, null, "me!");
                         case 0 -> new ModelReplied(meta(), "t1/1/0-0-made-up", "me!", List.of(), false, Usage.NONE);
@@ -372,6 +393,15 @@ class TaskFsmWalkTest {
                 shell.acceptStale(new TaskCreated(meta()));
                 shell.acceptStale(new Admitted(meta(), Usage.NONE));
             }
+        }
+
+        /** Often so small that a few turns fill it. */
+        private @Nullable Long contextWindow() {
+            return switch (random.nextInt(3)) {
+                case 0 -> (Long) 40L;
+                case 1 -> (Long) (100L + random.nextInt(200));
+                default -> null;
+            };
         }
 
         private @Nullable String text() {

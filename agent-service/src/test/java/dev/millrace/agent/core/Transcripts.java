@@ -2,6 +2,7 @@ package dev.millrace.agent.core;
 
 import dev.millrace.agent.core.TranscriptEntry.AssistantTurn;
 import dev.millrace.agent.core.TranscriptEntry.Call;
+import dev.millrace.agent.core.TranscriptEntry.Summary;
 import dev.millrace.agent.core.TranscriptEntry.ToolResult;
 import dev.millrace.agent.core.TranscriptEntry.UserText;
 import java.util.HashMap;
@@ -19,13 +20,15 @@ final class Transcripts {
      */
     static void requireCallable(List<TranscriptEntry> transcript) {
         require(
-                !transcript.isEmpty() && transcript.getFirst() instanceof UserText,
+                !transcript.isEmpty()
+                        && (transcript.getFirst() instanceof UserText || transcript.getFirst() instanceof Summary),
                 "no input at the start",
                 transcript);
         require(!(transcript.getLast() instanceof AssistantTurn), "the model has spoken last", transcript);
         Map<String, String> open = new HashMap<>();
         for (int i = 0; i < transcript.size(); i++) {
             switch (transcript.get(i)) {
+                case Summary summary -> require(i == 0, "a summary in the middle", transcript);
                 case UserText said -> require(open.isEmpty(), "unanswered before entry " + i + ": " + open, transcript);
                 case AssistantTurn turn -> {
                     require(open.isEmpty(), "unanswered before entry " + i + ": " + open, transcript);

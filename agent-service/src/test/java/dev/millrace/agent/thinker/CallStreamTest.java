@@ -218,6 +218,7 @@ class CallStreamTest {
                         100,
                         1,
                         1,
+                        OutstandingCall.Shown.ALL,
                         NOW.toEpochMilli(),
                         takeovers),
                 new CallStream.Asker("general", null),

@@ -135,7 +135,20 @@ class LiveTextTest {
 
     private static OutstandingCall call(String callId) {
         return new OutstandingCall(
-                callId, Event.DEFAULT_NAMESPACE, "t", null, "r", "c", null, AgentPin.NONE, 100, 1, 1, 0, 0);
+                callId,
+                Event.DEFAULT_NAMESPACE,
+                "t",
+                null,
+                "r",
+                "c",
+                null,
+                AgentPin.NONE,
+                100,
+                1,
+                1,
+                OutstandingCall.Shown.ALL,
+                0,
+                0);
     }
 
     private static Event reply() {

@@ -348,7 +348,8 @@ class AdmissionTopologyTest {
                         0,
                         context.progress(),
                         context.budget(),
-                        context.children()),
+                        context.children(),
+                        context.window()),
                 false,
                 Deadlines.NEVER);
     }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.agent.AgentPin;
 import dev.millrace.agent.core.Children;
+import dev.millrace.agent.core.ContextWindow;
 import dev.millrace.agent.core.Plan;
 import dev.millrace.agent.core.TaskContext;
 import dev.millrace.agent.core.TaskError;
@@ -34,7 +35,14 @@ class StoreSerdesTest {
             1,
             new TaskContext.Progress(2, 1, 0, 3, 42),
             new TaskContext.Budget(TaskLimits.DEFAULT, 1_900_000_000_000L, new Usage(10, 20, 30), new Usage(1, 2, 3)),
-            new Children(List.of(new Children.Child("t2", "c6", true, 1_000, Long.MAX_VALUE)), List.of("done")));
+            new Children(List.of(new Children.Child("t2", "c6", true, 1_000, Long.MAX_VALUE)), List.of("done")),
+            new ContextWindow(
+                    200_000,
+                    1_500,
+                    900,
+                    1_000,
+                    new ContextWindow.Summary(2, 1, 100),
+                    List.of(new ContextWindow.Turn(3, 400, 1_600))));
     private static final Parentage PARENT = new Parentage("t0", null, "t0/1/1-00000000", true, new Usage(1, 2, 3));
     private static final TaskState.Reasoning REASONING =
             new TaskState.Reasoning(CONTEXT, "t1/2/0-00000000", 1_800_000_900_000L);
@@ -70,6 +78,12 @@ class StoreSerdesTest {
                 new TaskState.Idle(CONTEXT, false, 1_800_000_060_000L),
                 new TaskState.Idle(CONTEXT, true, Long.MAX_VALUE),
                 REASONING,
+                new TaskState.Compacting(
+                        CONTEXT,
+                        "t1/3/summary-00000000",
+                        1_800_000_900_000L,
+                        new ContextWindow.Turn(3, 400, 1_600),
+                        TaskState.Compacting.Stage.ASKED),
                 ACTING,
                 new TaskState.Suspended(REASONING, "", true, null, null, null),
                 new TaskState.Suspended(
@@ -160,12 +174,27 @@ class StoreSerdesTest {
     }
 
     @Test
+    @DisplayName("C.7: a task that was stored before conversations were compacted is shown whole")
+    void shouldReadTasksWithoutWindow() throws IOException {
+        byte[] stored = Files.readAllBytes(Path.of("src/test/resources/states/before-compaction.json"));
+
+        StoredTask task = StoreSerdes.TASK.deserializer().deserialize("tasks", stored);
+
+        assertThat(task.state())
+                .isInstanceOfSatisfying(
+                        TaskState.Reasoning.class,
+                        reasoning -> assertThat(reasoning.context().window()).isEqualTo(ContextWindow.EMPTY));
+    }
+
+    @Test
     @DisplayName("transcript entries survive the store, fields of a later version are passed over")
     void shouldKeepTranscripts() {
         List<TranscriptEntry> entries = List.of(
                 new TranscriptEntry.UserText("hi \u0001 \"there\""),
                 new TranscriptEntry.AssistantTurn(null, List.of(new TranscriptEntry.Call("c", "t", "{\"a\":1}"))),
-                new TranscriptEntry.ToolResult("c", "t", "Error: no", true));
+                new TranscriptEntry.ToolResult("c", "t", "Error: no", true),
+                new TranscriptEntry.Summary("so far", "do it"),
+                new TranscriptEntry.Summary("so far", null));
 
         assertThat(entries)
                 .allSatisfy(entry -> assertThat(StoreSerdes.TRANSCRIPT_ENTRY

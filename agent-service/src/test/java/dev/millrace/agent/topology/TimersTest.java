@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.agent.AgentPin;
 import dev.millrace.agent.core.Children;
+import dev.millrace.agent.core.ContextWindow;
 import dev.millrace.agent.core.Deadlines;
 import dev.millrace.agent.core.TaskContext;
 import dev.millrace.agent.core.TaskLimits;
@@ -126,7 +127,8 @@ class TimersTest {
                 0,
                 new TaskContext.Progress(0, 0, 0, 1, 1),
                 new TaskContext.Budget(TaskLimits.DEFAULT, Deadlines.NEVER, Usage.NONE, Usage.NONE),
-                Children.NONE);
+                Children.NONE,
+                ContextWindow.EMPTY);
     }
 
     private long rows() {

@@ -79,7 +79,8 @@ public final class LanguageModels {
                                     : new RemoteModel(remote(provider, variable(MILLRACE_MODEL))),
                             null,
                             null,
-                            provider == null ? null : provider.wireName()));
+                            provider == null ? null : provider.wireName(),
+                            null));
         }
         checkKeys(models);
         return new NamedModels(models, defaultName);
@@ -170,11 +171,15 @@ public final class LanguageModels {
             throw SettingRules.violation(
                     key(name, "fallback"), "the name of another model under models", "\"" + fallback + "\"");
         }
+        Integer contextWindow = model.budget().contextWindow();
+        if (contextWindow != null) {
+            SettingRules.atLeastOne(key(name, "context-window"), contextWindow);
+        }
         Provider provider = provider(model.kind());
         LanguageModel made =
                 provider == null ? scripted(model.script()) : new RemoteModel(remote(name, provider, model, isDefault));
         LanguageModel heard = model.recording() == null ? made : new RecordingModel(made, model.recording());
-        return new NamedModels.Named(heard, model.price(), fallback, keyOf(name, model));
+        return new NamedModels.Named(heard, model.price(), fallback, keyOf(name, model), contextWindow);
     }
 
     /** What the key of a model is called where limits are set. */
@@ -238,7 +243,8 @@ public final class LanguageModels {
                         endpoint.model(), Objects.requireNonNullElse(fromEnvironment, provider.model())),
                 model.timeouts(),
                 model.budget().maxOutputTokens(),
-                model.budget().thinkingTokens());
+                model.budget().thinkingTokens(),
+                model.budget().contextWindow());
     }
 
     /** The key; null if the endpoint may do without. */

@@ -112,12 +112,15 @@ public record LlmSettings(
      *
      * @param maxOutputTokens for requests that name no limit ({@code max-output-tokens}); null = the provider's own
      * @param thinkingTokens {@code thinking-tokens}; null = as the provider likes
+     * @param contextWindow how much it takes, request and reply together ({@code context-window}); null = as its maker says
      */
     public record Budget(
-            @Nullable Integer maxOutputTokens, @Nullable Integer thinkingTokens) {
+            @Nullable Integer maxOutputTokens,
+            @Nullable Integer thinkingTokens,
+            @Nullable Integer contextWindow) {
 
         /** As the provider likes. */
-        public static final Budget DEFAULTS = new Budget(null, null);
+        public static final Budget DEFAULTS = new Budget(null, null, null);
     }
 
     /**

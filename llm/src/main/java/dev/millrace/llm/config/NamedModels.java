@@ -31,12 +31,14 @@ final class NamedModels implements LanguageModel {
      * @param price null = unknown
      * @param fallback the name of another one; null = none
      * @param key what the key is called that it is asked with; null = it needs none
+     * @param contextWindow tokens that it takes; null = what it says itself
      */
     record Named(
             LanguageModel model,
             @Nullable Price price,
             @Nullable String fallback,
-            @Nullable String key) {}
+            @Nullable String key,
+            @Nullable Integer contextWindow) {}
 
     /** Models by name, the default among them. */
     NamedModels(Map<String, Named> models, String defaultName) {
@@ -83,6 +85,12 @@ final class NamedModels implements LanguageModel {
         return named(model).key();
     }
 
+    @Override
+    public int contextWindow(@Nullable String model) {
+        Named named = named(model);
+        return named.contextWindow() == null ? named.model().contextWindow(unlessOurs(model)) : named.contextWindow();
+    }
+
     private Named named(@Nullable String name) {
         Named named = name == null ? null : models.get(name);
         return named == null ? Objects.requireNonNull(models.get(defaultName), "the default model") : named;
@@ -91,7 +99,12 @@ final class NamedModels implements LanguageModel {
     /** The request as the model itself understands it: without our name for it. */
     private ModelRequest addressed(ModelRequest request) {
         String name = request.model();
-        return name != null && (models.containsKey(name) || SIZES.contains(name)) ? request.to(null) : request;
+        return name != null && unlessOurs(name) == null ? request.to(null) : request;
+    }
+
+    /** A provider's own name for a model; null if it is our name. */
+    private @Nullable String unlessOurs(@Nullable String name) {
+        return name != null && (models.containsKey(name) || SIZES.contains(name)) ? null : name;
     }
 
     private static ModelReply priced(Named named, ModelReply reply) {

@@ -56,6 +56,10 @@ final class OllamaWire implements Wire {
         if (request.responseSchema() != null) {
             body.set("format", WireJson.tree(request.responseSchema().schema()));
         }
+        if (settings.contextWindow() != null) {
+            // without it Ollama gives a conversation its own default and drops what is older
+            WireJson.object(body, "options").put("num_ctx", settings.contextWindow());
+        }
         if (settings.thinkingTokens() != null) {
             body.put("think", true); // there is no budget for it
         }

@@ -88,6 +88,14 @@ public final class RemoteModel implements LanguageModel {
         return reply(request, exchange, collector.response());
     }
 
+    @Override
+    public int contextWindow(@Nullable String model) {
+        Integer configured = settings.contextWindow();
+        return configured == null
+                ? ContextWindows.of(settings.provider(), Objects.requireNonNullElse(model, settings.model()))
+                : configured;
+    }
+
     private Exchange exchange(ModelRequest request) {
         return new Exchange(client, settings, wire, failures, request);
     }

@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param maxOutputTokens for requests that name no limit, 1 or more; null = the provider's own (Anthropic has none and
  *     gets {@value #ANTHROPIC_OUTPUT_TOKENS})
  * @param thinkingTokens how much it may think before it answers, 1 or more; null = as the provider likes
+ * @param contextWindow tokens that it takes, request and reply together, 1 or more; null = what its maker says
  */
 public record RemoteSettings(
         Provider provider,
@@ -27,7 +28,21 @@ public record RemoteSettings(
         String model,
         Timeouts timeouts,
         @Nullable Integer maxOutputTokens,
-        @Nullable Integer thinkingTokens) {
+        @Nullable Integer thinkingTokens,
+        @Nullable Integer contextWindow) {
+
+    /** A model that takes what its maker says. */
+    public RemoteSettings(
+            Provider provider,
+            URI baseUrl,
+            @Nullable Secret apiKey,
+            String keyName,
+            String model,
+            Timeouts timeouts,
+            @Nullable Integer maxOutputTokens,
+            @Nullable Integer thinkingTokens) {
+        this(provider, baseUrl, apiKey, keyName, model, timeouts, maxOutputTokens, thinkingTokens, null);
+    }
 
     static final int ANTHROPIC_OUTPUT_TOKENS = 8192;
 

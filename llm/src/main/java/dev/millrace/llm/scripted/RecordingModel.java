@@ -46,6 +46,11 @@ public final class RecordingModel implements LanguageModel {
     private final Path file;
     private final ReentrantLock lock = new ReentrantLock();
 
+    @Override
+    public int contextWindow(@Nullable String named) {
+        return model.contextWindow(named);
+    }
+
     /**
      * Records to this file.
      *

@@ -23,6 +23,7 @@ import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -325,5 +326,58 @@ class LanguageModelsTest {
         assertThatThrownBy(() -> from(script(Path.of("no-such.yaml")), Map.of()))
                 .isInstanceOf(InvalidScriptException.class)
                 .hasMessage("no-such.yaml: there is no such file");
+    }
+
+    @ParameterizedTest
+    @DisplayName("F-179: what a model takes is what its maker says, 128000 if nobody knows it")
+    @CsvSource({
+        "OPENAI, gpt-4o-mini, 128000",
+        "OPENAI, openai/gpt-4.1-nano, 1047576",
+        "OPENAI, gpt-5-mini, 400000",
+        "OPENAI, qwen3-32b, 128000",
+        "ANTHROPIC, claude-opus-4-5, 200000",
+        "GEMINI, gemini-2.5-flash, 1048576",
+        "OLLAMA, llama3.2, 4096",
+        "SCRIPTED, any, 128000"
+    })
+    void shouldKnowContextWindows(Kind kind, String model, int tokens) {
+        LanguageModel models =
+                from(settings("one", Map.of("one", model(kind, new Endpoint(model, SOMEWHERE, null, null)))), Map.of());
+
+        assertThat(models.contextWindow("one")).isEqualTo(tokens);
+        assertThat(models.contextWindow(null)).isEqualTo(tokens);
+        assertThat(models.contextWindow("fast")).isEqualTo(tokens);
+    }
+
+    @Test
+    @DisplayName("F-179: the configuration says better what a model takes; Ollama is told")
+    void shouldTakeContextWindowFromTheSettings() throws Exception {
+        Map<String, Object> answer =
+                Map.of("model", "m", "message", Map.of("role", "assistant", "content", "hi"), "done", true);
+        try (StubModelServer server = StubModelServer.start(request -> Answer.json(Map.copyOf(answer)))) {
+            LanguageModel models = from(
+                    settings(
+                            "house",
+                            Map.of(
+                                    "house",
+                                    new NamedModel(
+                                            Kind.OLLAMA,
+                                            new Endpoint("m", server.url(), null, null),
+                                            Timeouts.DEFAULTS,
+                                            new Budget(null, null, 32_768),
+                                            null,
+                                            null,
+                                            Scripted.DEFAULTS,
+                                            null))),
+                    Map.of());
+
+            models.chat(Requests.user("hello").build());
+
+            assertThat(models.contextWindow(null)).isEqualTo(32_768);
+            assertThat(server.requests().getFirst().body())
+                    .extractingByKey("options")
+                    .asInstanceOf(InstanceOfAssertFactories.MAP)
+                    .containsEntry("num_ctx", 32_768);
+        }
     }
 }
