@@ -146,7 +146,8 @@ class ArchitectureTest {
                                 "dev.millrace.agent..",
                                 "dev.millrace.engine..",
                                 "dev.millrace.schemas..",
-                                "dev.millrace.llm.."))))
+                                "dev.millrace.llm..",
+                                "dev.millrace.telemetry.."))))
                 .because("services meet in topics and in nothing else; only standalone sees them all")
                 .check(CLASSES);
     }

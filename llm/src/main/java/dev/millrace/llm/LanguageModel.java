@@ -77,4 +77,13 @@ public interface LanguageModel {
     default int contextWindow(@Nullable String model) {
         return DEFAULT_CONTEXT_WINDOW;
     }
+
+    /**
+     * Who answers, as OpenTelemetry's conventions call it ({@code openai}, {@code anthropic}, {@code gcp.gemini}, …).
+     *
+     * @param model as in {@link ModelRequest#model()}
+     */
+    default String providerOf(@Nullable String model) {
+        return "_OTHER";
+    }
 }

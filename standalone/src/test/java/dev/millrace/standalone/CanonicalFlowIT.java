@@ -6,10 +6,16 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.Ids;
+import dev.millrace.schemas.Json;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.Topics;
+import io.opentelemetry.proto.common.v1.KeyValue;
+import io.opentelemetry.proto.trace.v1.Span;
 import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -17,6 +23,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.common.TopicPartition;
@@ -43,24 +50,33 @@ class CanonicalFlowIT {
             "TASK_COMPLETED",
             "REFLECTION_COMPLETE");
 
+    private static final String TRACE = "0af7651916cd43dd8448eb211c80319c";
+    private static final String CALLER = "b7ad6b7169203331";
+
     @TempDir
     Path folder;
 
     @Test
-    @DisplayName("F-053, F-054, F-189, X-08: the eight events in order, one chain by parentEventId")
+    @DisplayName(
+            "F-053, F-054, F-189, X-08: the eight events in order, one chain by parentEventId, and one trace of spans")
     void shouldTakeTheCanonicalWay() throws Exception {
         int port = FreePort.find();
         int kafkaPort = FreePort.find();
-        try (ServiceProcess up = ServiceProcess.standalone(
-                        "up", "--port", String.valueOf(port), "--kafka-port", String.valueOf(kafkaPort))
-                .env("MILLRACE_AGENT_REFLECTION_ENABLED", "true")
-                .start(folder)) {
+        try (OtlpSink sink = OtlpSink.start();
+                ServiceProcess up = ServiceProcess.standalone(
+                                "up", "--port", String.valueOf(port), "--kafka-port", String.valueOf(kafkaPort))
+                        .env("MILLRACE_AGENT_REFLECTION_ENABLED", "true")
+                        .env("OTEL_EXPORTER_OTLP_ENDPOINT", sink.url())
+                        .env("OTEL_BSP_SCHEDULE_DELAY", "200")
+                        .env("OTEL_METRIC_EXPORT_INTERVAL", "500")
+                        .start(folder)) {
             up.awaitReady(URI.create("http://127.0.0.1:" + port + "/q/health/ready"));
             HttpApi api = HttpApi.onPort(port);
 
             // when: a task with one tool call, and somebody who reflects on it as any Kafka client can
-            String taskId = api.submit("What does notes.txt say?");
+            String taskId = submitTraced(port, "What does notes.txt say?");
             api.awaitEnd(taskId, LIMIT);
+            assertOneTrace(sink, taskId);
             reflect("127.0.0.1:" + kafkaPort, taskId);
 
             // and the same message once more (F-189): accepted, and nothing happens
@@ -86,6 +102,62 @@ class CanonicalFlowIT {
             assertThat(chain(api, canonical.getLast().id()))
                     .isEqualTo(canonical.stream().map(Event::id).toList());
         }
+    }
+
+    /** A task from somebody who is in a trace. */
+    private static String submitTraced(int port, String text) throws Exception {
+        try (HttpClient http = HttpClient.newHttpClient()) {
+            HttpResponse<String> accepted = http.send(
+                    HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/v1/tasks"))
+                            .header("content-type", "application/json")
+                            .header("traceparent", "00-" + TRACE + "-" + CALLER + "-01")
+                            .POST(HttpRequest.BodyPublishers.ofString("{\"text\": \"" + text + "\"}"))
+                            .build(),
+                    HttpResponse.BodyHandlers.ofString());
+            assertThat(accepted.statusCode()).isEqualTo(202);
+            return Json.MAPPER.readTree(accepted.body()).path("taskId").asText();
+        }
+    }
+
+    /** From the caller over HTTP and Kafka to the answer, with the names of the conventions. */
+    private static void assertOneTrace(OtlpSink sink, String taskId) {
+        List<Span> spans = sink.awaitSpans(TRACE, "invoke_agent", LIMIT);
+        Map<String, Span> bySpanId =
+                spans.stream().collect(Collectors.toMap(span -> OtlpSink.hex(span.getSpanId()), span -> span));
+        Span request = only(spans, "POST /v1/tasks");
+        assertThat(OtlpSink.hex(request.getParentSpanId())).isEqualTo(CALLER);
+        assertThat(OtlpSink.text(request, "http.route")).isEqualTo("/v1/tasks");
+        Span agent = only(spans, "invoke_agent");
+        assertThat(agent.getParentSpanId()).isEqualTo(request.getSpanId());
+        assertThat(OtlpSink.text(agent, "gen_ai.operation.name")).isEqualTo("invoke_agent");
+        assertThat(OtlpSink.text(agent, "gen_ai.conversation.id")).isEqualTo(taskId);
+        Span tool = only(spans, "execute_tool read_file");
+        assertThat(tool.getParentSpanId()).isEqualTo(agent.getSpanId());
+        assertThat(OtlpSink.text(tool, "gen_ai.tool.name")).isEqualTo("read_file");
+        assertThat(OtlpSink.text(tool, "gen_ai.tool.call.id")).isNotEmpty();
+        List<Span> chats = spans.stream()
+                .filter(span -> span.getName().startsWith("chat "))
+                .toList();
+        assertThat(chats).hasSize(2).allSatisfy(chat -> {
+            assertThat(chat.getParentSpanId()).isEqualTo(agent.getSpanId());
+            assertThat(OtlpSink.text(chat, "gen_ai.operation.name")).isEqualTo("chat");
+            assertThat(OtlpSink.text(chat, "gen_ai.provider.name")).isEqualTo("scripted");
+            assertThat(OtlpSink.text(chat, "gen_ai.response.model")).isNotEmpty();
+            assertThat(chat.getAttributesList())
+                    .extracting(KeyValue::getKey)
+                    .contains("gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens", "gen_ai.request.model")
+                    .doesNotContain("gen_ai.input.messages", "gen_ai.output.messages");
+        });
+        assertThat(bySpanId).hasSize(spans.size());
+        assertThat(sink.awaitMetric("gen_ai.client.token.usage", LIMIT)).isTrue();
+        assertThat(sink.awaitMetric("gen_ai.client.operation.duration", LIMIT)).isTrue();
+    }
+
+    private static Span only(List<Span> spans, String name) {
+        List<Span> found =
+                spans.stream().filter(span -> span.getName().startsWith(name)).toList();
+        assertThat(found).as(name).hasSize(1);
+        return found.getFirst();
     }
 
     private static List<String> chain(HttpApi api, String eventId) {

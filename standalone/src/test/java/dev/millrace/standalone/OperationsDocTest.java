@@ -7,6 +7,7 @@ import dev.millrace.agent.config.LlmConfig;
 import dev.millrace.agent.config.ProjectionConfig;
 import dev.millrace.agent.config.TopicsConfig;
 import dev.millrace.gateway.config.GatewayConfig;
+import dev.millrace.telemetry.config.TelemetryConfig;
 import dev.millrace.tools.config.ToolsConfig;
 import io.smallrye.config.ConfigMapping;
 import io.smallrye.config.WithDefault;
@@ -40,7 +41,8 @@ class OperationsDocTest {
             LlmConfig.class,
             ProjectionConfig.class,
             ToolsConfig.class,
-            GatewayConfig.class
+            GatewayConfig.class,
+            TelemetryConfig.class
         }) {
             collect(config, config.getAnnotation(ConfigMapping.class).prefix(), configured);
         }

@@ -90,6 +90,7 @@ public final class ServiceProcess implements AutoCloseable {
                     .removeIf(variable -> variable.startsWith("OPENAI_")
                             || variable.startsWith("MILLRACE_")
                             || variable.startsWith("KAFKA_")
+                            || variable.startsWith("OTEL_")
                             || variable.startsWith("QUARKUS_"));
             builder.environment().putAll(environment);
             try {

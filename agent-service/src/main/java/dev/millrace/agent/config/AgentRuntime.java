@@ -9,7 +9,10 @@ import dev.millrace.agent.core.TaskFsm;
 import dev.millrace.agent.files.AgentFolder;
 import dev.millrace.agent.kafka.Definitions;
 import dev.millrace.agent.kafka.InstanceEvents;
+import dev.millrace.agent.kafka.JournalFollower;
 import dev.millrace.agent.kafka.TokenProducer;
+import dev.millrace.agent.telemetry.CallSpans;
+import dev.millrace.agent.telemetry.JournalSpans;
 import dev.millrace.agent.thinker.LiveText;
 import dev.millrace.agent.thinker.Thinker;
 import dev.millrace.agent.topology.Occupancy;
@@ -27,6 +30,7 @@ import dev.millrace.schemas.Topics;
 import dev.millrace.schemas.kafka.TopicSettings;
 import dev.millrace.schemas.kafka.TopicSetup;
 import dev.millrace.schemas.kafka.TopicSetupException;
+import dev.millrace.telemetry.Telemetry;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
@@ -60,6 +64,7 @@ public final class AgentRuntime implements AutoCloseable {
     private final LiveText live;
     private final ToolRouting routing;
     private final InstanceEvents instance;
+    private final AtomicReference<@Nullable JournalFollower> follower = new AtomicReference<>();
     private final AtomicReference<@Nullable MachineStreams> machine = new AtomicReference<>();
     private final Thread starter =
             Thread.ofPlatform().name("agent-start").daemon().unstarted(this::run);
@@ -88,13 +93,29 @@ public final class AgentRuntime implements AutoCloseable {
      * @param dispatcher makes model calls; closed with the runtime
      * @param sessions knows which session a task belongs to
      * @param occupancy is told how busy the machine is
+     * @param tracing takes the spans of tasks; it is not closed with the runtime
      */
     public record Parts(
             Agents agents,
             ModelDispatcher dispatcher,
             SessionLookup sessions,
             ShellMetrics metrics,
-            Occupancy occupancy) {}
+            Occupancy occupancy,
+            Tracing tracing) {
+
+        /** Parts without telemetry. */
+        public Parts(
+                Agents agents,
+                ModelDispatcher dispatcher,
+                SessionLookup sessions,
+                ShellMetrics metrics,
+                Occupancy occupancy) {
+            this(agents, dispatcher, sessions, metrics, occupancy, new Tracing(Telemetry.OFF, false));
+        }
+    }
+
+    /** Where spans go, and whether what is said goes with them. */
+    public record Tracing(Telemetry telemetry, boolean content) {}
 
     public AgentRuntime(Map<String, Object> kafka, Settings settings, Parts parts) {
         this.kafka = kafka;
@@ -201,6 +222,10 @@ public final class AgentRuntime implements AutoCloseable {
                 transcripts,
                 lanes,
                 live,
+                new CallSpans(
+                        parts.tracing().telemetry(),
+                        parts.dispatcher().model(),
+                        parts.tracing().content()),
                 Clock.systemUTC(),
                 topics.lane(Segment.COGNITIVE)));
         MachineStreams streams = TaskStreams.of(
@@ -210,7 +235,12 @@ public final class AgentRuntime implements AutoCloseable {
                         settings.shell(),
                         new TaskFsm(settings.limits()),
                         new TaskTopology.Surroundings(
-                                routing, thinker, parts.sessions(), parts.metrics(), parts.occupancy())));
+                                routing,
+                                thinker,
+                                parts.sessions(),
+                                parts.metrics(),
+                                parts.occupancy(),
+                                parts.tracing().telemetry().on())));
         machine.set(streams);
         try {
             streams.start();
@@ -225,8 +255,25 @@ public final class AgentRuntime implements AutoCloseable {
             streams.close();
         } else {
             instance.start();
+            followJournal();
         }
         return true;
+    }
+
+    /** For the spans of tasks and tool calls, if they go anywhere. */
+    private void followJournal() {
+        Tracing tracing = parts.tracing();
+        if (!tracing.telemetry().on()) {
+            return;
+        }
+        JournalFollower started = new JournalFollower(
+                kafka,
+                topics.journal(),
+                topics.prefix() + "telemetry",
+                new JournalSpans(tracing.content(), tracing.telemetry()::emit),
+                Clock.systemUTC());
+        follower.set(started);
+        started.start();
     }
 
     /**
@@ -243,6 +290,10 @@ public final class AgentRuntime implements AutoCloseable {
         MachineStreams running = machine.get();
         if (running != null) {
             running.close();
+        }
+        JournalFollower following = follower.get();
+        if (following != null) {
+            following.close();
         }
         lanes.close();
         live.close();

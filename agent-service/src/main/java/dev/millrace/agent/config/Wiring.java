@@ -11,6 +11,7 @@ import dev.millrace.agent.kafka.SharedRates;
 import dev.millrace.agent.projection.TaskProjection;
 import dev.millrace.agent.rest.AgentCatalogue;
 import dev.millrace.agent.rest.Catalogue;
+import dev.millrace.agent.telemetry.MeteredModel;
 import dev.millrace.agent.thinker.LiveText;
 import dev.millrace.agent.topology.AdmissionSettings;
 import dev.millrace.agent.topology.Occupancy;
@@ -24,6 +25,8 @@ import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.Topics;
 import dev.millrace.schemas.kafka.ClientSettings;
 import dev.millrace.schemas.kafka.TopicSettings;
+import dev.millrace.telemetry.Telemetry;
+import dev.millrace.telemetry.config.TelemetryConfig;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -61,9 +64,10 @@ public class Wiring {
 
     @Produces
     @Singleton
-    LanguageModel languageModel(LlmConfig config) {
+    LanguageModel languageModel(LlmConfig config, Telemetry telemetry) {
         try {
-            return LanguageModels.fromEnvironment(ModelSettings.of(config), System.getenv());
+            LanguageModel model = LanguageModels.fromEnvironment(ModelSettings.of(config), System.getenv());
+            return telemetry.on() ? new MeteredModel(model, telemetry.modelCalls()) : model;
         } catch (IllegalArgumentException | InvalidScriptException e) {
             // of this one Quarkus prints the message and no stack trace: it is for the operator, and says it all
             throw new ConfigurationException(e.getMessage());
@@ -150,7 +154,11 @@ public class Wiring {
     @Produces
     @Singleton
     AgentRuntime.Parts parts(
-            Agents agents, ModelDispatcher dispatcher, TaskProjection projection, MeterRegistry metrics) {
+            Agents agents,
+            ModelDispatcher dispatcher,
+            TaskProjection projection,
+            AgentRuntime.Tracing tracing,
+            MeterRegistry metrics) {
         Occupancy occupancy = new Occupancy();
         Gauge.builder("millrace.agent.tasks.active", occupancy, Occupancy::active)
                 .description("Tasks that work")
@@ -159,7 +167,18 @@ public class Wiring {
                 .description("Tasks that wait for admission")
                 .register(metrics);
         return new AgentRuntime.Parts(
-                agents, dispatcher, new ProjectedSessions(projection), new MicrometerShellMetrics(metrics), occupancy);
+                agents,
+                dispatcher,
+                new ProjectedSessions(projection),
+                new MicrometerShellMetrics(metrics),
+                occupancy,
+                tracing);
+    }
+
+    @Produces
+    @Singleton
+    AgentRuntime.Tracing tracing(Telemetry telemetry, TelemetryConfig config) {
+        return new AgentRuntime.Tracing(telemetry, config.content());
     }
 
     /** What the configuration says, checked. */

@@ -3,6 +3,7 @@ package dev.millrace.agent.thinker;
 import dev.millrace.agent.Agents;
 import dev.millrace.agent.ToolRouting;
 import dev.millrace.agent.core.TranscriptEntry;
+import dev.millrace.agent.telemetry.CallSpans;
 import dev.millrace.agent.topology.OutstandingCall;
 import dev.millrace.agent.topology.Transcripts;
 import dev.millrace.engine.LaneProducer;
@@ -34,6 +35,7 @@ public final class Thinker implements ModelCalls<OutstandingCall> {
     private final LaneProducer lanes;
     private final Agents agents;
     private final LiveText live;
+    private final CallSpans spans;
     private final Clock clock;
     private final String cognitiveLane;
 
@@ -49,6 +51,7 @@ public final class Thinker implements ModelCalls<OutstandingCall> {
         this.lanes = wiring.lanes();
         this.agents = wiring.agents();
         this.live = wiring.live();
+        this.spans = wiring.spans();
         this.clock = wiring.clock();
         this.cognitiveLane = wiring.cognitiveLane();
     }
@@ -61,6 +64,7 @@ public final class Thinker implements ModelCalls<OutstandingCall> {
             Transcripts transcripts,
             LaneProducer lanes,
             LiveText live,
+            CallSpans spans,
             Clock clock,
             String cognitiveLane) {}
 
@@ -96,6 +100,7 @@ public final class Thinker implements ModelCalls<OutstandingCall> {
     public void settle(OutstandingCall call) {
         dispatcher.cancel(call.key());
         live.cancel(call.key());
+        spans.dropped(call);
     }
 
     @Override
@@ -116,9 +121,14 @@ public final class Thinker implements ModelCalls<OutstandingCall> {
         }
         if (call.shown().toSumUp()) {
             summedUp.set(Summaries.request(transcript.get()));
-            return Summaries.request(call, transcript.get(), prompts.model(call), contextWindow(call));
+            return asking(call, Summaries.request(call, transcript.get(), prompts.model(call), contextWindow(call)));
         }
-        return prompts.request(call, transcript.get());
+        return asking(call, prompts.request(call, transcript.get()));
+    }
+
+    private ModelRequest asking(OutstandingCall call, ModelRequest request) {
+        spans.asking(call, request, clock.instant());
+        return request;
     }
 
     private int contextWindow(OutstandingCall call) {
@@ -127,6 +137,7 @@ public final class Thinker implements ModelCalls<OutstandingCall> {
 
     /** @param request what was said to the task last in the part that was to be summed up */
     private Event reply(OutstandingCall call, ModelOutcome outcome, @Nullable String request) {
+        spans.ended(call, outcome, clock.instant());
         return call.shown().toSumUp()
                 ? Replies.ofSummary(call, outcome, request, clock.instant())
                 : Replies.of(call, outcome, contextWindow(call), clock.instant());

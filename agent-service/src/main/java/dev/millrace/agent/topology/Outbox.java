@@ -4,7 +4,9 @@ import dev.millrace.engine.Outgoing;
 import dev.millrace.engine.Sender;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
+import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Topics;
+import dev.millrace.schemas.TraceContext;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.Map;
@@ -29,11 +31,13 @@ final class Outbox {
     private final Sender sender;
     private final Topics topics;
     private final ShellMetrics metrics;
+    private final boolean tracing;
 
-    Outbox(ProcessorContext<byte[], Outgoing> context, Topics topics, ShellMetrics metrics) {
+    Outbox(ProcessorContext<byte[], Outgoing> context, Topics topics, ShellMetrics metrics, boolean tracing) {
         this.sender = new Sender(context, topics);
         this.topics = topics;
         this.metrics = metrics;
+        this.tracing = tracing;
     }
 
     /** Records an event. */
@@ -48,7 +52,9 @@ final class Outbox {
 
     /** Asks a worker. */
     void request(TaskMove.Request request, Instant now) {
-        sender.send(topics.requests(request.toolset()), request.key(), request.event(), now, Map.of());
+        boolean toolCall = request.event().type() == KnownEventType.TOOL_CALL_REQUESTED;
+        Event event = tracing && toolCall ? TraceContext.underItsCall(request.event()) : request.event();
+        sender.send(topics.requests(request.toolset()), request.key(), event, now, Map.of());
     }
 
     /** Tells another task. */

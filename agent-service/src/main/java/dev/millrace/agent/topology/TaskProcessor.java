@@ -64,7 +64,7 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
         context = processorContext;
         KeyValueStore<String, StoredTask> tasks = context.getStateStore(Stores.TASKS);
         KeyValueStore<String, TranscriptEntry> transcripts = context.getStateStore(Stores.TRANSCRIPTS);
-        outbox = new Outbox(context, settings.topics(), parts.metrics());
+        outbox = new Outbox(context, settings.topics(), parts.metrics(), parts.tracing());
         seen = new SeenEvents(context.getStateStore(Stores.SEEN), settings.seenRetention());
         cancels = new EarlyCancels(context.getStateStore(Stores.CANCELS));
         admission = new Admission(context.getStateStore(Stores.ADMISSION), settings.admission());

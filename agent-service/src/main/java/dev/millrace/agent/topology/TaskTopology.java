@@ -35,13 +35,26 @@ public final class TaskTopology {
      * @param modelCalls makes model calls
      * @param sessions knows tasks of other partitions
      * @param occupancy is told how busy it is
+     * @param tracing whether spans go anywhere: then a worker's request carries the span of its tool call
      */
     public record Surroundings(
             ToolRouting routing,
             ModelCalls<OutstandingCall> modelCalls,
             SessionLookup sessions,
             ShellMetrics metrics,
-            Occupancy occupancy) {}
+            Occupancy occupancy,
+            boolean tracing) {
+
+        /** Surroundings without telemetry: requests carry the trace context that they came with. */
+        public Surroundings(
+                ToolRouting routing,
+                ModelCalls<OutstandingCall> modelCalls,
+                SessionLookup sessions,
+                ShellMetrics metrics,
+                Occupancy occupancy) {
+            this(routing, modelCalls, sessions, metrics, occupancy, false);
+        }
+    }
 
     /** What the processors share; safe for any thread. */
     record Parts(TaskFsm machine, EventMapping mapping, Surroundings around) {
@@ -59,6 +72,10 @@ public final class TaskTopology {
 
         Occupancy occupancy() {
             return around.occupancy();
+        }
+
+        boolean tracing() {
+            return around.tracing();
         }
     }
 

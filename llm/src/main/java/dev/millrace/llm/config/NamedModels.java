@@ -81,6 +81,11 @@ final class NamedModels implements LanguageModel {
     }
 
     @Override
+    public String providerOf(@Nullable String model) {
+        return named(model).model().providerOf(null);
+    }
+
+    @Override
     public @Nullable String keyFor(@Nullable String model) {
         return named(model).key();
     }

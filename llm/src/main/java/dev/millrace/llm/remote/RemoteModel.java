@@ -55,6 +55,13 @@ public final class RemoteModel implements LanguageModel {
     }
 
     @Override
+    public String providerOf(@Nullable String model) {
+        return settings.provider() == Provider.GEMINI
+                ? "gcp.gemini"
+                : settings.provider().wireName();
+    }
+
+    @Override
     public ModelReply chat(ModelRequest request) throws ModelCallException {
         Exchange exchange = exchange(request);
         ChatResponse response;

@@ -94,6 +94,11 @@ public final class RecordingModel implements LanguageModel {
     }
 
     @Override
+    public String providerOf(@Nullable String name) {
+        return model.providerOf(name);
+    }
+
+    @Override
     public @Nullable String fallbackFor(@Nullable String name) {
         return model.fallbackFor(name);
     }

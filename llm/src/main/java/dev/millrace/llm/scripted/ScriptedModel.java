@@ -58,6 +58,11 @@ public final class ScriptedModel implements LanguageModel {
     }
 
     @Override
+    public String providerOf(@Nullable String model) {
+        return "scripted";
+    }
+
+    @Override
     public String name() {
         return script.modelName();
     }

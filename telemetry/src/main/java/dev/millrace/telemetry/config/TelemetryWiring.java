@@ -1,0 +1,23 @@
+package dev.millrace.telemetry.config;
+
+import dev.millrace.telemetry.Telemetry;
+import jakarta.enterprise.inject.Disposes;
+import jakarta.enterprise.inject.Produces;
+import jakarta.inject.Singleton;
+import org.eclipse.microprofile.config.Config;
+
+/** Makes the telemetry of this process. */
+@Singleton
+public class TelemetryWiring {
+
+    @Produces
+    @Singleton
+    Telemetry telemetry(Config config) {
+        return Telemetry.fromEnvironment(config.getOptionalValue("quarkus.application.name", String.class)
+                .orElse("millrace"));
+    }
+
+    void close(@Disposes Telemetry telemetry) {
+        telemetry.close();
+    }
+}
