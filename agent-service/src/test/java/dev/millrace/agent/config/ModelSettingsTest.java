@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.millrace.llm.config.LlmSettings;
 import dev.millrace.llm.config.Price;
+import dev.millrace.llm.rates.RateLimit;
 import dev.millrace.llm.remote.RemoteSettings.Timeouts;
 import io.smallrye.config.PropertiesConfigSource;
 import io.smallrye.config.SmallRyeConfigBuilder;
@@ -71,5 +72,26 @@ class ModelSettingsTest {
                         "millrace.llm.models.fast.provider", "openai",
                         "millrace.llm.models.fast.request-timeout", "0s")))
                 .hasMessage("millrace.llm.models.fast.request-timeout: expected more than zero, found PT0S");
+    }
+
+    @Test
+    void shouldReadTheLimitsOfKeys() {
+        // when
+        LlmSettings settings = settings(Map.of(
+                "millrace.llm.keys.team.max-requests", "60",
+                "millrace.llm.keys.team.window", "30s",
+                "millrace.llm.keys.anthropic.max-tokens", "100000",
+                "millrace.llm.models.fast.provider", "openai",
+                "millrace.llm.models.fast.key", "team"));
+
+        // then
+        assertThat(settings.keys())
+                .isEqualTo(Map.of(
+                        "team",
+                        new RateLimit("team", 60, null, Duration.ofSeconds(30), Duration.ofSeconds(2)),
+                        "anthropic",
+                        new RateLimit("anthropic", null, 100_000L, Duration.ofMinutes(1), Duration.ofSeconds(2))));
+        assertThat(settings.models().get("fast"))
+                .satisfies(fast -> assertThat(fast.endpoint().keyName()).isEqualTo("team"));
     }
 }

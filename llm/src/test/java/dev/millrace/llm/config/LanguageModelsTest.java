@@ -14,6 +14,7 @@ import dev.millrace.llm.config.LlmSettings.Endpoint;
 import dev.millrace.llm.config.LlmSettings.Kind;
 import dev.millrace.llm.config.LlmSettings.NamedModel;
 import dev.millrace.llm.config.LlmSettings.Scripted;
+import dev.millrace.llm.rates.RateLimit;
 import dev.millrace.llm.remote.RemoteSettings.Timeouts;
 import dev.millrace.llm.scripted.InvalidScriptException;
 import dev.millrace.testing.StubModelServer;
@@ -22,6 +23,7 @@ import java.math.BigDecimal;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Map;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.jspecify.annotations.Nullable;
@@ -379,5 +381,41 @@ class LanguageModelsTest {
                     .asInstanceOf(InstanceOfAssertFactories.MAP)
                     .containsEntry("num_ctx", 32_768);
         }
+    }
+
+    private static LlmSettings limited(String key, Map<String, NamedModel> models) {
+        return new LlmSettings(
+                null,
+                models,
+                Scripted.DEFAULTS,
+                DispatcherLimits.DEFAULTS,
+                Map.of(key, new RateLimit(key, 60, null, Duration.ofMinutes(1), Duration.ofSeconds(2))));
+    }
+
+    @Test
+    void shouldNameTheKeysThatModelsAreAskedWith() {
+        // given
+        NamedModel usual = model(Kind.OPENAI, Endpoint.DEFAULTS);
+        NamedModel own = at(SOMEWHERE, "x");
+        NamedModel shared = model(Kind.OPENAI, new Endpoint("x", SOMEWHERE, null, null, "team"));
+        NamedModel scripted = model(Kind.SCRIPTED, Endpoint.DEFAULTS);
+
+        // when
+        LanguageModel models = from(
+                limited("team", Map.of("default", usual, "own", own, "shared", shared, "scripted", scripted)), KEY);
+
+        // then
+        assertThat(models.keyFor(null)).isEqualTo("openai");
+        assertThat(models.keyFor("own")).isEqualTo("own");
+        assertThat(models.keyFor("shared")).isEqualTo("team");
+        assertThat(models.keyFor("scripted")).isNull();
+        assertThat(from(LlmSettings.DEFAULTS, KEY).keyFor(null)).isEqualTo("openai");
+    }
+
+    @Test
+    void shouldRefuseLimitsOfAKeyThatNobodyUses() {
+        assertThatThrownBy(() -> from(limited("opnai", Map.of()), KEY))
+                .hasMessage("millrace.llm.keys.opnai: expected the name of a key that a model is asked with, which are"
+                        + " openai, found limits for a key that none is asked with");
     }
 }
