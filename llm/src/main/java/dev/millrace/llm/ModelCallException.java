@@ -12,6 +12,7 @@ public final class ModelCallException extends Exception {
     private final ModelErrorCode code;
     private final boolean retryable;
     private final @Nullable Duration retryAfter;
+    private final @Nullable ModelCharge charge;
 
     /** A failure that is as retryable as its code. */
     public ModelCallException(ModelErrorCode code, String message) {
@@ -33,6 +34,20 @@ public final class ModelCallException extends Exception {
         this.code = code;
         this.retryable = retryable;
         this.retryAfter = retryAfter;
+        this.charge = null;
+    }
+
+    private ModelCallException(ModelCallException same, ModelCharge charge) {
+        super(same.getMessage(), same);
+        this.code = same.code;
+        this.retryable = same.retryable;
+        this.retryAfter = same.retryAfter;
+        this.charge = charge;
+    }
+
+    /** The same failure of a request that was charged nevertheless. */
+    public ModelCallException charged(ModelCharge what) {
+        return new ModelCallException(this, what);
     }
 
     /** For a {@link StreamListener} that threw. */
@@ -59,6 +74,11 @@ public final class ModelCallException extends Exception {
     /** How long the provider asks us to wait; null if it does not say. */
     public @Nullable Duration retryAfter() {
         return retryAfter;
+    }
+
+    /** What the failed request used; null if its provider did not say. */
+    public @Nullable ModelCharge charge() {
+        return charge;
     }
 
     @Override

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -100,10 +101,12 @@ public final class ModelDispatcher implements AutoCloseable {
     /**
      * Takes a waiting call out of the queue, or aborts a running one. The same id may be submitted again at once.
      *
+     * @param leftover is told, later and on another thread, what an aborted call had come to after it had asked a model
+     *     at least once: a failure with {@link ModelErrorCode#CANCELLED} as a rule, a reply if that was just complete
      * @return true if there was such a call: its completion will not be called. False if there is none, or its
      *     completion has been or is being called
      */
-    public boolean cancel(String callId) {
+    public boolean cancel(String callId, Consumer<ModelOutcome> leftover) {
         lock.lock();
         try {
             QueuedCall entry = known.get(callId);
@@ -111,11 +114,21 @@ public final class ModelDispatcher implements AutoCloseable {
                 return false;
             }
             known.remove(callId);
+            entry.leftover = leftover;
+            boolean between = entry.phase == Phase.WAITING;
             drop(entry);
+            if (between) {
+                Thread.ofVirtual().name("model-call-leftover-" + callId).start(() -> leave(entry, cancelled(entry)));
+            }
             return true;
         } finally {
             lock.unlock();
         }
+    }
+
+    /** As {@link #cancel(String, Consumer)}, for whoever does not care what an aborted call had come to. */
+    public boolean cancel(String callId) {
+        return cancel(callId, outcome -> {});
     }
 
     /** Calls that wait for a permit or for their provider. */
@@ -254,8 +267,8 @@ public final class ModelDispatcher implements AutoCloseable {
     private void run(QueuedCall entry) {
         // stands unless turn() returns: an Error (a stack overflow, a missing class) ends the call too, and not
         // silently
-        Turn turn = new Turn.Ended(new ModelOutcome.Failed(
-                new ModelCallException(ModelErrorCode.INTERNAL_ERROR, "the model call broke"), entry.attempts.get()));
+        Turn turn = new Turn.Ended(
+                entry.failed(new ModelCallException(ModelErrorCode.INTERNAL_ERROR, "the model call broke")));
         try {
             turn = turn(entry);
         } finally {
@@ -265,9 +278,15 @@ public final class ModelDispatcher implements AutoCloseable {
                     case Turn.Ended(ModelOutcome outcome) -> {
                         if (settle(entry)) {
                             deliver(entry, outcome);
+                        } else {
+                            leave(entry, outcome);
                         }
                     }
-                    case Turn.Again(String key) -> requeue(entry, key);
+                    case Turn.Again(String key) -> {
+                        if (!requeue(entry, key)) {
+                            leave(entry, cancelled(entry));
+                        }
+                    }
                 }
             } finally {
                 returnPermit();
@@ -292,16 +311,14 @@ public final class ModelDispatcher implements AutoCloseable {
             return answeredInstead(entry, ask(entry, request.to(entry.fallback)));
         } catch (InterruptedException e) {
             // dropped or timed out; whoever interrupted has settled the call
-            return new Turn.Ended(new ModelOutcome.Failed(
-                    new ModelCallException(ModelErrorCode.CANCELLED, "the model call was interrupted"),
-                    entry.attempts.get()));
+            return new Turn.Ended(cancelled(entry));
         } catch (Exception e) {
             // the request builder and the model are foreign code here: whatever they throw ends this call and no other
             LOGGER.atError()
                     .addKeyValue("callId", entry.call.callId())
                     .setCause(e)
                     .log("a model call broke");
-            return new Turn.Ended(new ModelOutcome.Failed(internal(e), entry.attempts.get()));
+            return new Turn.Ended(entry.failed(internal(e)));
         }
     }
 
@@ -320,7 +337,8 @@ public final class ModelDispatcher implements AutoCloseable {
 
     private static Turn answeredInstead(QueuedCall entry, Turn turn) {
         return turn instanceof Turn.Ended(ModelOutcome.Replied replied)
-                ? new Turn.Ended(new ModelOutcome.Replied(replied.reply(), replied.attempts(), entry.insteadOf))
+                ? new Turn.Ended(new ModelOutcome.Replied(
+                        replied.reply(), replied.attempts(), entry.insteadOf, replied.charges()))
                 : turn;
     }
 
@@ -352,7 +370,7 @@ public final class ModelDispatcher implements AutoCloseable {
                 }
             };
         } catch (ModelCallException e) {
-            return new Turn.Ended(new ModelOutcome.Failed(e, entry.attempts.get()));
+            return new Turn.Ended(entry.failed(e));
         }
     }
 
@@ -360,15 +378,13 @@ public final class ModelDispatcher implements AutoCloseable {
         if (clock.nanoTime() + wait.toNanos() - entry.deadline < 0) {
             return new Turn.Again(key);
         }
-        return new Turn.Ended(new ModelOutcome.Failed(
-                new ModelCallException(
-                        ModelErrorCode.RATE_LIMITED,
-                        "the key " + key + " is used up for another " + wait
-                                + ", which is longer than this call may still take",
-                        true,
-                        wait,
-                        null),
-                entry.attempts.get()));
+        return new Turn.Ended(entry.failed(new ModelCallException(
+                ModelErrorCode.RATE_LIMITED,
+                "the key " + key + " is used up for another " + wait
+                        + ", which is longer than this call may still take",
+                true,
+                wait,
+                null)));
     }
 
     /**
@@ -396,8 +412,9 @@ public final class ModelDispatcher implements AutoCloseable {
                 if (key != null && reply.nextRequestIn() != null) {
                     hold(key, reply.nextRequestIn());
                 }
-                return new Turn.Ended(new ModelOutcome.Replied(reply, entry.attempts.get()));
+                return new Turn.Ended(new ModelOutcome.Replied(reply, entry.attempts.get(), null, entry.charges));
             } catch (ModelCallException e) {
+                entry.charge(e.charge());
                 Duration pause = pauseBeforeRetry(entry, ++entry.attemptsOfModel, e);
                 String used = e.code() == ModelErrorCode.RATE_LIMITED && e.retryable() ? key : null;
                 if (used != null) {
@@ -406,7 +423,7 @@ public final class ModelDispatcher implements AutoCloseable {
                 if (!e.retryable()
                         || entry.attemptsOfModel >= limits.maxAttempts()
                         || clock.nanoTime() + pause.toNanos() - entry.deadline >= 0) {
-                    return new Turn.Ended(new ModelOutcome.Failed(e, entry.attempts.get()));
+                    return new Turn.Ended(entry.failed(e));
                 }
                 LOGGER.atInfo()
                         .addKeyValue("callId", entry.call.callId())
@@ -469,21 +486,23 @@ public final class ModelDispatcher implements AutoCloseable {
         }
     }
 
-    private void requeue(QueuedCall entry, String key) {
+    /** False if nobody wants it any more. */
+    private boolean requeue(QueuedCall entry, String key) {
         lock.lock();
         try {
             entry.thread = null;
             if (entry.phase != Phase.RUNNING) {
-                return;
+                return false;
             }
             if (closed) {
                 known.remove(entry.call.callId(), entry);
                 drop(entry);
-                return;
+                return false;
             }
             entry.phase = Phase.WAITING;
             entry.key = key;
             waiting.add(entry);
+            return true;
         } finally {
             lock.unlock();
         }
@@ -556,7 +575,7 @@ public final class ModelDispatcher implements AutoCloseable {
                 "no outcome within " + limits.callTimeout() + " (" + SettingRules.PREFIX + "call-timeout)" + waitedFor);
         Thread.ofVirtual()
                 .name("model-call-timeout-" + entry.call.callId())
-                .start(() -> deliver(entry, new ModelOutcome.Failed(error, entry.attempts.get())));
+                .start(() -> deliver(entry, entry.failed(error)));
     }
 
     /** Whether this thread is the one that delivers the outcome. From here on nobody interrupts it. */
@@ -587,6 +606,33 @@ public final class ModelDispatcher implements AutoCloseable {
                     .log("the completion of a model call broke; the call must be dispatched again");
         } finally {
             delivered(entry);
+        }
+    }
+
+    private static ModelOutcome cancelled(QueuedCall entry) {
+        return entry.failed(new ModelCallException(ModelErrorCode.CANCELLED, "the model call was interrupted"));
+    }
+
+    /** Tells whoever cancelled a call what it had come to. */
+    private void leave(QueuedCall entry, ModelOutcome outcome) {
+        Consumer<ModelOutcome> leftover;
+        lock.lock();
+        try {
+            leftover = entry.leftover;
+        } finally {
+            lock.unlock();
+        }
+        if (leftover == null || outcome.attempts() == 0) {
+            return;
+        }
+        Thread.interrupted(); // the call was interrupted, and not what is told about it
+        try {
+            leftover.accept(outcome);
+        } catch (RuntimeException e) {
+            LOGGER.atError()
+                    .addKeyValue("callId", entry.call.callId())
+                    .setCause(e)
+                    .log("nobody was told what a cancelled model call had come to");
         }
     }
 

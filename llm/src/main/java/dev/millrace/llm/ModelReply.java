@@ -76,6 +76,24 @@ public record ModelReply(
             this(inputTokens, outputTokens, 0, 0, 0, null);
         }
 
+        /** Whether there is nothing to count: the provider did not say. */
+        public boolean isNone() {
+            return inputTokens == 0 && outputTokens == 0;
+        }
+
+        /** Both together; the cost is that of the part that has one. */
+        public Usage plus(Usage other) {
+            Long cost = costMicros;
+            Long otherCost = other.costMicros;
+            return new Usage(
+                    inputTokens + other.inputTokens,
+                    outputTokens + other.outputTokens,
+                    cachedInputTokens + other.cachedInputTokens,
+                    cacheWriteTokens + other.cacheWriteTokens,
+                    reasoningTokens + other.reasoningTokens,
+                    cost == null ? otherCost : otherCost == null ? cost : Long.valueOf(cost + otherCost));
+        }
+
         /** The same at this cost. */
         public Usage costing(long micros) {
             return new Usage(inputTokens, outputTokens, cachedInputTokens, cacheWriteTokens, reasoningTokens, micros);

@@ -1,7 +1,10 @@
 package dev.millrace.llm;
 
 import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** A call in a {@link ModelDispatcher} and where it stands. */
@@ -27,8 +30,10 @@ final class QueuedCall {
     final ModelCall call;
     final long submission;
 
-    /** Counts all models that are asked; the alarm's thread reads it, too. */
+    // of all models that are asked; the alarm's thread reads both, too
     final AtomicInteger attempts = new AtomicInteger();
+    /** Of attempts that gave no reply. */
+    final List<ModelCharge> charges = new CopyOnWriteArrayList<>();
 
     // guarded by the dispatcher's lock
     Phase phase = Phase.WAITING;
@@ -39,6 +44,10 @@ final class QueuedCall {
 
     @Nullable
     Thread thread;
+
+    /** Who is told what came of it after it was cancelled; null = nobody. */
+    @Nullable
+    Consumer<ModelOutcome> leftover;
 
     /** Null before it had its first permit. */
     DispatchClock.@Nullable Alarm alarm;
@@ -58,6 +67,17 @@ final class QueuedCall {
         this.call = call;
         this.key = key;
         this.submission = submission;
+    }
+
+    void charge(@Nullable ModelCharge charge) {
+        if (charge != null) {
+            charges.add(charge);
+        }
+    }
+
+    /** The outcome of a call that failed like this. */
+    ModelOutcome.Failed failed(ModelCallException error) {
+        return new ModelOutcome.Failed(error, attempts.get(), charges);
     }
 
     void cancelAlarm() {

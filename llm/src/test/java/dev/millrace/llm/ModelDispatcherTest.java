@@ -96,6 +96,12 @@ class ModelDispatcherTest {
                 clock);
     }
 
+    private static Callable<ModelReply> charged(ModelCharge charge) {
+        return () -> {
+            throw new ModelCallException(ModelErrorCode.BAD_RESPONSE, "on demand", true, null, null).charged(charge);
+        };
+    }
+
     private static Callable<ModelReply> failure(ModelErrorCode code, @Nullable Duration retryAfter) {
         return () -> {
             throw new ModelCallException(code, "on demand", code.retryable(), retryAfter, null);
@@ -269,6 +275,50 @@ class ModelDispatcherTest {
         assertThat(startedNext).isEqualTo("next");
         assertThat(next(ended).callId()).isEqualTo("next");
         assertThat(ended).isEmpty();
+    }
+
+    @Test
+    void shouldTellWhoeverCancelledARunningCallWhatItHadComeTo() throws Exception {
+        // given
+        BlockingQueue<ModelOutcome> leftovers = new LinkedBlockingQueue<>();
+        dispatcher.submit(call("runs", 200, 0));
+        next(model.started);
+        dispatcher.submit(call("waits", 200, 1));
+
+        // when
+        dispatcher.cancel("waits", leftovers::add);
+        dispatcher.cancel("runs", leftovers::add);
+
+        // then
+        ModelOutcome leftover = next(leftovers);
+        assertThat(leftover.attempts()).isEqualTo(1);
+        assertThat(leftover)
+                .isInstanceOfSatisfying(
+                        ModelOutcome.Failed.class,
+                        failed -> assertThat(failed.error().code()).isEqualTo(ModelErrorCode.CANCELLED));
+        assertThat(leftovers).as("nothing about a call that never asked").isEmpty();
+        assertThat(ended).isEmpty();
+    }
+
+    @Test
+    void shouldAddUpWhatAttemptsWereChargedThatGaveNoReply() throws Exception {
+        // given
+        ModelCharge first = new ModelCharge("m", new ModelReply.Usage(7, 3));
+        ModelCharge second = new ModelCharge("m", new ModelReply.Usage(7, 0));
+        try (var failing = failing(List.of(
+                charged(first),
+                failure(ModelErrorCode.RATE_LIMITED, null),
+                charged(second),
+                () -> GatedModel.reply("at last")))) {
+
+            // when
+            failing.submit(call("task-1/1/0", 200, 0));
+            ModelOutcome outcome = next(ended).outcome();
+
+            // then
+            assertThat(outcome)
+                    .isEqualTo(new ModelOutcome.Replied(GatedModel.reply("at last"), 4, null, List.of(first, second)));
+        }
     }
 
     @Test

@@ -41,6 +41,7 @@ class KnownEventTypeTest {
             C.7    | CONTEXT_COMPACTED     | 305 | COGNITIVE
             DESIGN | MODEL_CALL_REQUESTED  | 310 | COGNITIVE
             DESIGN | MODEL_CALL_FAILED     | 320 | COGNITIVE
+            DESIGN | MODEL_CALL_ABANDONED  | 325 | COGNITIVE
             F-031  | STEP_COMPLETED        | 335 | COGNITIVE
             F-032  | REFLECTION_COMPLETE   | 345 | COGNITIVE
             F-033  | NEED_MORE_INFO        | 350 | COGNITIVE

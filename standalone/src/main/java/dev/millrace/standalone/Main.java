@@ -18,6 +18,7 @@ import dev.millrace.standalone.cli.TasksCommand;
 import dev.millrace.standalone.cli.Terminal;
 import dev.millrace.standalone.cli.ToolsCommand;
 import dev.millrace.standalone.cli.UndrainCommand;
+import dev.millrace.standalone.cli.UsageCommand;
 import io.quarkus.runtime.annotations.QuarkusMain;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
@@ -58,6 +59,7 @@ public final class Main {
                 .addSubcommand(new UndrainCommand(terminal))
                 .addSubcommand(new AgentsCommand(terminal))
                 .addSubcommand(new ToolsCommand(terminal))
+                .addSubcommand(new UsageCommand(terminal))
                 .addSubcommand(new BrokerCommand(terminal))
                 .addSubcommand(new HelpCommand())
                 .setOut(new PrintWriter(terminal.out(), true, StandardCharsets.UTF_8))

@@ -279,6 +279,7 @@ class CommandsTest {
                 "undrain --help",
                 "agents --help",
                 "tools --help",
+                "usage --help",
                 "help ask",
                 "--version"
             })
@@ -538,6 +539,39 @@ class CommandsTest {
                 write_file  tool     destructive  30.0 s    {"when":"true"}  Writes a file.
                 """);
         assertThat(gateway.requests()).containsExactly("GET /v1/tools?agent=a%20b");
+    }
+
+    @Test
+    @DisplayName("usage shows tokens and dollars, and says what is not in them")
+    void shouldShowUsage() {
+        // given
+        gateway.answer("/v1/usage", 200, """
+                {"groups":[
+                  {"sessionId":"s-1","model":"small","calls":3,"inputTokens":1200,"cachedInputTokens":400,
+                   "outputTokens":90,"reasoningTokens":10,"costMicros":123456},
+                  {"sessionId":null,"model":"small","calls":1,"inputTokens":5,"cachedInputTokens":0,
+                   "outputTokens":1,"reasoningTokens":0,"costMicros":0}],
+                 "total":{"calls":4,"failedCalls":0,"abandonedCalls":1,"requests":4,"uncountedRequests":0,"callsWithoutPrice":1,
+                   "inputTokens":1205,"cachedInputTokens":400,"outputTokens":91,"reasoningTokens":10,
+                   "costMicros":123456}}""");
+
+        // when
+        CommandRun usage =
+                CommandRun.of("usage", "--by", "session,model", "--from", "2026-01-31", "--url", gateway.url());
+
+        // then
+        assertThat(usage.exitCode()).isZero();
+        assertThat(usage.out()).isEqualTo("""
+                SESSION  MODEL  CALLS  INPUT  CACHED  OUTPUT  REASONING  DOLLARS
+                s-1      small  3      1200   400     90      10         0.1235
+                -        small  1      5      0       1       0          0.0000
+                total           4      1205   400     91      10         0.1235
+                """);
+        assertThat(usage.err()).isEqualTo("""
+                1 of 4 calls were cut off, or their reply came too late.
+                1 of 4 calls have no price and are not in the dollars.
+                """);
+        assertThat(gateway.requests()).containsExactly("GET /v1/usage?groupBy=session%2Cmodel&from=2026-01-31");
     }
 
     private static String event(int offset, String type, String payload) {

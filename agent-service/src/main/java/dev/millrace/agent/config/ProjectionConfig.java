@@ -16,7 +16,10 @@ public interface ProjectionConfig {
     @WithDefault("data/projection")
     Path stateDir();
 
-    /** How long a task can be asked for after its last event; zero = for ever. Longer than the journal's own is no use. */
+    /**
+     * How long a task can be asked for after its last event, and what model calls have used; zero = for ever. Longer than
+     * the journal's own is no use.
+     */
     @WithDefault("30d")
     Duration retention();
 }

@@ -96,8 +96,8 @@ final class Steps {
     Transition overflowed(Reasoning s, TaskEvent.ModelCallFailed e) {
         List<Effect> settled = List.of(new SettleModelCall(e.callId()));
         return shortened(s)
-                .map(cut -> compact(s.context().sameIteration(), cut, e.meta(), settled))
-                .orElseGet(() -> fail(s.context(), e.error(), settled));
+                .map(cut -> compact(s.context().used(e.usage()).sameIteration(), cut, e.meta(), settled))
+                .orElseGet(() -> fail(s.context().used(e.usage()), e.error(), settled));
     }
 
     /** Where to cut what was too long; empty = it cannot be made shorter. */

@@ -224,10 +224,13 @@ final class Suspension {
             when e.error().isContextOverflow() ->
                 steps.shortened(from)
                         .map(cut -> new Transition(
-                                s.from(Compacting.wanted(from.context().sameIteration(), cut)), settled))
-                        .orElseGet(() -> Steps.fail(s.context(), e.error(), settled));
-            case Compacting from -> Steps.fail(s.context(), e.error().ofCompaction(), settled);
-            case Active from -> Steps.fail(s.context(), e.error(), settled);
+                                s.from(Compacting.wanted(
+                                        from.context().used(e.usage()).sameIteration(), cut)),
+                                settled))
+                        .orElseGet(() -> Steps.fail(s.context().used(e.usage()), e.error(), settled));
+            case Compacting from ->
+                Steps.fail(s.context().used(e.usage()), e.error().ofCompaction(), settled);
+            case Active from -> Steps.fail(s.context().used(e.usage()), e.error(), settled);
         };
     }
 

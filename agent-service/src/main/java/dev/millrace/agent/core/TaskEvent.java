@@ -137,8 +137,23 @@ public sealed interface TaskEvent {
             @Nullable String request,
             Usage usage) implements TaskEvent {}
 
-    /** A model call failed for good (MODEL_CALL_FAILED). */
-    record ModelCallFailed(Meta meta, String callId, TaskError error) implements TaskEvent {}
+    /**
+     * A model call failed for good (MODEL_CALL_FAILED).
+     *
+     * @param usage what its attempts used nevertheless
+     */
+    record ModelCallFailed(Meta meta, String callId, TaskError error, Usage usage) implements TaskEvent {
+
+        public ModelCallFailed {
+            // what an older version recorded does not say
+            usage = usage == null ? Usage.NONE : usage;
+        }
+
+        /** One that used nothing, as far as anybody knows. */
+        public ModelCallFailed(Meta meta, String callId, TaskError error) {
+            this(meta, callId, error, Usage.NONE);
+        }
+    }
 
     /** A step that is no tool call is done (STEP_COMPLETED). */
     record StepCompleted(Meta meta, int stepIndex) implements TaskEvent {}

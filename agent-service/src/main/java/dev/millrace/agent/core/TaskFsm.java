@@ -184,7 +184,8 @@ public final class TaskFsm {
             case QuestionAsked e -> Suspension.ask(s, e, false, "");
             case ModelCallFailed e when !e.callId().equals(s.awaiting()) -> stay(s, e, STALE_CALL);
             case ModelCallFailed e when e.error().isContextOverflow() -> steps.overflowed(s, e);
-            case ModelCallFailed e -> Steps.fail(s.context(), e.error(), List.of(new SettleModelCall(e.callId())));
+            case ModelCallFailed e ->
+                Steps.fail(s.context().used(e.usage()), e.error(), List.of(new SettleModelCall(e.callId())));
             case Summarised e -> stay(s, e, STALE_CALL);
             case TimePassed e -> timePassed(s, s, true, e);
             case TaskSuspended e -> to(Suspended.byHand(s, e.reason()));
@@ -207,7 +208,10 @@ public final class TaskFsm {
             case Summarised e -> summarised(s, e);
             case ModelCallFailed e when !e.callId().equals(s.awaiting()) -> stay(s, e, STALE_CALL);
             case ModelCallFailed e ->
-                Steps.fail(s.context(), e.error().ofCompaction(), List.of(new SettleModelCall(e.callId())));
+                Steps.fail(
+                        s.context().used(e.usage()),
+                        e.error().ofCompaction(),
+                        List.of(new SettleModelCall(e.callId())));
             case TimePassed e -> timePassed(s, s, true, e);
             case TaskSuspended e -> to(Suspended.byHand(s, e.reason()));
             case CancelRequested e -> cancel(s, e);

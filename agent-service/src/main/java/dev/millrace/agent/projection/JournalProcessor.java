@@ -35,6 +35,7 @@ final class JournalProcessor implements Processor<byte[], byte[], Void, Void> {
     private @Nullable ProcessorContext<Void, Void> context;
     private @Nullable KeyValueStore<Bytes, byte[]> store;
     private @Nullable RetentionSweep sweep;
+    private @Nullable UsageLedger usage;
 
     /**
      * For one thread.
@@ -53,11 +54,12 @@ final class JournalProcessor implements Processor<byte[], byte[], Void, Void> {
         context = newContext;
         store = newContext.getStateStore(storeName);
         sweep = new RetentionSweep(store, retention);
+        usage = new UsageLedger(store);
     }
 
     @Override
     public void process(Record<byte[], byte[]> record) {
-        if (context == null || store == null || sweep == null) {
+        if (context == null || store == null || sweep == null || usage == null) {
             throw new IllegalStateException("process before init");
         }
         RecordMetadata metadata = context.recordMetadata()
@@ -67,7 +69,8 @@ final class JournalProcessor implements Processor<byte[], byte[], Void, Void> {
         try {
             Event event =
                     EventCodec.fromRecord(record.headers(), record.value(), Instant.ofEpochMilli(record.timestamp()));
-            write(store, new JournalEntry(cursor, event), now);
+            JournalEntry entry = new JournalEntry(cursor, event);
+            usage.add(entry, write(store, entry, now));
         } catch (MalformedEventException e) {
             applied.malformed();
             LOGGER.atWarn()
@@ -84,7 +87,7 @@ final class JournalProcessor implements Processor<byte[], byte[], Void, Void> {
         sweep.run(now);
     }
 
-    private void write(KeyValueStore<Bytes, byte[]> rows, JournalEntry entry, long now) {
+    private static TaskRow write(KeyValueStore<Bytes, byte[]> rows, JournalEntry entry, long now) {
         TaskName name = TaskRow.nameOf(entry.event());
         Bytes eventKey = ProjectionKeys.event(name, entry.cursor());
         rows.put(eventKey, Json.write(EventJson.toJson(entry.event())));
@@ -101,5 +104,6 @@ final class JournalProcessor implements Processor<byte[], byte[], Void, Void> {
             rows.put(ProjectionKeys.due(now, name), new byte[0]);
         }
         rows.put(ProjectionKeys.task(name), after.toJson());
+        return after;
     }
 }

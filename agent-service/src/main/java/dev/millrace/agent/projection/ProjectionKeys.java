@@ -29,6 +29,10 @@ final class ProjectionKeys {
     private static final int APPROVAL_DECISION = 'V';
     private static final int DUE = 'U';
     private static final int POSITION = 'P';
+    private static final int NAMESPACE_USAGE = 'M';
+    private static final int TASK_USAGE = 'N';
+    private static final int USED_IN = 'I';
+    private static final int COUNTED = 'R';
 
     private ProjectionKeys() {}
 
@@ -156,6 +160,104 @@ final class ProjectionKeys {
     /** The offset of the last record of a partition that is in the store. */
     static Bytes position(int partition) {
         return new Key(POSITION).number(partition).bytes();
+    }
+
+    /** What an agent used by a model within an hour, of a whole namespace. */
+    static Bytes namespaceUsage(UsageKey key) {
+        return new Key(NAMESPACE_USAGE)
+                .number(key.hour())
+                .text(key.namespace())
+                .text(key.agent())
+                .text(key.model())
+                .bytes();
+    }
+
+    /** What all {@link #namespaceUsage} keys of hours before this one lie below, and those from it on do not. */
+    static Bytes namespaceUsage(long hour) {
+        return new Key(NAMESPACE_USAGE).number(hour).bytes();
+    }
+
+    /** What all {@link #namespaceUsage} keys of a namespace in an hour begin with. */
+    static Bytes namespaceUsage(long hour, String namespace) {
+        return new Key(namespaceUsage(hour)).text(namespace).bytes();
+    }
+
+    /** Reads a {@link #namespaceUsage} key. */
+    static UsageKey ofNamespaceUsage(Bytes key) {
+        ByteBuffer buffer = ByteBuffer.wrap(key.get()).position(1);
+        return new UsageKey(buffer.getLong(), readText(buffer), "", "", readText(buffer), readText(buffer));
+    }
+
+    /** What an agent used by a model within an hour, of one task. */
+    static Bytes taskUsage(UsageKey key) {
+        return new Key(taskUsage(key.hour(), key.namespace(), key.sessionId()))
+                .text(key.taskId())
+                .text(key.agent())
+                .text(key.model())
+                .bytes();
+    }
+
+    /** What all {@link #taskUsage} keys of hours before this one lie below, and those from it on do not. */
+    static Bytes taskUsage(long hour) {
+        return new Key(TASK_USAGE).number(hour).bytes();
+    }
+
+    /** What all {@link #taskUsage} keys of a namespace in an hour begin with. */
+    static Bytes taskUsage(long hour, String namespace) {
+        return new Key(taskUsage(hour)).text(namespace).bytes();
+    }
+
+    /** What all {@link #taskUsage} keys of a session in an hour begin with. */
+    static Bytes taskUsage(long hour, String namespace, String sessionId) {
+        return new Key(taskUsage(hour, namespace)).text(sessionId).bytes();
+    }
+
+    /** Reads a {@link #taskUsage} key. */
+    static UsageKey ofTaskUsage(Bytes key) {
+        ByteBuffer buffer = ByteBuffer.wrap(key.get()).position(1);
+        return new UsageKey(
+                buffer.getLong(),
+                readText(buffer),
+                readText(buffer),
+                readText(buffer),
+                readText(buffer),
+                readText(buffer));
+    }
+
+    /** The hour of a key that begins with its kind and an hour. */
+    static long hour(Bytes key) {
+        return ByteBuffer.wrap(key.get()).position(1).getLong();
+    }
+
+    /** Says that tasks of this session used something within this hour. */
+    static Bytes usedIn(String namespace, String sessionId, long hour) {
+        return new Key(usedIn(namespace, sessionId)).number(hour).bytes();
+    }
+
+    /** What all {@link #usedIn} keys of a session begin with. */
+    static Bytes usedIn(String namespace, String sessionId) {
+        return new Key(USED_IN).text(namespace).text(sessionId).bytes();
+    }
+
+    /** The hour of a {@link #usedIn} key. */
+    static long usedInHour(Bytes key) {
+        return ByteBuffer.wrap(key.get())
+                .position(key.get().length - Long.BYTES)
+                .getLong();
+    }
+
+    /** Says that this end of a call has been added up; its value is the place in the journal that told it. */
+    static Bytes counted(long hour, String namespace, String callId, long repliedAt) {
+        return new Key(counted(hour))
+                .text(namespace)
+                .text(callId)
+                .number(repliedAt)
+                .bytes();
+    }
+
+    /** What all {@link #counted} keys of hours before this one lie below, and those from it on do not. */
+    static Bytes counted(long hour) {
+        return new Key(COUNTED).number(hour).bytes();
     }
 
     /** The place in the journal of a key that ends with one, such as an {@link #event} key. */

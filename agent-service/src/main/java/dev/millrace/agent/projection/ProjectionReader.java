@@ -217,6 +217,10 @@ final class ProjectionReader {
         return leafFirst.isEmpty() ? Optional.empty() : Optional.of(leafFirst.reversed());
     }
 
+    UsageReport usage(UsageQuery query, long now) {
+        return new UsageReader(rows, query, now).report();
+    }
+
     /** The place of the last record of this partition that is in the store. */
     Optional<JournalCursor> position(int partition) {
         byte[] offset = rows.get(ProjectionKeys.position(partition));

@@ -14,7 +14,7 @@ import org.apache.kafka.streams.state.KeyValueIterator;
 import org.apache.kafka.streams.state.KeyValueStore;
 
 /**
- * Removes tasks whose last event is older than the retention. A global store's processor has no timers, so this runs
+ * Removes tasks whose last event is older than the retention, and what was used before. A global store's processor has no timers, so this runs
  * beside the records: at most once a second, and then a bounded number of removals, so that no record waits long for it.
  * While nothing happens nothing is removed.
  */
@@ -22,12 +22,15 @@ final class RetentionSweep {
     private static final long EVERY_MS = 1_000;
     private static final int MAX_TASKS = 20;
     private static final int MAX_EVENTS = 2_000;
+    private static final int MAX_SUMS = 500;
 
     private final KeyValueStore<Bytes, byte[]> rows;
     private final Duration retention;
     private long nextAt;
     /** Everything below is done; starting here, not at the beginning, passes over the tombstones of what was removed. */
     private Bytes from = ProjectionKeys.due(0);
+    /** What was used before this hour is removed, for the same reason. */
+    private long forgottenTo;
 
     RetentionSweep(KeyValueStore<Bytes, byte[]> rows, Duration retention) {
         this.rows = rows;
@@ -40,6 +43,7 @@ final class RetentionSweep {
             return;
         }
         nextAt = now + EVERY_MS;
+        forgetUsage(UsageKey.hourOf(now - retention.toMillis()));
         int events = MAX_EVENTS;
         for (Bytes dueKey : keys(from, ProjectionKeys.due(now - retention.toMillis()), MAX_TASKS)) {
             TaskName name = ProjectionKeys.dueTask(dueKey);
@@ -59,6 +63,27 @@ final class RetentionSweep {
             }
             rows.delete(dueKey);
             from = dueKey;
+        }
+    }
+
+    /** Removes what was used before this hour. */
+    private void forgetUsage(long hour) {
+        if (hour <= forgottenTo) {
+            return;
+        }
+        List<Bytes> counted = keys(ProjectionKeys.counted(forgottenTo), ProjectionKeys.counted(hour), MAX_SUMS);
+        List<Bytes> ofTasks = keys(ProjectionKeys.taskUsage(forgottenTo), ProjectionKeys.taskUsage(hour), MAX_SUMS);
+        List<Bytes> ofNamespaces =
+                keys(ProjectionKeys.namespaceUsage(forgottenTo), ProjectionKeys.namespaceUsage(hour), MAX_SUMS);
+        for (Bytes key : ofTasks) {
+            UsageKey used = ProjectionKeys.ofTaskUsage(key);
+            rows.delete(ProjectionKeys.usedIn(used.namespace(), used.sessionId(), used.hour()));
+            rows.delete(key);
+        }
+        counted.forEach(rows::delete);
+        ofNamespaces.forEach(rows::delete);
+        if (counted.size() < MAX_SUMS && ofTasks.size() < MAX_SUMS && ofNamespaces.size() < MAX_SUMS) {
+            forgottenTo = hour; // all done; what is left is next time's work
         }
     }
 

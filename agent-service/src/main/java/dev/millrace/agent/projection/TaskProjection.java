@@ -159,6 +159,17 @@ public final class TaskProjection implements AutoCloseable {
     }
 
     /**
+     * What model calls have used, added up.
+     *
+     * @param now the wall clock in Unix milliseconds
+     * @throws IllegalArgumentException if the answer would be too long
+     * @throws ProjectionNotReadyException see {@link #ready}
+     */
+    public UsageReport usage(UsageQuery query, long now) {
+        return ask(reader -> reader.usage(query, now));
+    }
+
+    /**
      * Blocks until what stands at this place of the journal can be asked for, at most so long.
      *
      * @return whether it can

@@ -198,7 +198,9 @@ record TaskRow(
             case NEED_MORE_INFO -> asked(event, used(event, progress));
             case MODEL_CALL_REQUESTED ->
                 progress.counting(event.payload().get("iteration")).waiting(waits.modelCalled(callId));
-            case REASON_DONE, CONTEXT_COMPACTED -> used(event, progress).waiting(waits.returned(callId));
+            case REASON_DONE, MODEL_CALL_FAILED, CONTEXT_COMPACTED ->
+                used(event, progress).waiting(waits.returned(callId));
+            case MODEL_CALL_ABANDONED -> used(event, progress);
             case TOOL_CALL_REQUESTED -> progress.waiting(waits.toolCalled(callId));
             case TOOL_CALL_COMPLETED, TOOL_CALL_FAILED -> progress.waiting(waits.returned(callId));
             case APPROVAL_REQUESTED -> progress.waiting(waits.approvalRequested(entry, progress.isIn("suspended")));

@@ -8,6 +8,7 @@ import dev.millrace.agent.projection.ProjectionNotReadyException;
 import dev.millrace.agent.projection.TaskPage;
 import dev.millrace.agent.projection.TaskProjection;
 import dev.millrace.agent.projection.TaskQuery;
+import dev.millrace.agent.projection.UsageQuery;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.JournalCursor;
 import dev.millrace.schemas.JournalEntry;
@@ -24,6 +25,7 @@ import jakarta.ws.rs.QueryParam;
 import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.core.Response;
 import jakarta.ws.rs.core.UriInfo;
+import java.time.Clock;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -45,6 +47,8 @@ public class QueryResource {
     private static final Duration CATCH_UP = Duration.ofSeconds(2);
 
     private final TaskProjection projection;
+
+    private final Clock clock = Clock.systemUTC();
 
     @Inject
     public QueryResource(TaskProjection projection) {
@@ -160,6 +164,31 @@ public class QueryResource {
                 .approval(namespace, callId)
                 .map(QueryResource::ok)
                 .orElseThrow(() -> new UnknownIdException("unknown_approval", "approval", callId, namespace));
+    }
+
+    /** What model calls have used; see {@link UsageParameters} for how it is asked for. */
+    @GET
+    @Path("/usage")
+    public Response usage(
+            @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace,
+            @QueryParam("sessionId") @Nullable String sessionId,
+            @QueryParam("taskId") @Nullable String taskId,
+            @QueryParam("agent") @Nullable String agent,
+            @QueryParam("model") @Nullable String model,
+            @QueryParam("from") @Nullable String from,
+            @QueryParam("to") @Nullable String to,
+            @QueryParam("groupBy") @Nullable String groupBy) {
+        UsageQuery query = new UsageQuery(
+                new UsageQuery.Filter(
+                        namespace.equals(UsageParameters.ALL) ? null : namespace,
+                        blankToNull(sessionId),
+                        blankToNull(taskId),
+                        blankToNull(agent),
+                        blankToNull(model)),
+                UsageParameters.moment("from", blankToNull(from)),
+                UsageParameters.moment("to", blankToNull(to)),
+                UsageParameters.groupBy(blankToNull(groupBy)));
+        return ok(UsageParameters.json(projection.usage(query, clock.millis())));
     }
 
     /** An event and what led to it. */

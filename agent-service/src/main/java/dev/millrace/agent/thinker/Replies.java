@@ -1,12 +1,15 @@
 package dev.millrace.agent.thinker;
 
+import dev.millrace.agent.AgentDefinition;
 import dev.millrace.agent.topology.OutstandingCall;
 import dev.millrace.llm.ModelCallException;
+import dev.millrace.llm.ModelCharge;
 import dev.millrace.llm.ModelErrorCode;
 import dev.millrace.llm.ModelOutcome;
 import dev.millrace.llm.ModelReply;
 import dev.millrace.llm.ToolCallRequest;
 import dev.millrace.schemas.Event;
+import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.KnownEventType;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -18,11 +21,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Turns what came of a model call into an event: REASON_DONE, NEED_MORE_INFO, CONTEXT_COMPACTED or MODEL_CALL_FAILED (F-082,
- * F-083).
+ * F-083), and MODEL_CALL_ABANDONED if nobody waits for it any more. Each says what the call used.
  */
 final class Replies {
-
-    private static final String BAD_RESPONSE = ModelErrorCode.BAD_RESPONSE.wireName();
 
     private Replies() {}
 
@@ -30,19 +31,48 @@ final class Replies {
     static Event of(OutstandingCall call, ModelOutcome outcome, int contextWindow, Instant now) {
         return switch (outcome) {
             case ModelOutcome.Replied replied -> replied(call, replied, contextWindow, now);
-            case ModelOutcome.Failed failed -> failed(call, failed.error(), now);
+            case ModelOutcome.Failed failed -> failed(call, outcome, Reason.of(failed.error()), now);
         };
     }
 
     /** @param request what was said to the task last in the part that is summed up; {@code null} = nothing */
     static Event ofSummary(OutstandingCall call, ModelOutcome outcome, @Nullable String request, Instant now) {
         return switch (outcome) {
-            case ModelOutcome.Failed failed -> failed(call, failed.error(), now);
+            case ModelOutcome.Failed failed -> failed(call, outcome, Reason.of(failed.error()), now);
             case ModelOutcome.Replied replied
             when replied.reply().text() == null ->
-                failed(call, BAD_RESPONSE, "The model was asked for a summary and gave none", false, now);
+                failed(
+                        call,
+                        outcome,
+                        new Reason(
+                                ModelErrorCode.BAD_RESPONSE, "The model was asked for a summary and gave none", false),
+                        now);
             case ModelOutcome.Replied replied -> summary(call, replied, request, now);
         };
+    }
+
+    /** In place of a reply that no broker takes. */
+    static Event tooLarge(OutstandingCall call, ModelOutcome outcome, Instant now) {
+        return failed(
+                call,
+                outcome,
+                new Reason(ModelErrorCode.BAD_RESPONSE, "The model's reply is larger than a record may be", false),
+                now);
+    }
+
+    /** What a call had come to that was cut off. The same call may be made and cut off again, so the time is in the id. */
+    static Event abandoned(OutstandingCall call, ModelOutcome outcome, Instant now) {
+        Map<String, @Nullable Object> payload = new LinkedHashMap<>();
+        payload.put("callId", call.callId());
+        payload.put("code", ModelErrorCode.CANCELLED.wireName());
+        if (outcome instanceof ModelOutcome.Replied replied) {
+            payload.put("model", replied.reply().model());
+        }
+        putUsage(payload, call, outcome);
+        String id = Ids.hash(call.key() + "\nabandoned\n" + now).substring(0, 32);
+        return call.event(id, KnownEventType.MODEL_CALL_ABANDONED, now)
+                .payload(payload)
+                .build();
     }
 
     private static Event summary(
@@ -66,15 +96,11 @@ final class Replies {
         ModelReply reply = outcome.reply();
         payload.put("model", reply.model());
         payload.put("finishReason", reply.finishReason().wireName());
-        payload.put("usage", usage(reply.usage(), call.takeovers() + outcome.attempts()));
+        putUsage(payload, call, outcome);
         ModelCallException failed = outcome.insteadOf();
         if (failed != null) {
             payload.put("fallback", Map.of("code", failed.code().wireName(), "error", failed.getMessage()));
         }
-    }
-
-    static Event tooLarge(OutstandingCall call, Instant now) {
-        return failed(call, BAD_RESPONSE, "The model's reply is larger than a record may be", false, now);
     }
 
     private static Event replied(OutstandingCall call, ModelOutcome.Replied outcome, int contextWindow, Instant now) {
@@ -104,12 +130,39 @@ final class Replies {
                 .build();
     }
 
-    /**
-     * What is known of what a reply used.
-     *
-     * @param attempts how often a model was asked for it; of all but the last one nobody knows what they used
-     */
-    private static Map<String, Object> usage(ModelReply.Usage usage, int attempts) {
+    /** Who asked how often, and what all of it used. */
+    private static void putUsage(Map<String, @Nullable Object> payload, OutstandingCall call, ModelOutcome outcome) {
+        List<ModelCharge> charges = outcome.charges();
+        ModelReply.Usage used =
+                charges.stream().map(ModelCharge::usage).reduce(ModelReply.Usage.NONE, ModelReply.Usage::plus);
+        int counted = charges.size();
+        if (outcome instanceof ModelOutcome.Replied replied) {
+            used = replied.reply().usage().plus(used);
+            counted++;
+        }
+        // whether those that had the call before had come to ask, nobody knows
+        int attempts = call.takeovers() + outcome.attempts();
+        if (attempts > 0) {
+            Map<String, Object> usage = usage(used);
+            if (attempts > 1) {
+                usage.put("attempts", attempts);
+            }
+            if (attempts > counted) {
+                usage.put("uncountedAttempts", attempts - counted);
+            }
+            payload.put("usage", usage);
+        }
+        if (!charges.isEmpty()) {
+            payload.put(
+                    "failedAttempts",
+                    charges.stream()
+                            .map(charge -> Map.of("model", charge.model(), "usage", usage(charge.usage())))
+                            .toList());
+        }
+        payload.put("agent", AgentDefinition.nameIn(call.agent().reference()));
+    }
+
+    private static Map<String, Object> usage(ModelReply.Usage usage) {
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("inputTokens", usage.inputTokens());
         json.put("outputTokens", usage.outputTokens());
@@ -122,20 +175,28 @@ final class Replies {
         if (usage.costMicros() != null) {
             json.put("costMicros", usage.costMicros());
         }
-        if (attempts > 1) {
-            json.put("attempts", attempts);
-            json.put("uncountedAttempts", attempts - 1);
-        }
         return json;
     }
 
-    private static Event failed(OutstandingCall call, ModelCallException error, Instant now) {
-        return failed(call, error.code().wireName(), error.getMessage(), error.retryable(), now);
+    /** Why a call failed. */
+    private record Reason(ModelErrorCode code, String error, boolean retryable) {
+        static Reason of(ModelCallException error) {
+            return new Reason(error.code(), error.getMessage(), error.retryable());
+        }
     }
 
-    private static Event failed(OutstandingCall call, String code, String error, boolean retryable, Instant now) {
+    private static Event failed(OutstandingCall call, ModelOutcome outcome, Reason reason, Instant now) {
+        Map<String, @Nullable Object> payload = new LinkedHashMap<>();
+        payload.put("callId", call.callId());
+        payload.put("code", reason.code().wireName());
+        payload.put("error", reason.error());
+        payload.put("retryable", reason.retryable());
+        if (outcome instanceof ModelOutcome.Replied replied) {
+            payload.put("model", replied.reply().model());
+        }
+        putUsage(payload, call, outcome);
         return call.reply(KnownEventType.MODEL_CALL_FAILED, now)
-                .payload(Map.of("callId", call.callId(), "code", code, "error", error, "retryable", retryable))
+                .payload(payload)
                 .build();
     }
 

@@ -88,7 +88,7 @@ public final class Thinker implements ModelCalls<OutstandingCall> {
                         call.priority(),
                         call.requestedAtMs(),
                         () -> build(partition, call, summedUp),
-                        outcome -> answer(call, reply(call, outcome, summedUp.get()), stream),
+                        outcome -> answer(call, outcome, reply(call, outcome, summedUp.get()), stream),
                         stream)
                 .asking(model);
         return stream == null
@@ -98,7 +98,7 @@ public final class Thinker implements ModelCalls<OutstandingCall> {
 
     @Override
     public void settle(OutstandingCall call) {
-        dispatcher.cancel(call.key());
+        dispatcher.cancel(call.key(), outcome -> put(call, Replies.abandoned(call, outcome, clock.instant())));
         live.cancel(call.key());
         spans.dropped(call);
     }
@@ -143,19 +143,26 @@ public final class Thinker implements ModelCalls<OutstandingCall> {
                 : Replies.of(call, outcome, contextWindow(call), clock.instant());
     }
 
-    private void answer(OutstandingCall call, Event reply, @Nullable CallStream stream) {
+    private void answer(OutstandingCall call, ModelOutcome outcome, Event reply, @Nullable CallStream stream) {
         if (stream != null) {
             live.end(call.key(), stream, reply); // before the reply, so that who watches sees it in this order
         }
+        if (!put(call, reply)) {
+            put(call, Replies.tooLarge(call, outcome, clock.instant()));
+        }
+    }
+
+    /** False if it is larger than any broker will ever take. */
+    private boolean put(OutstandingCall call, Event event) {
         try {
-            if (!lanes.send(reply)) {
-                lanes.send(Replies.tooLarge(call, clock.instant()));
-            }
+            return lanes.send(event);
         } catch (InterruptedException e) {
             LOGGER.atInfo()
                     .addKeyValue("callId", call.callId())
-                    .log("Stopped before a reply was on its lane; the call is made again after the start");
+                    .log(
+                            "Stopped before a reply was on its lane; a call that is still wanted is made again after the start");
             Thread.currentThread().interrupt();
+            return true;
         }
     }
 }

@@ -116,8 +116,13 @@ final class EventMapping {
                     "not_accepted", type.wireName() + " is written by the task machine and taken from nobody else");
         }
         return switch (type) {
-            case SYSTEM_STARTED, SYSTEM_SHUTTING_DOWN, HEARTBEAT, REFLECTION_COMPLETE, RAG_INGEST, ENTITY_EXTRACT ->
-                new RecordOnly();
+            case SYSTEM_STARTED,
+                    SYSTEM_SHUTTING_DOWN,
+                    HEARTBEAT,
+                    MODEL_CALL_ABANDONED,
+                    REFLECTION_COMPLETE,
+                    RAG_INGEST,
+                    ENTITY_EXTRACT -> new RecordOnly();
             default -> ofTask(type, event, taskId, agent, nowMs);
         };
     }
@@ -172,7 +177,8 @@ final class EventMapping {
                     new ForTask(new TaskEvent.ModelCallFailed(
                             meta,
                             required(event, "callId"),
-                            new TaskError(required(event, "code"), required(event, "error"))));
+                            new TaskError(required(event, "code"), required(event, "error")),
+                            usage(event)));
                 case STEP_COMPLETED ->
                     new ForTask(new TaskEvent.StepCompleted(meta, whole(event.payload(), "stepIndex")));
                 case TOOL_CALL_COMPLETED -> toolCompleted(event, meta);

@@ -128,6 +128,11 @@ public record OutstandingCall(
                 .source("cognitive.reason");
     }
 
+    /** Starts another event about this call. */
+    public Event.Builder event(String id, EventType type, Instant now) {
+        return begin(id, type, now).source("cognitive.reason");
+    }
+
     private Event.Builder begin(String id, EventType type, Instant now) {
         return Event.root(id, type, now)
                 .taskId(taskId)

@@ -231,6 +231,9 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
         } else if (!move.toOthers().isEmpty()) {
             move.toOthers().forEach(answer -> outbox.lane(answer, now));
             discarded(event, move.discarded());
+        } else if (LateReplies.isReply(event)) {
+            LateReplies.abandoned(event, move.discarded()).ifPresent(paidFor -> outbox.journal(paidFor, now));
+            discarded(event, move.discarded());
         } else if (move.discarded() == DiscardReason.UNKNOWN_TASK && external) {
             throw new RejectedRecordException(
                     "unknown_task",

@@ -25,6 +25,7 @@ import java.io.IOException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A history as a file: a head, then one line per event with the state that it led to and what was to be done. Events are
@@ -163,6 +164,7 @@ record RecordedHistory(Head head, List<Line> lines) {
         JsonMapper.Builder mapper = JsonMapper.builder()
                 .addMixIn(TaskEvent.class, NamedKind.class)
                 .addMixIn(ToolCall.Route.class, NamedKind.class)
+                .addMixIn(TaskEvent.ModelCallFailed.class, LaterFields.class)
                 .defaultPropertyInclusion(
                         JsonInclude.Value.construct(JsonInclude.Include.NON_NULL, JsonInclude.Include.ALWAYS))
                 .addModule(new SimpleModule()
@@ -176,6 +178,25 @@ record RecordedHistory(Head head, List<Line> lines) {
 
     @JsonTypeInfo(use = JsonTypeInfo.Id.NAME, property = "is")
     private interface NamedKind {}
+
+    /** What histories of the first version do not have is left out where it says nothing. */
+    interface LaterFields {
+        @JsonInclude(value = JsonInclude.Include.CUSTOM, valueFilter = Nothing.class)
+        Usage usage();
+    }
+
+    /** Equal to whatever says nothing. */
+    static final class Nothing {
+        @Override
+        public boolean equals(@Nullable Object other) {
+            return other instanceof Nothing || Usage.NONE.equals(other);
+        }
+
+        @Override
+        public int hashCode() {
+            return 0;
+        }
+    }
 
     /** Of an event's identity only the id and the clock: all are for one task, and the event's own time decides nothing. */
     private static final class MetaWriter extends StdSerializer<Meta> {

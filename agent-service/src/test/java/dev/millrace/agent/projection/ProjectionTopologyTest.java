@@ -363,7 +363,7 @@ class ProjectionTopologyTest {
         write(touched.events());
         driver.advanceWallClockTime(Duration.ofDays(20));
         write(List.of(touched.moved("reasoning", "acting").events().getLast()));
-        driver.advanceWallClockTime(RETENTION.minusDays(20).plusSeconds(1));
+        driver.advanceWallClockTime(RETENTION.minusDays(20).plusHours(1));
 
         // when
         write(Histories.startedBy("new").created().events());

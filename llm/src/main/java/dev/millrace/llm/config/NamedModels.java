@@ -2,6 +2,7 @@ package dev.millrace.llm.config;
 
 import dev.millrace.llm.LanguageModel;
 import dev.millrace.llm.ModelCallException;
+import dev.millrace.llm.ModelCharge;
 import dev.millrace.llm.ModelReply;
 import dev.millrace.llm.ModelRequest;
 import dev.millrace.llm.StreamListener;
@@ -49,13 +50,21 @@ final class NamedModels implements LanguageModel {
     @Override
     public ModelReply chat(ModelRequest request) throws ModelCallException {
         Named named = named(request.model());
-        return priced(named, named.model().chat(addressed(request)));
+        try {
+            return priced(named, named.model().chat(addressed(request)));
+        } catch (ModelCallException e) {
+            throw priced(named, e);
+        }
     }
 
     @Override
     public ModelReply stream(ModelRequest request, StreamListener listener) throws ModelCallException {
         Named named = named(request.model());
-        return priced(named, named.model().stream(addressed(request), listener));
+        try {
+            return priced(named, named.model().stream(addressed(request), listener));
+        } catch (ModelCallException e) {
+            throw priced(named, e);
+        }
     }
 
     @Override
@@ -115,5 +124,14 @@ final class NamedModels implements LanguageModel {
     private static ModelReply priced(Named named, ModelReply reply) {
         Price price = named.price();
         return price == null ? reply : reply.using(reply.usage().costing(price.micros(reply.usage())));
+    }
+
+    private static ModelCallException priced(Named named, ModelCallException failure) {
+        Price price = named.price();
+        ModelCharge charge = failure.charge();
+        return price == null || charge == null
+                ? failure
+                : failure.charged(
+                        new ModelCharge(charge.model(), charge.usage().costing(price.micros(charge.usage()))));
     }
 }

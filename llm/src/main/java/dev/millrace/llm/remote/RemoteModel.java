@@ -7,6 +7,7 @@ import dev.langchain4j.model.chat.response.ChatResponse;
 import dev.millrace.llm.FinishReason;
 import dev.millrace.llm.LanguageModel;
 import dev.millrace.llm.ModelCallException;
+import dev.millrace.llm.ModelCharge;
 import dev.millrace.llm.ModelErrorCode;
 import dev.millrace.llm.ModelReply;
 import dev.millrace.llm.ModelRequest;
@@ -64,6 +65,14 @@ public final class RemoteModel implements LanguageModel {
     @Override
     public ModelReply chat(ModelRequest request) throws ModelCallException {
         Exchange exchange = exchange(request);
+        try {
+            return chat(request, exchange);
+        } catch (ModelCallException e) {
+            throw charged(e, request, exchange);
+        }
+    }
+
+    private ModelReply chat(ModelRequest request, Exchange exchange) throws ModelCallException {
         ChatResponse response;
         try {
             response = wire.whole(settings, exchange.asBuilder()).chat(converted(request));
@@ -76,6 +85,15 @@ public final class RemoteModel implements LanguageModel {
     @Override
     public ModelReply stream(ModelRequest request, StreamListener listener) throws ModelCallException {
         Exchange exchange = exchange(request);
+        try {
+            return stream(request, listener, exchange);
+        } catch (ModelCallException e) {
+            throw charged(e, request, exchange);
+        }
+    }
+
+    private ModelReply stream(ModelRequest request, StreamListener listener, Exchange exchange)
+            throws ModelCallException {
         StreamCollector collector = new StreamCollector(exchange, listener);
         try {
             wire.streaming(settings, exchange.asBuilder()).chat(converted(request), collector);
@@ -121,8 +139,7 @@ public final class RemoteModel implements LanguageModel {
             refuse(notes);
             throw failures.unreadable(null);
         }
-        String asked = Objects.requireNonNullElse(request.model(), settings.model());
-        ModelReply reply = Messages.toReply(request, Objects.requireNonNullElse(notes.model, asked), response)
+        ModelReply reply = Messages.toReply(request, answering(request, notes), response)
                 .using(notes.usage())
                 .beforeNext(notes.nextRequestIn);
         boolean nothing = reply.text() == null && reply.toolCalls().isEmpty();
@@ -133,6 +150,20 @@ public final class RemoteModel implements LanguageModel {
             throw failures.unreadable(null);
         }
         return reply;
+    }
+
+    /** The model's name as the provider said it, or else as we did. */
+    private String answering(ModelRequest request, Notes notes) {
+        String asked = Objects.requireNonNullElse(request.model(), settings.model());
+        return Objects.requireNonNullElse(notes.model, asked);
+    }
+
+    /** A failure with what the provider counts for it nevertheless, if it said so. */
+    private ModelCallException charged(ModelCallException failure, ModelRequest request, Exchange exchange) {
+        Notes notes = exchange.notes();
+        return notes.usage().isNone()
+                ? failure
+                : failure.charged(new ModelCharge(answering(request, notes), notes.usage()));
     }
 
     private void refuse(Notes notes) throws ModelCallException {

@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.millrace.llm.FinishReason;
 import dev.millrace.llm.ModelCallException;
+import dev.millrace.llm.ModelCharge;
 import dev.millrace.llm.ModelErrorCode;
 import dev.millrace.llm.ModelReply;
 import dev.millrace.llm.ModelReply.Usage;
@@ -432,6 +433,10 @@ class OpenAiTest {
         // then
         assertThat(refused.code()).isEqualTo(ModelErrorCode.REFUSED);
         assertThat(filtered.code()).isEqualTo(ModelErrorCode.CONTENT_FILTERED);
+        assertThat(List.of(refused, filtered))
+                .as("it is paid for all the same")
+                .extracting(ModelCallException::charge)
+                .containsOnly(new ModelCharge("stub-model", new ModelReply.Usage(10, 5)));
     }
 
     @Test

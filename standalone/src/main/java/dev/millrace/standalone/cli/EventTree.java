@@ -82,7 +82,8 @@ final class EventTree {
             case "TOOL_CALL_FAILED" ->
                 payload.path("toolName").asText() + ' ' + payload.path("code").asText();
             case "REASON_DONE" -> payload.path("approach").asText();
-            case "MODEL_CALL_FAILED", "TASK_FAILED" -> payload.path("code").asText();
+            case "MODEL_CALL_FAILED", "MODEL_CALL_ABANDONED", "TASK_FAILED" ->
+                payload.path("code").asText();
             case "NEED_MORE_INFO" -> quoted(payload.path("question").asText());
             case "TASK_COMPLETED" ->
                 quoted(payload.path("result").path("response").asText(""));

@@ -1,0 +1,101 @@
+package dev.millrace.agent.projection;
+
+import dev.millrace.agent.projection.UsageSums.Ending;
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.KnownEventType;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one event of the journal says about what a model call used.
+ *
+ * @param callId the call
+ * @param repliedAt when it ended, in Unix milliseconds; with the call's id it tells apart the endings of a call that was
+ *     made twice, and tells that it is the same one that is told twice
+ * @param agent whose call it was; empty = not known
+ * @param byModel what each model has used for it; an empty name = no model that is known
+ */
+record CallUsage(String callId, long repliedAt, String agent, Map<String, UsageSums> byModel) {
+
+    CallUsage {
+        byModel = Map.copyOf(byModel);
+    }
+
+    /** Empty if the event is not the end of a model call. */
+    static Optional<CallUsage> of(Event event) {
+        String callId = event.text("callId");
+        if (callId == null || !(event.type() instanceof KnownEventType type)) {
+            return Optional.empty();
+        }
+        @Nullable
+        Ending ending =
+                switch (type) {
+                    case REASON_DONE, NEED_MORE_INFO, CONTEXT_COMPACTED -> Ending.REPLIED;
+                    case MODEL_CALL_FAILED -> Ending.FAILED;
+                    case MODEL_CALL_ABANDONED -> Ending.ABANDONED;
+                    default -> null;
+                };
+        // a failure that says nothing was declared by the machine, whose patience had ended; the call's own end is told
+        // apart
+        boolean declared = ending == Ending.FAILED && !event.payload().containsKey("usage");
+        return ending == null || declared ? Optional.empty() : Optional.of(of(event, callId, ending));
+    }
+
+    private static CallUsage of(Event event, String callId, Ending ending) {
+        Map<String, @Nullable Object> payload = event.payload();
+        long repliedAt = payload.get("repliedAt") instanceof Number said
+                ? said.longValue()
+                : event.timestamp().toEpochMilli();
+        Map<String, UsageSums> byModel = new LinkedHashMap<>();
+        UsageSums failed = UsageSums.NONE;
+        boolean priced = true;
+        for (Object attempt : payload.get("failedAttempts") instanceof List<?> list ? list : List.of()) {
+            if (attempt instanceof Map<?, ?> one) {
+                UsageSums used = used(1, one.get("usage"));
+                byModel.merge(text(one.get("model")), used, UsageSums::plus);
+                failed = failed.plus(used);
+                priced &= isPriced(one.get("usage"));
+            }
+        }
+        UsageSums total = used(0, payload.get("usage"));
+        Map<?, ?> usage = payload.get("usage") instanceof Map<?, ?> object ? object : Map.of();
+        boolean free = total.inputTokens() == 0 && total.outputTokens() == 0;
+        UsageSums own = UsageSums.used(
+                Math.max(0, number(usage.get("attempts"), 1) - failed.requests()),
+                Math.max(0, total.inputTokens() - failed.inputTokens()),
+                Math.max(0, total.outputTokens() - failed.outputTokens()),
+                Math.max(0, total.cachedInputTokens() - failed.cachedInputTokens()),
+                Math.max(0, total.reasoningTokens() - failed.reasoningTokens()),
+                Math.max(0, total.costMicros() - failed.costMicros()));
+        UsageSums call =
+                UsageSums.call(ending, number(usage.get("uncountedAttempts"), 0), free || (priced && isPriced(usage)));
+        byModel.merge(text(payload.get("model")), own.plus(call), UsageSums::plus);
+        return new CallUsage(callId, Math.max(0, repliedAt), text(payload.get("agent")), byModel);
+    }
+
+    private static UsageSums used(long requests, @Nullable Object usage) {
+        Map<?, ?> json = usage instanceof Map<?, ?> object ? object : Map.of();
+        return UsageSums.used(
+                requests,
+                number(json.get("inputTokens"), 0),
+                number(json.get("outputTokens"), 0),
+                number(json.get("cachedInputTokens"), 0),
+                number(json.get("reasoningTokens"), 0),
+                number(json.get("costMicros"), 0));
+    }
+
+    private static boolean isPriced(@Nullable Object usage) {
+        return usage instanceof Map<?, ?> json && json.get("costMicros") != null;
+    }
+
+    private static long number(@Nullable Object value, long otherwise) {
+        return value instanceof Number number ? Math.max(0, number.longValue()) : otherwise;
+    }
+
+    private static String text(@Nullable Object value) {
+        return value instanceof String text ? text : "";
+    }
+}

@@ -1,0 +1,60 @@
+package dev.millrace.agent.projection;
+
+import dev.millrace.agent.projection.ProjectionKeys.TaskName;
+import dev.millrace.schemas.JournalCursor;
+import dev.millrace.schemas.JournalEntry;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import org.apache.kafka.common.utils.Bytes;
+import org.apache.kafka.streams.state.KeyValueStore;
+
+/**
+ * Adds up what model calls use, as the journal tells it, by the hour: once per task and once per namespace, so that neither
+ * a bill nor a question about one conversation has to read what it does not need. Each end of a call is added once, also
+ * when the journal tells it twice or a record comes again after a crash.
+ */
+final class UsageLedger {
+
+    private final KeyValueStore<Bytes, byte[]> rows;
+
+    UsageLedger(KeyValueStore<Bytes, byte[]> rows) {
+        this.rows = rows;
+    }
+
+    /** Adds what this event tells, if it tells anything; {@code task} is the row that it belongs to. */
+    void add(JournalEntry entry, TaskRow task) {
+        CallUsage.of(entry.event()).ifPresent(usage -> add(usage, entry.cursor(), task));
+    }
+
+    private void add(CallUsage usage, JournalCursor cursor, TaskRow task) {
+        TaskName name = task.name();
+        long hour = UsageKey.hourOf(usage.repliedAt());
+        Bytes counted = ProjectionKeys.counted(hour, name.namespace(), usage.callId(), usage.repliedAt());
+        byte[] by = rows.get(counted);
+        byte[] self = cursor.toString().getBytes(StandardCharsets.US_ASCII);
+        if (by != null && !Arrays.equals(by, self)) {
+            return;
+        }
+        String sessionId =
+                task.origin().sessionId() == null ? "" : task.origin().sessionId();
+        // an older record does not name the agent; its name was the task's type, then as now
+        String agent = usage.agent().isEmpty() ? task.origin().taskType() : usage.agent();
+        usage.byModel().forEach((model, sums) -> {
+            UsageKey key = new UsageKey(hour, name.namespace(), sessionId, name.taskId(), agent, model);
+            add(ProjectionKeys.taskUsage(key), sums, cursor);
+            add(ProjectionKeys.namespaceUsage(key.ofNamespace()), sums, cursor);
+        });
+        if (!sessionId.isEmpty()) {
+            rows.put(ProjectionKeys.usedIn(name.namespace(), sessionId, hour), new byte[0]);
+        }
+        rows.put(counted, self);
+    }
+
+    private void add(Bytes key, UsageSums sums, JournalCursor cursor) {
+        UsageRow before = UsageRow.fromJson(rows.get(key));
+        UsageRow after = before.plus(sums, cursor);
+        if (!after.equals(before)) {
+            rows.put(key, after.toJson());
+        }
+    }
+}
