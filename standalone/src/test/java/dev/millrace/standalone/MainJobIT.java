@@ -55,7 +55,8 @@ class MainJobIT {
     @Test
     @DisplayName("up says in under ten lines what runs, where, and how to ask")
     void shouldSayWhatRuns() {
-        assertThat(up.output().lines())
+        // on a machine that is too busy Kafka may warn before; that is no part of what up says
+        assertThat(up.output().lines().filter(line -> !line.matches("\\d\\d:\\d\\d:\\d\\d.*")))
                 .hasSizeLessThan(10)
                 .anyMatch(line -> line.contains("http://localhost:" + port))
                 .anyMatch(line -> line.contains("Kafka") && line.contains("127.0.0.1:"))
