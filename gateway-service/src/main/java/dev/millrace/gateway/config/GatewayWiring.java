@@ -3,6 +3,7 @@ package dev.millrace.gateway.config;
 import dev.millrace.gateway.kafka.BrokerProbe;
 import dev.millrace.gateway.kafka.DeadLetterReader;
 import dev.millrace.gateway.kafka.EventSender;
+import dev.millrace.gateway.kafka.EventStreams;
 import dev.millrace.gateway.kafka.JournalTail;
 import dev.millrace.gateway.kafka.TailSettings;
 import dev.millrace.gateway.query.AgentClient;
@@ -65,15 +66,7 @@ public class GatewayWiring {
     @Produces
     @Singleton
     JournalTail tail(MeterRegistry metrics) {
-        JournalTail tail = new JournalTail(
-                kafka,
-                topics,
-                new TailSettings(
-                        topicSettings.partitions(),
-                        (int) config.stream().buffer().asLongValue(),
-                        config.stream().patience(),
-                        LINGER,
-                        config.stream().backfills()));
+        JournalTail tail = new JournalTail(kafka, topics, tailSettings());
         Gauge.builder("millrace.gateway.listeners", tail, JournalTail::listeners)
                 .description("Streams and waiting requests that listen to the journal")
                 .register(metrics);
@@ -86,8 +79,31 @@ public class GatewayWiring {
         return tail;
     }
 
+    @Produces
+    @Singleton
+    EventStreams streams(JournalTail journal, MeterRegistry metrics) {
+        EventStreams streams = new EventStreams(journal, JournalTail.ofTokens(kafka, topics, tailSettings()));
+        Gauge.builder("millrace.gateway.live.listeners", streams, EventStreams::listeners)
+                .description("Streams and requests that listen to live text")
+                .register(metrics);
+        return streams;
+    }
+
+    void close(@Disposes EventStreams streams) {
+        streams.close();
+    }
+
     void close(@Disposes JournalTail tail) {
         tail.close();
+    }
+
+    private TailSettings tailSettings() {
+        return new TailSettings(
+                topicSettings.partitions(),
+                (int) config.stream().buffer().asLongValue(),
+                config.stream().patience(),
+                LINGER,
+                config.stream().backfills());
     }
 
     @Produces

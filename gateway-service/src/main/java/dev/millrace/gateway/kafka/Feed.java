@@ -5,6 +5,8 @@ import dev.millrace.gateway.kafka.Mailbox.Letter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Fills one listener's mailbox from one partition, each wanted record once and in order, out of two sources: the tail, which
@@ -25,6 +27,7 @@ final class Feed {
     private boolean backfilling;
     private long liveFrom;
     private long nextOffset;
+    private @Nullable LongSupplier tail;
 
     /**
      * Begins with the record at {@code from}.
@@ -63,6 +66,26 @@ final class Feed {
             liveFrom = tailPosition;
             backfilling = nextOffset < tailPosition;
             return backfilling;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** To be called before {@link #begin}: how far the tail has told everything. */
+    void follow(LongSupplier told) {
+        lock.lock();
+        try {
+            tail = told;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Every wanted record before this offset is, or was, in the mailbox; -1 if it has not begun. */
+    long readUpTo() {
+        lock.lock();
+        try {
+            return tail == null ? -1 : backfilling ? nextOffset : tail.getAsLong();
         } finally {
             lock.unlock();
         }

@@ -4,6 +4,7 @@ import dev.millrace.gateway.kafka.ListenerDroppedException.Reason;
 import dev.millrace.schemas.Topics;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -22,6 +23,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.OffsetAndTimestamp;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.WakeupException;
@@ -34,7 +36,7 @@ import org.slf4j.LoggerFactory;
  * Tells listeners what is added to the journal, with one consumer for all of them that reads exactly the partitions that
  * somebody listens to. Each listener gets each record that it wants once and in the order of its partition, from the offset
  * that it named, however far back that is; see {@link Feed}. Broker failures delay entries and never lose or double them.
- * For any thread.
+ * For any thread. What is said here of the journal holds as well for the topic of live text, see {@link #ofTokens}.
  */
 public final class JournalTail implements AutoCloseable {
     private static final Logger LOGGER = LoggerFactory.getLogger(JournalTail.class);
@@ -70,10 +72,19 @@ public final class JournalTail implements AutoCloseable {
      * @param kafka how to reach the brokers: {@code bootstrap.servers} and whatever security needs
      */
     public JournalTail(Map<String, Object> kafka, Topics topics, TailSettings settings) {
+        this(settings, new JournalReader(kafka, topics.journal()), "journal-tail");
+    }
+
+    /** The same for the topic of live text. */
+    public static JournalTail ofTokens(Map<String, Object> kafka, Topics topics, TailSettings settings) {
+        return new JournalTail(settings, new JournalReader(kafka, topics.tokens()), "token-tail");
+    }
+
+    private JournalTail(TailSettings settings, JournalReader reader, String name) {
         this.settings = settings;
-        this.reader = new JournalReader(kafka, topics.journal());
+        this.reader = reader;
         this.backfillPermits = new Semaphore(settings.backfills());
-        this.thread = Thread.ofPlatform().daemon().name("journal-tail").start(this::run);
+        this.thread = Thread.ofPlatform().daemon().name(name).start(this::run);
     }
 
     /** The partition that has the records with this key, see {@link dev.millrace.schemas.Event#sessionKey}. */
@@ -99,12 +110,46 @@ public final class JournalTail implements AutoCloseable {
                 answer.complete(tail != null ? tail.position() : endOffset(consumer, partition));
             }
         });
+        return within(answer, atMost);
+    }
+
+    private static long within(CompletableFuture<Long> answer, Duration atMost)
+            throws BrokerUnavailableException, InterruptedException {
         try {
             return answer.get(atMost.toMillis(), TimeUnit.MILLISECONDS);
         } catch (TimeoutException | ExecutionException e) {
             answer.cancel(false);
             throw new BrokerUnavailableException("the end of the journal could not be found out in time", e);
         }
+    }
+
+    /** Where this partition ends now, as the brokers say. */
+    CompletableFuture<Long> logEnd(int partition) {
+        CompletableFuture<Long> answer = new CompletableFuture<>();
+        submit(consumer -> {
+            if (!answer.isDone()) {
+                answer.complete(endOffset(consumer, partition));
+            }
+        });
+        return answer;
+    }
+
+    /**
+     * The offset of the first record of this partition that is not older than this, or where the partition ends.
+     *
+     * @throws BrokerUnavailableException if that could not be found out in time
+     */
+    long since(int partition, Instant time, Duration atMost) throws BrokerUnavailableException, InterruptedException {
+        CompletableFuture<Long> answer = new CompletableFuture<>();
+        submit(consumer -> {
+            if (!answer.isDone()) {
+                TopicPartition topicPartition = reader.partition(partition);
+                OffsetAndTimestamp found = consumer.offsetsForTimes(Map.of(topicPartition, time.toEpochMilli()))
+                        .get(topicPartition);
+                answer.complete(found == null ? endOffset(consumer, partition) : found.offset());
+            }
+        });
+        return within(answer, atMost);
     }
 
     /** Listens to one partition. The first entry is the first wanted one at this offset or after it. */
@@ -118,22 +163,33 @@ public final class JournalTail implements AutoCloseable {
      * @throws IllegalArgumentException if there is no such partition
      */
     public JournalListener listen(Map<Integer, Long> from, JournalFilter filter) {
+        return listen(from, filter, () -> {});
+    }
+
+    /**
+     * The same.
+     *
+     * @param onArrival is called whenever {@link JournalListener#next} has something new to say; quick, and never fails
+     */
+    JournalListener listen(Map<Integer, Long> from, JournalFilter filter, Runnable onArrival) {
         for (int partition : from.keySet()) {
             if (partition < 0 || partition >= settings.partitions()) {
                 throw new IllegalArgumentException(
                         "partition: expected 0 to " + (settings.partitions() - 1) + ", found " + partition);
             }
         }
-        Mailbox mailbox = new Mailbox(settings.mailboxBytes());
+        Mailbox mailbox = new Mailbox(settings.mailboxBytes(), onArrival);
         mailboxes.add(mailbox);
         if (closed) {
             mailbox.drop(new ListenerDroppedException(Reason.CLOSED));
         }
+        Map<Integer, Feed> feeds = new HashMap<>();
         from.forEach((partition, offset) -> {
             Feed feed = new Feed(partition, offset, filter, mailbox, settings.mailboxBytes());
+            feeds.put(partition, feed);
             submit(consumer -> attach(consumer, feed));
         });
-        return new JournalListener(mailbox, () -> mailboxes.remove(mailbox));
+        return new JournalListener(mailbox, feeds, () -> mailboxes.remove(mailbox));
     }
 
     /** Listeners now. */

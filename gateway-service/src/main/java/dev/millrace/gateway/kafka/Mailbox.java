@@ -16,6 +16,7 @@ final class Mailbox {
     record Letter(JournalEntry entry, int weight) {}
 
     private final int capacity;
+    private final Runnable onArrival;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     private final Deque<Letter> letters = new ArrayDeque<>();
@@ -25,7 +26,17 @@ final class Mailbox {
 
     /** For so many bytes; a single larger entry still fits into an empty mailbox. */
     Mailbox(int capacity) {
+        this(capacity, () -> {});
+    }
+
+    /**
+     * The same, that says when it has got something.
+     *
+     * @param onArrival quick, and never fails; called with every entry and when there will be no more
+     */
+    Mailbox(int capacity, Runnable onArrival) {
         this.capacity = capacity;
+        this.onArrival = onArrival;
     }
 
     /** Takes the entry if there is room or nobody will read it; otherwise refuses it. */
@@ -85,6 +96,7 @@ final class Mailbox {
                 dropped = reason;
             }
             changed.signalAll();
+            onArrival.run();
         } finally {
             lock.unlock();
         }
@@ -144,5 +156,6 @@ final class Mailbox {
         letters.add(letter);
         weight += letter.weight();
         changed.signalAll();
+        onArrival.run();
     }
 }

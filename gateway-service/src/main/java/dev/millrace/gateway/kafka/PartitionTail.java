@@ -21,6 +21,7 @@ final class PartitionTail {
     private long recentWeight;
     private long recentFrom;
     private long position;
+    private volatile long told;
     private long idleSince;
 
     /**
@@ -31,6 +32,7 @@ final class PartitionTail {
     PartitionTail(int partition, long position, int maxRecent, long nowNanos) {
         this.partition = partition;
         this.position = position;
+        this.told = position;
         this.recentFrom = position;
         this.maxRecent = maxRecent;
         this.idleSince = nowNanos;
@@ -38,6 +40,11 @@ final class PartitionTail {
 
     int partition() {
         return partition;
+    }
+
+    /** Everything before this offset has been told. For any thread. */
+    long told() {
+        return told;
     }
 
     /** The offset of the next record that is told. */
@@ -48,6 +55,7 @@ final class PartitionTail {
     /** From now on this listener is told too; whether it needs a backfill. */
     boolean add(Feed feed) {
         feeds.add(feed);
+        feed.follow(this::told);
         if (feed.from() < recentFrom) {
             return feed.begin(position);
         }
@@ -74,6 +82,7 @@ final class PartitionTail {
             recentFrom = oldest.offset() + 1;
         }
         tell(consumed, feeds);
+        told = position;
     }
 
     private static void tell(ConsumerRecord<byte[], byte[]> consumed, List<Feed> listening) {

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * @param teller what to make of an entry
  */
 record LiveStream(JournalTail tail, JournalFilter filter, Map<Integer, Long> from, Duration heartbeat, Teller teller) {
-    private static final Pattern PART = Pattern.compile("(\\d{1,9})@(\\d{1,18})");
+    private static final Pattern PART = Pattern.compile("(\\d{1,9})@(\\d{1,18})(~\\d{1,18})?");
 
     /** Writes an entry to the client, or does not. */
     @FunctionalInterface
@@ -63,7 +63,10 @@ record LiveStream(JournalTail tail, JournalFilter filter, Map<Integer, Long> fro
                         && from.keySet().stream().allMatch(partition -> partition < partitions));
     }
 
-    /** Reads what {@link #id} wrote: {@code <partition>@<offset>} for one or more partitions. */
+    /**
+     * Reads what {@link #id} wrote: {@code <partition>@<offset>} for one or more partitions; also an id of a stream with live
+     * text.
+     */
     static Optional<Map<Integer, Long>> parse(String id) {
         Map<Integer, Long> from = new TreeMap<>();
         for (String part : id.split(",", -1)) {

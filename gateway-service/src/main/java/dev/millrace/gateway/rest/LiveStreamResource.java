@@ -2,8 +2,10 @@ package dev.millrace.gateway.rest;
 
 import dev.millrace.gateway.config.GatewayConfig;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
+import dev.millrace.gateway.kafka.EventStreams;
 import dev.millrace.gateway.kafka.JournalFilter;
 import dev.millrace.gateway.kafka.JournalTail;
+import dev.millrace.gateway.kafka.Places;
 import io.smallrye.common.annotation.Blocking;
 import io.smallrye.common.annotation.RunOnVirtualThread;
 import io.smallrye.mutiny.Multi;
@@ -17,9 +19,8 @@ import jakarta.ws.rs.QueryParam;
 import jakarta.ws.rs.core.Context;
 import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.sse.OutboundSseEvent;
-import java.util.Arrays;
-import java.util.Set;
-import java.util.stream.Collectors;
+import java.util.Map;
+import java.util.stream.IntStream;
 import org.eclipse.microprofile.openapi.annotations.Operation;
 import org.eclipse.microprofile.openapi.annotations.media.Content;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
@@ -36,11 +37,13 @@ import org.jspecify.annotations.Nullable;
 @Tag(name = "Streams", description = "Events as they happen (server-sent events).")
 public class LiveStreamResource {
     private final JournalTail tail;
+    private final EventStreams streams;
     private final GatewayConfig config;
 
     @Inject
-    LiveStreamResource(JournalTail tail, GatewayConfig config) {
+    LiveStreamResource(JournalTail tail, EventStreams streams, GatewayConfig config) {
         this.tail = tail;
+        this.streams = streams;
         this.config = config;
     }
 
@@ -51,7 +54,7 @@ public class LiveStreamResource {
     @Operation(
             summary = "All events as they happen",
             description = "Begins now and does not end. id: goes into Last-Event-ID and ?after= of this route, at any"
-                    + " instance.")
+                    + " instance. tokens= adds live text, as on the stream of a task.")
     @APIResponse(
             responseCode = "200",
             content =
@@ -65,6 +68,10 @@ public class LiveStreamResource {
                     @QueryParam("types")
                     @Nullable
                     String types,
+            @Parameter(description = "Live text as well: stream = all of it, plain = the text alone. Default none.")
+                    @QueryParam("tokens")
+                    @Nullable
+                    String tokens,
             @Parameter(description = "Only of this tenant; absent = of all.") @QueryParam("namespace") @Nullable
                     String namespace,
             @Parameter(description = "Only what comes after this id.") @QueryParam("after") @Nullable String after,
@@ -72,22 +79,26 @@ public class LiveStreamResource {
                     String lastEventId,
             @Context HttpServerResponse response)
             throws BrokerUnavailableException, InterruptedException {
-        JournalFilter filter = JournalFilter.types(typesOf(types));
+        LiveText live = LiveText.of(tokens, types);
+        JournalFilter filter = live.wanted() ? labels -> true : JournalFilter.types(Parameters.set(types));
         if (namespace != null && !namespace.isBlank()) {
             filter = filter.and(labels -> labels.namespace().equals(namespace));
+        }
+        if (live.wanted()) {
+            String seen = Parameters.seen(lastEventId, after);
+            Places from = WatchStream.begin(
+                    seen,
+                    seen == null ? Map.of() : LiveStream.parse(seen).orElse(Map.of()),
+                    IntStream.range(0, tail.partitions()).boxed().toList(),
+                    streams,
+                    config.produceTimeout());
+            WatchStream watch =
+                    new WatchStream(streams, filter, live, config.stream().heartbeat(), event -> false);
+            return SsePump.open(outlet -> watch.run(from, outlet), config.stream(), response);
         }
         LiveStream.Begin begin = LiveStream.Begin.of(lastEventId, after, tail, config.produceTimeout());
         LiveStream stream =
                 new LiveStream(tail, filter, begin.from(), config.stream().heartbeat(), SsePump.Outlet::entry);
         return SsePump.open(stream::run, config.stream(), response);
-    }
-
-    private static Set<String> typesOf(@Nullable String types) {
-        return types == null
-                ? Set.of()
-                : Arrays.stream(types.split(",", -1))
-                        .map(String::strip)
-                        .filter(type -> !type.isEmpty())
-                        .collect(Collectors.toUnmodifiableSet());
     }
 }

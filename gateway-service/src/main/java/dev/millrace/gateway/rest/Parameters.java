@@ -1,6 +1,12 @@
 package dev.millrace.gateway.rest;
 
+import dev.millrace.gateway.kafka.Places;
 import dev.millrace.schemas.JournalCursor;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Reads query parameters; one that cannot be read is a 400 and not, as JAX-RS would have it, a 404. */
@@ -20,13 +26,41 @@ final class Parameters {
         throw ProblemException.badParameter(name, "a whole number from 1 to " + most, text);
     }
 
-    /** A place in the journal; {@code null} if none is given. */
+    /** A place in the journal, also out of an id of a stream with live text; {@code null} if none is given. */
     static @Nullable JournalCursor cursor(String name, @Nullable String text) {
         if (text == null || text.isBlank()) {
             return null;
         }
+        Optional<Places> places = Places.parse(text.strip());
+        if (places.isPresent() && places.get().next().size() == 1) {
+            return seen(places.get());
+        }
         return JournalCursor.parse(text.strip())
                 .orElseThrow(() -> ProblemException.badParameter(name, "<partition>:<offset>", text));
+    }
+
+    /** The last fact before this place, of one partition; {@code null} if there is none. */
+    static @Nullable JournalCursor seen(Places places) {
+        Map.Entry<Integer, Places.Place> only =
+                places.next().entrySet().iterator().next();
+        long next = only.getValue().journal();
+        return next == 0 ? null : new JournalCursor(only.getKey(), next - 1);
+    }
+
+    /** Names that are separated by commas; empty if there are none. */
+    static Set<String> set(@Nullable String text) {
+        return text == null
+                ? Set.of()
+                : Arrays.stream(text.split(",", -1))
+                        .map(String::strip)
+                        .filter(name -> !name.isEmpty())
+                        .collect(Collectors.toUnmodifiableSet());
+    }
+
+    /** What a client has seen: the header if there is one, else the parameter; {@code null} if there is neither. */
+    static @Nullable String seen(@Nullable String lastEventId, @Nullable String after) {
+        String id = lastEventId == null || lastEventId.isBlank() ? after : lastEventId;
+        return id == null || id.isBlank() ? null : id.strip();
     }
 
     /** {@code ?follow}, {@code ?follow=true} and {@code ?follow=1} are yes; nothing else is. */

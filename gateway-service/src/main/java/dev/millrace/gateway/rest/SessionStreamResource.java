@@ -2,10 +2,12 @@ package dev.millrace.gateway.rest;
 
 import dev.millrace.gateway.config.GatewayConfig;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
+import dev.millrace.gateway.kafka.EventStreams;
 import dev.millrace.gateway.kafka.JournalFilter;
 import dev.millrace.gateway.kafka.JournalListener;
 import dev.millrace.gateway.kafka.JournalTail;
 import dev.millrace.gateway.kafka.ListenerDroppedException;
+import dev.millrace.gateway.kafka.Places;
 import dev.millrace.gateway.rest.SsePump.ClientGoneException;
 import dev.millrace.gateway.rest.SsePump.Outlet;
 import dev.millrace.schemas.Event;
@@ -26,6 +28,8 @@ import jakarta.ws.rs.QueryParam;
 import jakarta.ws.rs.core.Context;
 import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.sse.OutboundSseEvent;
+import java.util.Map;
+import java.util.Set;
 import org.eclipse.microprofile.openapi.annotations.Operation;
 import org.eclipse.microprofile.openapi.annotations.media.Content;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
@@ -42,11 +46,13 @@ import org.jspecify.annotations.Nullable;
 @Tag(name = "Streams", description = "Events as they happen (server-sent events).")
 public class SessionStreamResource {
     private final JournalTail tail;
+    private final EventStreams streams;
     private final GatewayConfig config;
 
     @Inject
-    SessionStreamResource(JournalTail tail, GatewayConfig config) {
+    SessionStreamResource(JournalTail tail, EventStreams streams, GatewayConfig config) {
         this.tail = tail;
+        this.streams = streams;
         this.config = config;
     }
 
@@ -58,7 +64,8 @@ public class SessionStreamResource {
             summary = "The events of a conversation as they happen",
             description =
                     "Of all its tasks, those to come included. Begins now and does not end. event: is the type, data:"
-                            + " a JournalEntry, id: its cursor, which goes into Last-Event-ID and ?after= at any instance.")
+                            + " a JournalEntry, id: its cursor, which goes into Last-Event-ID and ?after= at any instance."
+                            + " tokens= adds live text, as on the stream of a task.")
     @APIResponse(
             responseCode = "200",
             content =
@@ -70,6 +77,12 @@ public class SessionStreamResource {
     public Multi<OutboundSseEvent> session(
             @PathParam("sessionId") String sessionId,
             @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace,
+            @Parameter(description = "Live text as well: stream = all of it, plain = the text alone. Default none.")
+                    @QueryParam("tokens")
+                    @Nullable
+                    String tokens,
+            @Parameter(description = "Only these types, separated by commas.") @QueryParam("types") @Nullable
+                    String types,
             @Parameter(description = "Only what comes after this cursor.") @QueryParam("after") @Nullable String after,
             @Parameter(description = "Like after; goes before it.") @HeaderParam("Last-Event-ID") @Nullable
                     String lastEventId,
@@ -81,10 +94,33 @@ public class SessionStreamResource {
         if (seen != null && seen.partition() != partition) {
             throw ProblemException.badParameter("after", "a cursor of this session", seen.toString());
         }
+        LiveText live = LiveText.of(tokens, types);
+        if (live.wanted()) {
+            return watch(partition, mine(namespace, sessionId), live, Parameters.seen(lastEventId, after), response);
+        }
         long from = seen == null ? tail.end(partition, config.produceTimeout()) : seen.offset() + 1;
-        JournalFilter filter = labels ->
-                sessionId.equals(labels.sessionId()) && labels.namespace().equals(namespace);
+        JournalFilter filter = mine(namespace, sessionId).and(JournalFilter.types(Parameters.set(types)));
         return SsePump.open(outlet -> run(outlet, partition, from, filter), config.stream(), response);
+    }
+
+    private static JournalFilter mine(String namespace, String sessionId) {
+        return labels ->
+                sessionId.equals(labels.sessionId()) && labels.namespace().equals(namespace);
+    }
+
+    private Multi<OutboundSseEvent> watch(
+            int partition, JournalFilter filter, LiveText live, @Nullable String seen, HttpServerResponse response)
+            throws BrokerUnavailableException, InterruptedException {
+        JournalCursor facts = Parameters.cursor("after", seen);
+        Places from = WatchStream.begin(
+                seen,
+                facts == null ? Map.of() : Map.of(partition, facts.offset() + 1),
+                Set.of(partition),
+                streams,
+                config.produceTimeout());
+        WatchStream watch =
+                new WatchStream(streams, filter, live, config.stream().heartbeat(), event -> false);
+        return SsePump.open(outlet -> watch.run(from, outlet), config.stream(), response);
     }
 
     private void run(Outlet outlet, int partition, long from, JournalFilter filter)

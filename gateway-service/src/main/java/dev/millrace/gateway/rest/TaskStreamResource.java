@@ -1,7 +1,9 @@
 package dev.millrace.gateway.rest;
 
 import dev.millrace.gateway.config.GatewayConfig;
+import dev.millrace.gateway.kafka.EventStreams;
 import dev.millrace.gateway.kafka.JournalTail;
+import dev.millrace.gateway.kafka.Places;
 import dev.millrace.gateway.query.QueryUnavailableException;
 import dev.millrace.gateway.query.Tasks;
 import dev.millrace.schemas.Event;
@@ -40,12 +42,14 @@ import org.jspecify.annotations.Nullable;
 public class TaskStreamResource {
     private final Tasks tasks;
     private final JournalTail tail;
+    private final EventStreams streams;
     private final GatewayConfig config;
 
     @Inject
-    TaskStreamResource(Tasks tasks, JournalTail tail, GatewayConfig config) {
+    TaskStreamResource(Tasks tasks, JournalTail tail, EventStreams streams, GatewayConfig config) {
         this.tasks = tasks;
         this.tail = tail;
+        this.streams = streams;
         this.config = config;
     }
 
@@ -59,7 +63,9 @@ public class TaskStreamResource {
                     "Begins with the first event of the task and ends after the one that ends it. event: is the type,"
                             + " data: a JournalEntry, id: its cursor. A client that comes back with Last-Event-ID (or ?after=)"
                             + " goes on behind it, without a gap or a double, at any instance; 204 tells it that there will be"
-                            + " no more. A comment every 15 s of silence keeps the connection open.")
+                            + " no more. A comment every 15 s of silence keeps the connection open. With tokens=stream live text"
+                            + " comes in between: what the model says while it says it, as stream.start, stream.text and so on"
+                            + " (docs/streaming.md); with tokens=plain as TOKEN. The reply of a call is told after its live text.")
     @APIResponse(
             responseCode = "200",
             content =
@@ -74,6 +80,14 @@ public class TaskStreamResource {
             @PathParam("taskId") String taskId,
             @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace,
             @Parameter(description = "Only what comes after this cursor.") @QueryParam("after") @Nullable String after,
+            @Parameter(description = "Live text as well: stream = all of it, plain = the text alone. Default none.")
+                    @QueryParam("tokens")
+                    @Nullable
+                    String tokens,
+            @Parameter(description = "Only these types, separated by commas; the stream ends all the same.")
+                    @QueryParam("types")
+                    @Nullable
+                    String types,
             @Parameter(description = "Goes on after the task has ended: it may be resumed.")
                     @QueryParam("follow")
                     @Nullable
@@ -82,19 +96,26 @@ public class TaskStreamResource {
                     String lastEventId,
             @Context HttpServerResponse response)
             throws QueryUnavailableException, InterruptedException {
+        LiveText live = LiveText.of(tokens, types);
         TaskStream stream = new TaskStream(
                 new TaskStream.Name(namespace, taskId),
                 seen(lastEventId, after),
                 Parameters.flag(follow),
                 config.stream().heartbeat(),
-                new TaskStream.Sources(tasks, tail));
+                new TaskStream.Sources(tasks, tail, streams),
+                live);
         if (tasks.task(namespace, taskId, null).isEmpty()) {
             throw ProblemException.unknownTask(namespace, taskId);
         }
         if (stream.isOver()) {
             throw new WebApplicationException(Response.noContent().build());
         }
-        return SsePump.open(stream::run, config.stream(), response);
+        String seen = Parameters.seen(lastEventId, after);
+        Places places = seen == null ? null : Places.parse(seen).orElse(null);
+        return SsePump.open(
+                live.wanted() ? outlet -> stream.watch(outlet, places, config.produceTimeout()) : stream::run,
+                config.stream(),
+                response);
     }
 
     private @Nullable JournalCursor seen(@Nullable String lastEventId, @Nullable String after) {

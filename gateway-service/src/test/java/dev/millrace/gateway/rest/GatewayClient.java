@@ -2,9 +2,11 @@ package dev.millrace.gateway.rest;
 
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventType;
+import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
+import dev.millrace.schemas.StreamType;
 import dev.millrace.schemas.Topics;
 import dev.millrace.testing.TestBroker;
 import java.io.IOException;
@@ -17,6 +19,7 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.HashMap;
 import java.util.Map;
 import org.eclipse.microprofile.config.Config;
 import org.eclipse.microprofile.config.ConfigProvider;
@@ -111,6 +114,20 @@ final class GatewayClient {
                 .build();
         TestBroker.shared().produce(topics().journal(), fact);
         return fact;
+    }
+
+    /** Writes live text, as agent-service would. */
+    Event tokens(Event cause, StreamType type, int attempt, int seq, Map<String, @Nullable Object> fields) {
+        Map<String, @Nullable Object> payload = new HashMap<>(fields);
+        payload.put("attempt", attempt);
+        payload.put("seq", seq);
+        Event piece = Event.root(Ids.random(), type, Instant.now())
+                .taskId(cause.taskId())
+                .sessionId(cause.sessionId())
+                .payload(payload)
+                .build();
+        TestBroker.shared().produce(topics().tokens(), piece);
+        return piece;
     }
 
     /** Writes the event that starts a task to the journal. */

@@ -1,0 +1,136 @@
+package dev.millrace.gateway.rest;
+
+import dev.millrace.gateway.kafka.StreamListener.Heard;
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.EventType;
+import dev.millrace.schemas.StreamType;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** What a client wants of live text, and how it is shown to it. For one stream. */
+final class LiveText {
+    private final Form form;
+    private final Set<String> types;
+    /** By call: who asked the model, as far as that was told. */
+    private final Map<String, String> agents = new HashMap<>();
+
+    /** In which form. */
+    enum Form {
+        /** Not at all. */
+        NONE,
+        /** {@code stream.*}: everything. */
+        STREAM,
+        /** {@code TOKEN}: the text alone (F-292). */
+        PLAIN
+    }
+
+    /**
+     * In this form.
+     *
+     * @param types what is shown, facts and live text; empty = everything. If it names no live text, all of that is
+     */
+    LiveText(Form form, Set<String> types) {
+        this.form = form;
+        this.types = types;
+    }
+
+    /**
+     * Reads the parameters {@code tokens} and {@code types}.
+     *
+     * @throws ProblemException if the first is none of those that there are
+     */
+    static LiveText of(@Nullable String tokens, @Nullable String types) {
+        Form form =
+                switch (tokens == null ? "none" : tokens.strip()) {
+                    case "none", "false" -> Form.NONE;
+                    case "stream", "true", "" -> Form.STREAM;
+                    case "plain" -> Form.PLAIN;
+                    case String other -> throw ProblemException.badParameter("tokens", "stream, plain or none", other);
+                };
+        return new LiveText(form, Parameters.set(types));
+    }
+
+    /** Whether any is wanted. */
+    boolean wanted() {
+        return form != Form.NONE;
+    }
+
+    /** Whether the client wants to see a fact of this type. */
+    boolean shows(EventType type) {
+        return types.isEmpty() || types.contains(type.wireName());
+    }
+
+    /** A piece as the client gets it. */
+    record Shown(String name, Map<String, @Nullable Object> data) {}
+
+    /** What is shown of a piece; empty = nothing. */
+    Optional<Shown> shown(Heard heard) {
+        Event event = heard.event();
+        if (!(event.type() instanceof StreamType type)) {
+            return Optional.empty();
+        }
+        String call = String.valueOf(event.text("callId"));
+        String agent = event.text("agentName");
+        if (agent != null) {
+            agents.put(call, agent);
+        }
+        Optional<Shown> shown =
+                form == Form.PLAIN ? plain(type, event, agents.get(call)) : Optional.of(whole(type, event));
+        if (type.ends()) {
+            agents.remove(call);
+        }
+        return shown.filter(one -> passes(one.name()));
+    }
+
+    private boolean passes(String name) {
+        boolean named = Arrays.stream(StreamType.values()).anyMatch(type -> types.contains(type.wireName()));
+        return !named || types.contains(name);
+    }
+
+    private static Shown whole(StreamType type, Event event) {
+        Map<String, @Nullable Object> data = common(type, event);
+        if (event.sessionId() != null) {
+            data.put("sessionId", event.sessionId());
+        }
+        data.putAll(event.payload());
+        return new Shown(type.wireName(), data);
+    }
+
+    private static Optional<Shown> plain(StreamType type, Event event, @Nullable String agent) {
+        return switch (type) {
+            case TEXT, COMPLETED -> {
+                Map<String, @Nullable Object> data = common(StreamType.TOKEN, event);
+                String delta = event.text("delta");
+                data.put("token", delta == null ? "" : delta);
+                data.put("isComplete", type == StreamType.COMPLETED);
+                if (event.sessionId() != null) {
+                    data.put("threadId", event.sessionId());
+                }
+                if (agent != null) {
+                    data.put("agentName", agent);
+                }
+                data.put("callId", event.payload().get("callId"));
+                data.put("attempt", event.payload().get("attempt"));
+                yield Optional.of(new Shown(StreamType.TOKEN.wireName(), data));
+            }
+            case RESTART, ERROR -> Optional.of(whole(type, event));
+            case START, REASONING, TOOL_CALL, TOKEN -> Optional.empty();
+        };
+    }
+
+    private static Map<String, @Nullable Object> common(StreamType type, Event event) {
+        Map<String, @Nullable Object> data = new LinkedHashMap<>();
+        data.put("type", type.wireName());
+        data.put("timestamp", event.timestamp().toEpochMilli());
+        data.put("taskId", event.taskId());
+        if (!event.namespace().equals(Event.DEFAULT_NAMESPACE)) {
+            data.put("namespace", event.namespace());
+        }
+        return data;
+    }
+}
