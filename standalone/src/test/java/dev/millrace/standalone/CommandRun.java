@@ -19,22 +19,28 @@ public record CommandRun(int exitCode, String out, String err) {
 
     /** Runs {@code millrace} with these arguments. Not for {@code up}, which takes over the process. */
     public static CommandRun of(String... args) {
-        return run(null, args);
+        return run(null, false, args);
+    }
+
+    /** The same with its output on a screen. */
+    static CommandRun live(String... args) {
+        return run(null, true, args);
     }
 
     /** The same at a terminal, where a person types these lines. */
     static CommandRun typing(String lines, String... args) {
-        return run(new BufferedReader(new StringReader(lines)), args);
+        return run(new BufferedReader(new StringReader(lines)), false, args);
     }
 
-    private static CommandRun run(@Nullable BufferedReader person, String... args) {
+    private static CommandRun run(@Nullable BufferedReader person, boolean live, String... args) {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         ByteArrayOutputStream err = new ByteArrayOutputStream();
         int exitCode = Main.run(
                 new Terminal(
                         new PrintStream(out, true, StandardCharsets.UTF_8),
                         new PrintStream(err, true, StandardCharsets.UTF_8),
-                        person),
+                        person,
+                        live),
                 args);
         return new CommandRun(exitCode, out.toString(StandardCharsets.UTF_8), err.toString(StandardCharsets.UTF_8));
     }

@@ -49,6 +49,32 @@ class CommandsTest {
     }
 
     @Test
+    @DisplayName("ask prints the answer while the model says it, and begins anew where a call is repeated")
+    void shouldPrintTheAnswerWhileItIsMade() {
+        // given
+        gateway.answer("/v1/tasks", 202, ACCEPTED).stream(
+                "/v1/tasks/t-1/stream",
+                event(1, "MODEL_CALL_REQUESTED", "{}")
+                        + live("stream.start", "c1", 1, "")
+                        + live("stream.text", "c1", 1, "half a")
+                        + live("stream.restart", "c1", 2, "")
+                        + live("stream.text", "c1", 1, " sentence")
+                        + live("stream.text", "c1", 2, "4,2 ")
+                        + live("stream.text", "c1", 2, "m")
+                        + event(2, "REASON_DONE", "{\"model\":\"scripted\"}")
+                        + event(3, "TASK_COMPLETED", "{\"result\":{\"response\":\"4,2 m\"}}"));
+
+        // when
+        CommandRun ask = CommandRun.live("ask", "How big is Elsa?", "--url", gateway.url());
+
+        // then
+        assertThat(ask.exitCode()).isZero();
+        assertThat(ask.out()).isEqualTo("half a\n4,2 m\n");
+        assertThat(ask.err()).contains("the model is asked again", "scripted took");
+        assertThat(gateway.requests()).contains("GET /v1/tasks/t-1/stream?tokens=stream");
+    }
+
+    @Test
     @DisplayName("ask goes on after the last event that it saw when the connection breaks")
     void shouldResumeBrokenStream() {
         // given
@@ -572,6 +598,11 @@ class CommandsTest {
                 1 of 4 calls have no price and are not in the dollars.
                 """);
         assertThat(gateway.requests()).containsExactly("GET /v1/usage?groupBy=session%2Cmodel&from=2026-01-31");
+    }
+
+    private static String live(String type, String callId, int attempt, String delta) {
+        return "id: 0@1~1\nevent: " + type + "\ndata: {\"type\":\"" + type + "\",\"callId\":\"" + callId
+                + "\",\"attempt\":" + attempt + ",\"delta\":\"" + delta + "\"}\n\n";
     }
 
     private static String event(int offset, String type, String payload) {

@@ -15,7 +15,7 @@ import picocli.CommandLine.Parameters;
         name = "ask",
         description = {
             "Gives a task to a running Millrace, shows on standard error what happens, and prints the answer on"
-                    + " standard output. At a terminal it lets you answer questions and decide on tool calls that need"
+                    + " standard output, while the model says it if that is a terminal. At a terminal it lets you answer questions and decide on tool calls that need"
                     + " an approval; elsewhere it says which command does."
         },
         exitCodeListHeading = "%nExit codes:%n",
@@ -67,7 +67,7 @@ public final class AskCommand implements Callable<Integer> {
         try (GatewayClient client = gateway.client()) {
             String taskId = client.submit(text, session, agent);
             terminal.err().println("task " + taskId);
-            try (EventFeed feed = EventFeed.ofTask(client, taskId)) {
+            try (EventFeed feed = EventFeed.ofTask(client, taskId, terminal.live())) {
                 return follow(feed, taskId, new Conversation(client, terminal, taskId));
             }
         }
@@ -75,6 +75,7 @@ public final class AskCommand implements Callable<Integer> {
 
     private int follow(EventFeed feed, String taskId, Conversation conversation) throws InterruptedException {
         Progress progress = new Progress();
+        LiveAnswer live = new LiveAnswer(terminal);
         long end = System.nanoTime() + timeout.toNanos();
         while (true) {
             Optional<JsonNode> next = feed.next(Duration.ofNanos(Math.max(0, end - System.nanoTime())));
@@ -85,9 +86,15 @@ public final class AskCommand implements Callable<Integer> {
                 return ExitCodes.TIMED_OUT;
             }
             JsonNode event = next.get();
-            progress.line(event).ifPresent(terminal.err()::println);
+            if (live.take(event)) {
+                continue;
+            }
+            progress.line(event).ifPresent(line -> {
+                live.breakLine();
+                terminal.err().println(line);
+            });
             long asked = System.nanoTime();
-            Optional<Integer> exitCode = outcome(event, conversation);
+            Optional<Integer> exitCode = outcome(event, conversation, live);
             if (exitCode.isPresent()) {
                 return exitCode.get();
             }
@@ -96,11 +103,11 @@ public final class AskCommand implements Callable<Integer> {
     }
 
     /** What to tell the shell if this event ends the wait. */
-    private Optional<Integer> outcome(JsonNode event, Conversation conversation) {
+    private Optional<Integer> outcome(JsonNode event, Conversation conversation, LiveAnswer live) {
         JsonNode payload = event.path("payload");
         return switch (event.path("type").asText()) {
             case "TASK_COMPLETED" -> {
-                terminal.out().println(payload.path("result").path("response").asText(""));
+                live.finish(payload.path("result").path("response").asText(""));
                 yield Optional.of(ExitCodes.DONE);
             }
             case "TASK_FAILED" -> {

@@ -49,7 +49,16 @@ final class EventFeed implements AutoCloseable {
 
     /** The events of one task, from its first on. */
     static EventFeed ofTask(GatewayClient client, String taskId) {
-        return open(client, "/v1/tasks/" + GatewayClient.encoded(taskId) + "/stream");
+        return ofTask(client, taskId, false);
+    }
+
+    /**
+     * The same.
+     *
+     * @param live whether with live text
+     */
+    static EventFeed ofTask(GatewayClient client, String taskId, boolean live) {
+        return open(client, "/v1/tasks/" + GatewayClient.encoded(taskId) + "/stream" + (live ? "?tokens=stream" : ""));
     }
 
     /** The events of any stream. */

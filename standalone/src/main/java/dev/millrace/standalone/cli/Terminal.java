@@ -18,18 +18,20 @@ import org.jspecify.annotations.Nullable;
  * @param out for results
  * @param err for progress, questions and errors
  * @param person reads what the person at the terminal types; {@code null} = there is nobody to ask
+ * @param live whether {@code out} is looked at while it is written
  */
 public record Terminal(
-        PrintStream out, PrintStream err, @Nullable BufferedReader person) {
+        PrintStream out, PrintStream err, @Nullable BufferedReader person, boolean live) {
 
     /** Set by the launcher script, which can tell, where Java cannot, whether standard input is a terminal. */
     private static final String INTERACTIVE = "millrace.interactive";
 
-    /** Where these go. */
+    /** The same for standard output. */
+    private static final String LIVE = "millrace.live";
+
+    /** Where these go, and nobody looks at them while they are written. */
     public Terminal(PrintStream out, PrintStream err, @Nullable BufferedReader person) {
-        this.out = out;
-        this.err = err;
-        this.person = person;
+        this(out, err, person, false);
     }
 
     /** The one that the process was started in. */
@@ -40,7 +42,8 @@ public record Terminal(
                 Boolean.getBoolean(INTERACTIVE)
                         ? new BufferedReader(
                                 new InputStreamReader(new FileInputStream(FileDescriptor.in), StandardCharsets.UTF_8))
-                        : null);
+                        : null,
+                Boolean.getBoolean(LIVE));
     }
 
     /** Asks the person; empty if there is none, or nothing but blanks was typed. */
