@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Bench {
 
-    private static final List<Workload> WORKLOADS = List.of(new BacklogWorkload());
+    private static final List<Workload> WORKLOADS = List.of(new BacklogWorkload(), new StreamsWorkload());
     /** Held on to, because a logger that nobody holds forgets its level. */
     private static final Logger ROOT = Logger.getLogger("");
 

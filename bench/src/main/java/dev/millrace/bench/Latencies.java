@@ -30,6 +30,7 @@ record Latencies(List<Double> sorted) {
         json.put("count", sorted.size());
         json.put("p50Ms", rounded(percentile(0.5)));
         json.put("p95Ms", rounded(percentile(0.95)));
+        json.put("p99Ms", rounded(percentile(0.99)));
         json.put("maxMs", rounded(max()));
         return json;
     }

@@ -34,6 +34,19 @@ final class Machine {
     static AgentRuntime start(
             Map<String, Object> kafka, Topics topics, Path folder, LanguageModel model, boolean lanePriority)
             throws InterruptedException {
+        return start(kafka, topics, folder, lanePriority, new Load(model, 5, DispatcherLimits.DEFAULTS));
+    }
+
+    /**
+     * What it has to do.
+     *
+     * @param activeTasks tasks that may work at the same time, per partition
+     */
+    record Load(LanguageModel model, int activeTasks, DispatcherLimits limits) {}
+
+    /** The same with so much at a time. */
+    static AgentRuntime start(Map<String, Object> kafka, Topics topics, Path folder, boolean lanePriority, Load load)
+            throws InterruptedException {
         AgentRuntime runtime = new AgentRuntime(
                 kafka,
                 new AgentRuntime.Settings(
@@ -47,7 +60,7 @@ final class Machine {
                                 Duration.ofHours(24),
                                 Duration.ofDays(30),
                                 false,
-                                new AdmissionSettings(5, AdmissionSettings.Policy.QUEUE),
+                                new AdmissionSettings(load.activeTasks(), AdmissionSettings.Policy.QUEUE),
                                 Duration.ofDays(30),
                                 lanePriority),
                         new TaskStreams.Settings(
@@ -61,7 +74,7 @@ final class Machine {
                         LiveText.Settings.DEFAULT),
                 new AgentRuntime.Parts(
                         BuiltInAgents.agents(),
-                        new ModelDispatcher(model, DispatcherLimits.DEFAULTS),
+                        new ModelDispatcher(load.model(), load.limits()),
                         (namespace, taskId) -> Optional.empty(),
                         new Uncounted(),
                         new Occupancy()));

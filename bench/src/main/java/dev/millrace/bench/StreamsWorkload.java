@@ -1,0 +1,224 @@
+package dev.millrace.bench;
+
+import dev.millrace.agent.config.AgentRuntime;
+import dev.millrace.broker.EmbeddedBroker;
+import dev.millrace.gateway.kafka.BrokerUnavailableException;
+import dev.millrace.gateway.kafka.EventStreams;
+import dev.millrace.gateway.kafka.JournalTail;
+import dev.millrace.gateway.kafka.ListenerDroppedException;
+import dev.millrace.gateway.kafka.StreamListener;
+import dev.millrace.gateway.kafka.StreamListener.Heard;
+import dev.millrace.gateway.kafka.TailSettings;
+import dev.millrace.llm.DispatcherLimits;
+import dev.millrace.llm.FinishReason;
+import dev.millrace.llm.LanguageModel;
+import dev.millrace.llm.ModelCallException;
+import dev.millrace.llm.ModelDelta;
+import dev.millrace.llm.ModelErrorCode;
+import dev.millrace.llm.ModelReply;
+import dev.millrace.llm.ModelRequest;
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.EventCodec;
+import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.StreamType;
+import dev.millrace.schemas.Topics;
+import dev.millrace.schemas.kafka.TopicSettings;
+import dev.millrace.schemas.kafka.TopicSetup;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.common.serialization.StringSerializer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How much later than the model somebody sees what it says, with many streams at a time: broker, machine and the listening
+ * side of the gateway in one process. Each task has one model call, whose reply comes in pieces at a steady rate, each piece
+ * the time when it was made. Time counts from the oldest piece of a batch to when its listener has the batch, so gathering
+ * is part of it.
+ */
+final class StreamsWorkload implements Workload {
+    private static final Duration PATIENCE = Duration.ofMinutes(5);
+    private static final int MEBIBYTE = 1 << 20;
+
+    @Override
+    public String name() {
+        return "streams";
+    }
+
+    @Override
+    public String summary() {
+        return "what --streams 200 at a time cost, of --pieces 500 each, one every --pause 30 ms: latency and memory";
+    }
+
+    @Override
+    public Map<String, @Nullable Object> run(Options options) throws Exception {
+        int streams = options.number("streams", 200);
+        int pieces = options.number("pieces", 500);
+        int pause = options.number("pause", 30);
+        Path folder = Files.createTempDirectory("millrace-bench-");
+        Map<String, @Nullable Object> result = new LinkedHashMap<>();
+        result.put("streams", streams);
+        result.put("pieces", pieces);
+        result.put("pauseMs", pause);
+        try (EmbeddedBroker broker = EmbeddedBroker.start(folder.resolve("kafka"), 0)) {
+            Map<String, Object> kafka = new LinkedHashMap<>(options.kafka());
+            kafka.put("bootstrap.servers", broker.bootstrapServers());
+            // what has just been compiled is slow, and would be so for whoever comes first
+            measure(kafka, folder, "warm.", streams, new PacedModel(pieces / 5, pause));
+            long before = usedMemory();
+            Measured measured = measure(kafka, folder, "run.", streams, new PacedModel(pieces, pause));
+            result.put("batches", measured.batches().size());
+            result.put(
+                    "piecesPerBatch",
+                    Math.round(10.0 * streams * pieces / measured.batches().size()) / 10.0);
+            result.put("latency", new Latencies(measured.batches()).toJson());
+            result.put("firstPiece", new Latencies(measured.first()).toJson());
+            result.put("heapBeforeMiB", before / MEBIBYTE);
+            result.put("heapDuringMiB", measured.heap() / MEBIBYTE);
+            result.put("heapPerStreamKiB", Math.max(0, measured.heap() - before) / 1024 / streams);
+        }
+        return result;
+    }
+
+    /**
+     * What came of it.
+     *
+     * @param batches milliseconds, one for each batch
+     * @param first the same for the first batch of each stream
+     * @param heap bytes in use half-way, after a collection
+     */
+    private record Measured(List<Double> batches, List<Double> first, long heap) {}
+
+    private static Measured measure(
+            Map<String, Object> kafka, Path folder, String prefix, int streams, PacedModel model)
+            throws InterruptedException, ExecutionException, BrokerUnavailableException {
+        Topics topics = new Topics(prefix);
+        TopicSetup.ensure(
+                kafka,
+                topics,
+                new TopicSettings(BacklogWorkload.PARTITIONS, TopicSettings.BROKER_DEFAULT, true),
+                PATIENCE);
+        Map<String, Object> client =
+                Map.of("bootstrap.servers", Objects.requireNonNull(kafka.get("bootstrap.servers")));
+        TailSettings tail = new TailSettings(
+                BacklogWorkload.PARTITIONS, 4 * MEBIBYTE, Duration.ofSeconds(30), Duration.ofSeconds(10), 16);
+        AgentRuntime machine = Machine.start(
+                kafka,
+                topics,
+                folder,
+                true,
+                new Machine.Load(
+                        model,
+                        streams,
+                        new DispatcherLimits(
+                                streams, 1, Duration.ofMinutes(5), Duration.ofMillis(500), Duration.ofSeconds(20))));
+        try (JournalTail journal = new JournalTail(client, topics, tail);
+                EventStreams live = new EventStreams(journal, JournalTail.ofTokens(client, topics, tail));
+                ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+                KafkaProducer<String, byte[]> producer =
+                        new KafkaProducer<>(client, new StringSerializer(), new ByteArraySerializer())) {
+            List<Future<List<Double>>> reading = new ArrayList<>();
+            for (int i = 0; i < streams; i++) {
+                Event task = Event.root("task-" + i, KnownEventType.MESSAGE_RECEIVED, Instant.now())
+                        .source("bench")
+                        .payload(Map.of("text", "say something"))
+                        .build();
+                StreamListener listener = live.listen(task, PATIENCE);
+                reading.add(threads.submit(() -> read(listener)));
+                producer.send(EventCodec.toRecord(topics.lane(task.lane()), task))
+                        .get();
+            }
+            Thread.sleep(model.takes().dividedBy(2));
+            long heap = usedMemory();
+            List<Double> batches = new ArrayList<>();
+            List<Double> first = new ArrayList<>();
+            for (Future<List<Double>> one : reading) {
+                List<Double> millis = one.get();
+                first.add(millis.getFirst());
+                batches.addAll(millis);
+            }
+            return new Measured(batches, first, heap);
+        } finally {
+            machine.close();
+        }
+    }
+
+    /** How late each batch of one task came, in milliseconds. */
+    private static List<Double> read(StreamListener listener) throws InterruptedException, ListenerDroppedException {
+        List<Double> millis = new ArrayList<>();
+        try (listener) {
+            while (true) {
+                Heard heard = listener.next(PATIENCE);
+                if (heard == null || heard.event().type() == KnownEventType.TASK_FAILED) {
+                    throw new IllegalStateException("a stream came to no good end: " + heard);
+                }
+                if (heard.event().type() == KnownEventType.TASK_COMPLETED) {
+                    return millis;
+                }
+                String delta = heard.event().text("delta");
+                if (heard.event().type() == StreamType.TEXT && delta != null) {
+                    millis.add((System.nanoTime() - Long.parseLong(delta.substring(0, delta.indexOf(' ')))) / 1e6);
+                }
+            }
+        }
+    }
+
+    private static long usedMemory() {
+        System.gc();
+        return Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory();
+    }
+
+    /** Says what time it is, again and again. */
+    private record PacedModel(int pieces, int pauseMs) implements LanguageModel {
+
+        Duration takes() {
+            return Duration.ofMillis((long) pieces * pauseMs);
+        }
+
+        @Override
+        public ModelReply chat(ModelRequest request) throws ModelCallException {
+            return stream(request, dev.millrace.llm.StreamListener.NONE);
+        }
+
+        @Override
+        public ModelReply stream(ModelRequest request, dev.millrace.llm.StreamListener listener)
+                throws ModelCallException {
+            StringBuilder text = new StringBuilder();
+            try {
+                for (int i = 0; i < pieces; i++) {
+                    Thread.sleep(pauseMs);
+                    String piece = System.nanoTime() + " ";
+                    text.append(piece);
+                    listener.onDelta(new ModelDelta.Text(piece));
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new ModelCallException(ModelErrorCode.CANCELLED, "interrupted");
+            }
+            return new ModelReply(
+                    text.toString(), null, List.of(), FinishReason.STOP, new ModelReply.Usage(1, pieces), name());
+        }
+
+        @Override
+        public String name() {
+            return "paced";
+        }
+
+        @Override
+        public String description() {
+            return "says what time it is";
+        }
+    }
+}
