@@ -26,6 +26,10 @@ import org.slf4j.LoggerFactory;
 /** Sends records to any topic, in the transaction of the record that is being taken. For one stream thread. */
 public final class Sender {
 
+    /** Header of a record that has been sent to its own partition, so that it is never sent twice. */
+    public static final String REROUTED = "rerouted";
+
+    private static final byte[] SET = {'1'};
     private static final Logger LOGGER = LoggerFactory.getLogger(Sender.class);
 
     private final ProcessorContext<byte[], Outgoing> context;
@@ -56,10 +60,11 @@ public final class Sender {
     /**
      * Puts the record aside that is being taken and cannot be.
      *
+     * @param value its value; {@code null} = it has none
      * @param dated its own date, in Unix milliseconds
      */
     public void deadLetter(
-            Record<byte[], byte @Nullable []> incoming, long dated, String reason, @Nullable String detail) {
+            Record<byte[], ?> incoming, byte @Nullable [] value, long dated, String reason, @Nullable String detail) {
         RecordMetadata from = origin();
         Headers headers = DeadLetters.headers(
                 incoming.headers(),
@@ -68,7 +73,7 @@ public final class Sender {
                 detail);
         forward(
                 incoming.key(),
-                new Outgoing(topics.deadLetters(), incoming.value()),
+                new Outgoing(topics.deadLetters(), value),
                 Instant.ofEpochMilli(context.currentSystemTimeMs()),
                 headers);
         LOGGER.atWarn()
@@ -77,6 +82,24 @@ public final class Sender {
                 .addKeyValue("offset", from.offset())
                 .addKeyValue("errorCode", reason)
                 .log("A record could not be taken and went to the dead letters");
+    }
+
+    /**
+     * Sends the record that is being taken to where it belongs, on the same topic: whoever produced it used another
+     * partitioner or another key. Its order is kept from there on.
+     *
+     * @param event with the identity that says where that is
+     * @param key of that partition
+     * @param dated its own date, in Unix milliseconds
+     */
+    public void reroute(Event event, String key, long dated) {
+        ProducerRecord<String, byte[]> encoded = EventCodec.toRecord(origin().topic(), event);
+        encoded.headers().add(REROUTED, SET);
+        forward(
+                key.getBytes(StandardCharsets.UTF_8),
+                new Outgoing(encoded.topic(), encoded.value()),
+                Instant.ofEpochMilli(dated),
+                encoded.headers());
     }
 
     /** Sends a record as it is. */

@@ -94,6 +94,9 @@ public enum ErrorCode {
     TASKS_UNAVAILABLE("Tasks cannot be looked at now.", Place.TOOL_CALL),
     ENV_NOT_SET("The variable is not set, or tools may not read it.", Place.TOOL_CALL),
     NOT_CONFIGURED("The operator has not set up what the tool needs.", Place.TOOL_CALL),
+    PATH_OUTSIDE_MEMORY("The path leads out of memory.", Place.TOOL_CALL),
+    DOCUMENT_NOT_FOUND("Memory has no such document.", Place.TOOL_CALL),
+    DOCUMENT_TOO_LARGE("The document of memory would be larger than it may be.", Place.TOOL_CALL),
     UNREADABLE_ANSWER("A server answered with something that makes no sense.", Place.TOOL_CALL),
 
     // model calls, and tasks that fail because of one

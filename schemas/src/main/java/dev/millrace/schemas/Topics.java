@@ -70,8 +70,11 @@ public record Topics(String prefix) {
     /** The toolset whose request topic the tool service serves. */
     public static final String BUILT_IN_TOOLSET = "tool";
 
+    /** The toolset of the memory tools, whose calls are keyed by namespace. */
+    public static final String MEMORY_TOOLSET = "memory";
+
     /** The names after {@code requests.} that are taken. */
-    public static final Set<String> OWN_TOOLSETS = Set.of(BUILT_IN_TOOLSET, "memory", "reflection", "webhook");
+    public static final Set<String> OWN_TOOLSETS = Set.of(BUILT_IN_TOOLSET, MEMORY_TOOLSET, "reflection", "webhook");
 
     /** The lane of a segment. */
     public String lane(Segment segment) {
@@ -96,6 +99,16 @@ public record Topics(String prefix) {
                 "call id",
                 false,
                 "workers of " + toolset);
+    }
+
+    /** Calls of the memory tools. */
+    public String memoryRequests() {
+        return requests(MEMORY_TOOLSET);
+    }
+
+    /** What is remembered: compacted documents. */
+    public String memory() {
+        return prefix + "memory";
     }
 
     /** Requests for a reflection on an ended task. */
@@ -161,11 +174,13 @@ public record Topics(String prefix) {
                 false,
                 "tool workers (share group)"));
         topics.add(requests(
+                memoryRequests(), "Calls of the memory tools: TOOL_CALL_REQUESTED", "namespace", true, "reflection"));
+        topics.add(requests(
                 reflectionRequests(),
                 "Ended tasks worth a reflection: REFLECTION_REQUESTED",
                 "namespace",
                 true,
-                "reflection workers"));
+                "reflection"));
         topics.add(requests(
                 webhookRequests(),
                 "What owners of tasks are to be told at their callback URLs: NOTIFICATION_REQUESTED",
@@ -202,6 +217,16 @@ public record Topics(String prefix) {
                 MAX_EVENT_BYTES,
                 "tool, agent",
                 "agent, gateway"));
+        topics.add(new Topic(
+                memory(),
+                "Documents of memory, each as it is now, and the older versions that are kept (docs/memory.md)",
+                "namespace/path, namespace/path@version",
+                false,
+                Cleanup.COMPACT,
+                Duration.ZERO,
+                MAX_EVENT_BYTES,
+                "reflection",
+                "reflection, agent, anyone"));
         topics.add(new Topic(
                 content(),
                 "Tool results that are too large for an event: the pieces, then a record that names them",

@@ -21,11 +21,13 @@ class TopicsTest {
                         "acme.events.tool",
                         "acme.events.background",
                         "acme.requests.tool",
+                        "acme.requests.memory",
                         "acme.requests.reflection",
                         "acme.requests.webhook",
                         "acme.journal",
                         "acme.tokens",
                         "acme.definitions",
+                        "acme.memory",
                         "acme.content",
                         "acme.rates",
                         "acme.variables",
@@ -42,11 +44,12 @@ class TopicsTest {
     }
 
     @Test
-    void shouldCompactDefinitionsAndNothingElse() {
+    void shouldCompactDefinitionsAndMemoryAndNothingElse() {
         assertThat(TOPICS.all()).allSatisfy(topic -> {
-            boolean definitions = topic.name().equals(TOPICS.definitions());
-            assertThat(topic.cleanup()).isEqualTo(definitions ? Cleanup.COMPACT : Cleanup.DELETE);
-            assertThat(topic.retention().isZero()).isEqualTo(definitions);
+            boolean compacted =
+                    topic.name().equals(TOPICS.definitions()) || topic.name().equals(TOPICS.memory());
+            assertThat(topic.cleanup()).isEqualTo(compacted ? Cleanup.COMPACT : Cleanup.DELETE);
+            assertThat(topic.retention().isZero()).isEqualTo(compacted);
         });
     }
 

@@ -55,7 +55,7 @@ public class Standalone implements QuarkusApplication {
                           Kafka      %s
                           data       %s
                           workspace  %s
-                          runs       broker, agent-service, tool-service, gateway-service
+                          runs       broker, agent-service, tool-service, reflection-service, gateway-service
                           model      %s
                           ask        ./millrace ask "Which files are in the workspace, and what does notes.txt say?"
                         """.formatted(

@@ -29,8 +29,8 @@ import picocli.CommandLine.Option;
 @Command(
         name = "up",
         description = {
-            "Runs a whole Millrace in this process: a Kafka broker with its data on disk, the agent, tool and gateway"
-                    + " services. A second start on the same data goes on with what was unfinished. Ctrl-C stops it."
+            "Runs a whole Millrace in this process: a Kafka broker with its data on disk, the agent, tool, reflection"
+                    + " and gateway services. A second start on the same data goes on with what was unfinished. Ctrl-C stops it."
         })
 final class UpCommand implements Callable<Integer> {
 
@@ -166,6 +166,8 @@ final class UpCommand implements Callable<Integer> {
         System.setProperty("millrace.gateway.agent-url", "http://127.0.0.1:" + port);
         System.setProperty("millrace.tools.agent-url", "http://127.0.0.1:" + port);
         System.setProperty("millrace.agent.state-dir", dataPath.resolve("agent").toString());
+        System.setProperty(
+                "millrace.reflection.state-dir", dataPath.resolve("reflection").toString());
         System.setProperty("millrace.tools.workspace", workspacePath.toString());
         System.setProperty(Standalone.DATA_KEY, dataPath.toString());
         if (agents != null) {

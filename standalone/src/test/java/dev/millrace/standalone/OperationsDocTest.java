@@ -5,8 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.millrace.agent.config.AgentConfig;
 import dev.millrace.agent.config.LlmConfig;
 import dev.millrace.agent.config.ProjectionConfig;
-import dev.millrace.agent.config.TopicsConfig;
+import dev.millrace.engine.config.TopicsConfig;
 import dev.millrace.gateway.config.GatewayConfig;
+import dev.millrace.reflection.config.ReflectionConfig;
 import dev.millrace.telemetry.config.TelemetryConfig;
 import dev.millrace.tools.config.ToolsConfig;
 import io.smallrye.config.ConfigMapping;
@@ -41,6 +42,7 @@ class OperationsDocTest {
             LlmConfig.class,
             ProjectionConfig.class,
             ToolsConfig.class,
+            ReflectionConfig.class,
             GatewayConfig.class,
             TelemetryConfig.class
         }) {

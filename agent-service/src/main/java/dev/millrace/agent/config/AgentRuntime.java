@@ -23,13 +23,12 @@ import dev.millrace.agent.topology.TaskShellSettings;
 import dev.millrace.agent.topology.TaskStreams;
 import dev.millrace.agent.topology.TaskTopology;
 import dev.millrace.engine.LaneProducer;
+import dev.millrace.engine.MachineRunner;
 import dev.millrace.engine.MachineStreams;
 import dev.millrace.llm.ModelDispatcher;
 import dev.millrace.schemas.Segment;
 import dev.millrace.schemas.Topics;
 import dev.millrace.schemas.kafka.TopicSettings;
-import dev.millrace.schemas.kafka.TopicSetup;
-import dev.millrace.schemas.kafka.TopicSetupException;
 import dev.millrace.telemetry.Telemetry;
 import java.time.Clock;
 import java.time.Duration;
@@ -37,11 +36,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
-import org.apache.kafka.streams.errors.StreamsException;
-import org.apache.kafka.streams.errors.StreamsNotStartedException;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The agent service as one object: starts its parts in order on a thread of its own, waiting for brokers and topics as long
@@ -49,10 +44,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class AgentRuntime implements AutoCloseable {
 
-    private static final Logger LOGGER = LoggerFactory.getLogger(AgentRuntime.class);
-    private static final Duration TOPIC_DEADLINE = Duration.ofSeconds(20);
     private static final Duration CATCH_UP_LIMIT = Duration.ofSeconds(30);
-    private static final Duration PAUSE = Duration.ofSeconds(3);
 
     private final Map<String, Object> kafka;
     private final Settings settings;
@@ -65,11 +57,7 @@ public final class AgentRuntime implements AutoCloseable {
     private final ToolRouting routing;
     private final InstanceEvents instance;
     private final AtomicReference<@Nullable JournalFollower> follower = new AtomicReference<>();
-    private final AtomicReference<@Nullable MachineStreams> machine = new AtomicReference<>();
-    private final Thread starter =
-            Thread.ofPlatform().name("agent-start").daemon().unstarted(this::run);
-    private volatile String waitingFor = "the start";
-    private volatile boolean closed;
+    private final MachineRunner runner;
 
     /**
      * What it is told from outside.
@@ -128,27 +116,23 @@ public final class AgentRuntime implements AutoCloseable {
         this.live = new LiveText(settings.live(), tokens::send, Clock.systemUTC());
         this.routing = new ToolRouting(parts.agents(), definitions.tools(), new Approvals(settings.approvalExpiry()));
         this.instance = new InstanceEvents(lanes, settings.instance(), parts.occupancy(), Clock.systemUTC());
+        this.runner = new MachineRunner(
+                kafka, "agent-start", new MachineRunner.Installation(topics, settings.topicSettings()), new Steps());
     }
 
     /** Begins to start and returns at once. Once. */
     public void start() {
-        starter.start();
+        runner.start();
     }
 
     /** Empty if the machine takes records; else what it waits for or why it stopped, for people. */
     public Optional<String> notReady() {
-        MachineStreams running = machine.get();
-        if (running == null) {
-            return Optional.of(waitingFor);
-        }
-        return running.fatal()
-                .map(failure -> "stopped: " + failure)
-                .or(() -> running.ready() ? Optional.empty() : Optional.of("waiting for partitions"));
+        return runner.notReady();
     }
 
     /** Why the machine stopped for good; empty while it runs or may still recover. */
     public Optional<Throwable> fatal() {
-        return Optional.ofNullable(machine.get()).flatMap(MachineStreams::fatal);
+        return runner.fatal();
     }
 
     /** Pieces of live text that were stored, since the start. */
@@ -176,88 +160,58 @@ public final class AgentRuntime implements AutoCloseable {
         return definitions.problems();
     }
 
-    private void run() {
-        try {
-            awaitTopics();
-            definitions.start();
-            while (!closed && !definitions.awaitCaughtUp(CATCH_UP_LIMIT)) {
-                waitingFor = "the definitions of tools and agents";
-                LOGGER.warn("Still waiting for the definitions of tools and agents to be read");
+    private final class Steps implements MachineRunner.Steps {
+
+        private boolean reading;
+
+        @Override
+        public @Nullable String prepare() throws InterruptedException {
+            if (!reading) {
+                reading = true;
+                definitions.start();
+            }
+            if (!definitions.awaitCaughtUp(CATCH_UP_LIMIT)) {
+                return "the definitions of tools and agents";
             }
             definitions.publishOwn();
-            while (!closed && !startMachine()) {
-                Thread.sleep(PAUSE);
-            }
-        } catch (InterruptedException e) {
-            LOGGER.debug("Stopped while starting");
+            return null;
         }
-    }
 
-    private void awaitTopics() throws InterruptedException {
-        while (!closed) {
-            try {
-                TopicSetup.ensure(kafka, topics, settings.topicSettings(), TOPIC_DEADLINE);
-                return;
-            } catch (TopicSetupException e) {
-                waitingFor = String.valueOf(e.getMessage());
-                LOGGER.atError().log(e.getMessage());
-            }
-            Thread.sleep(PAUSE);
+        @Override
+        public MachineStreams machine() {
+            Thinker thinker = new Thinker(new Thinker.Wiring(
+                    parts.dispatcher(),
+                    definitions.agents(),
+                    routing,
+                    new StreamsTranscripts(runner.streams()),
+                    lanes,
+                    live,
+                    new CallSpans(
+                            parts.tracing().telemetry(),
+                            parts.dispatcher().model(),
+                            parts.tracing().content()),
+                    Clock.systemUTC(),
+                    topics.lane(Segment.COGNITIVE)));
+            return TaskStreams.of(
+                    kafka,
+                    settings.streams(),
+                    TaskTopology.build(
+                            settings.shell(),
+                            new TaskFsm(settings.limits()),
+                            new TaskTopology.Surroundings(
+                                    routing,
+                                    thinker,
+                                    parts.sessions(),
+                                    parts.metrics(),
+                                    parts.occupancy(),
+                                    parts.tracing().telemetry().on())));
         }
-    }
 
-    /** False if it could not start, which may pass: another process may still hold the state folder. */
-    private boolean startMachine() {
-        StreamsTranscripts transcripts = new StreamsTranscripts(() -> {
-            MachineStreams running = machine.get();
-            if (running == null) {
-                throw new StreamsNotStartedException("the task machine has not started");
-            }
-            return running.streams();
-        });
-        Thinker thinker = new Thinker(new Thinker.Wiring(
-                parts.dispatcher(),
-                definitions.agents(),
-                routing,
-                transcripts,
-                lanes,
-                live,
-                new CallSpans(
-                        parts.tracing().telemetry(),
-                        parts.dispatcher().model(),
-                        parts.tracing().content()),
-                Clock.systemUTC(),
-                topics.lane(Segment.COGNITIVE)));
-        MachineStreams streams = TaskStreams.of(
-                kafka,
-                settings.streams(),
-                TaskTopology.build(
-                        settings.shell(),
-                        new TaskFsm(settings.limits()),
-                        new TaskTopology.Surroundings(
-                                routing,
-                                thinker,
-                                parts.sessions(),
-                                parts.metrics(),
-                                parts.occupancy(),
-                                parts.tracing().telemetry().on())));
-        machine.set(streams);
-        try {
-            streams.start();
-        } catch (StreamsException | IllegalStateException e) {
-            machine.set(null);
-            streams.close();
-            waitingFor = "a start without a failure: " + e.getMessage();
-            LOGGER.atError().setCause(e).log("The task machine could not start; trying again");
-            return false;
-        }
-        if (closed) {
-            streams.close();
-        } else {
+        @Override
+        public void started() {
             instance.start();
             followJournal();
         }
-        return true;
     }
 
     /** For the spans of tasks and tool calls, if they go anywhere. */
@@ -283,14 +237,10 @@ public final class AgentRuntime implements AutoCloseable {
      */
     @Override
     public void close() {
-        closed = true;
-        starter.interrupt();
+        runner.stopStarting();
         instance.close();
         parts.dispatcher().close(settings.shutdownGrace());
-        MachineStreams running = machine.get();
-        if (running != null) {
-            running.close();
-        }
+        runner.close();
         JournalFollower following = follower.get();
         if (following != null) {
             following.close();

@@ -3,15 +3,12 @@ package dev.millrace.agent.topology;
 import dev.millrace.engine.Outgoing;
 import dev.millrace.engine.Sender;
 import dev.millrace.schemas.Event;
-import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Topics;
 import dev.millrace.schemas.TraceContext;
-import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.Map;
 import java.util.Set;
-import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
 import org.apache.kafka.streams.processor.api.Record;
 import org.jspecify.annotations.Nullable;
@@ -19,8 +16,6 @@ import org.jspecify.annotations.Nullable;
 /** Sends records, in the transaction of the record that is being taken. For one stream thread. */
 final class Outbox {
 
-    /** Header of a record that has been sent to its own partition, so that it is never sent twice. */
-    static final String REROUTED = "rerouted";
     /** Header of a record that has been sent to every partition, so that nobody does so again. */
     static final String BROADCAST = "broadcast";
     /** Header in the journal: what became of an event that was not processed. Absent on every other one. */
@@ -69,14 +64,7 @@ final class Outbox {
      * @param event with the identity that says where that is
      */
     void reroute(Record<byte[], LaneDates.Dated> incoming, Event event) {
-        ProducerRecord<String, byte[]> encoded =
-                EventCodec.toRecord(sender.origin().topic(), event);
-        encoded.headers().add(REROUTED, SET);
-        sender.forward(
-                event.sessionKey().getBytes(StandardCharsets.UTF_8),
-                new Outgoing(encoded.topic(), encoded.value()),
-                Instant.ofEpochMilli(incoming.value().timestampMs()),
-                encoded.headers());
+        sender.reroute(event, event.sessionKey(), incoming.value().timestampMs());
         metrics.rerouted();
     }
 
@@ -93,7 +81,7 @@ final class Outbox {
     /** Puts a record aside that cannot be taken. */
     void deadLetter(Record<byte[], LaneDates.Dated> incoming, String reason, @Nullable String detail) {
         LaneDates.Dated dated = incoming.value();
-        sender.deadLetter(incoming.withValue(dated.value()), dated.timestampMs(), reason, detail);
+        sender.deadLetter(incoming, dated.value(), dated.timestampMs(), reason, detail);
         metrics.deadLettered(reason);
     }
 }

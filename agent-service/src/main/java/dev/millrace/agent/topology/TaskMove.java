@@ -15,6 +15,7 @@ import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Notification;
+import dev.millrace.schemas.Topics;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -223,7 +224,9 @@ final class TaskMove {
             case Effect.CallTool call -> {
                 Event request = records.requested(call, context);
                 record(request);
-                requests.add(new Request(call.toolset(), call.callId(), request));
+                // memory has one writer per namespace
+                String key = call.toolset().equals(Topics.MEMORY_TOOLSET) ? request.namespace() : call.callId();
+                requests.add(new Request(call.toolset(), key, request));
             }
             case Effect.StartChild child -> toOthers.add(records.start(child, task, context));
             case Effect.ResumeChild child -> toOthers.add(records.resume(child, task));

@@ -7,6 +7,7 @@ import dev.millrace.agent.core.TranscriptEntry;
 import dev.millrace.engine.Outgoing;
 import dev.millrace.engine.OutstandingCalls;
 import dev.millrace.engine.RejectedRecordException;
+import dev.millrace.engine.Sender;
 import dev.millrace.schemas.ErrorCode;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
@@ -133,7 +134,7 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
             throws RejectedRecordException {
         boolean copy = incoming.headers().lastHeader(Outbox.BROADCAST) != null;
         if (!copy && partition() != Broadcast.FIRST_PARTITION) {
-            outbox.copy(incoming, Set.of(Broadcast.FIRST_PARTITION), Outbox.REROUTED);
+            outbox.copy(incoming, Set.of(Broadcast.FIRST_PARTITION), Sender.REROUTED);
             return;
         }
         requireSchema(event);
@@ -355,7 +356,7 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
     }
 
     private void sendHome(Record<byte[], LaneDates.Dated> incoming, Event event) throws RejectedRecordException {
-        if (incoming.headers().lastHeader(Outbox.REROUTED) != null) {
+        if (incoming.headers().lastHeader(Sender.REROUTED) != null) {
             throw new RejectedRecordException(
                     "wrong_partition",
                     "expected on the partition of the key " + event.sessionKey() + ", found on " + partition()

@@ -16,6 +16,7 @@ import dev.millrace.agent.core.TranscriptEntry;
 import dev.millrace.agent.files.AgentFile;
 import dev.millrace.agent.files.BuiltInAgents;
 import dev.millrace.agent.files.InvalidAgentException;
+import dev.millrace.engine.Sender;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.EventType;
@@ -703,7 +704,7 @@ class TaskTopologyTest {
         // then
         TestRecord<byte[], byte[]> dead = deadLetters.readRecord();
         assertThat(reason(dead)).isEqualTo("wrong_partition");
-        assertThat(dead.headers().lastHeader(Outbox.REROUTED)).isNotNull();
+        assertThat(dead.headers().lastHeader(Sender.REROUTED)).isNotNull();
         assertThat(model.requested).isEmpty();
     }
 

@@ -29,6 +29,7 @@ final class AsyncApiDocument {
     private static final String ANY_EVENT = "AnyEvent";
     private static final String ANY_RECORD = "AnyRecord";
     private static final String TOOL_DEFINITION = "ToolDefinition";
+    private static final String MEMORY_DOCUMENT = "MemoryDocument";
     private static final String CONTENT = "Content";
     private static final String RATE_CLAIM = "RateClaim";
     private static final String VARIABLE = "Variable";
@@ -138,7 +139,11 @@ final class AsyncApiDocument {
         if (topic.name().equals(TOPICS.variables())) {
             return List.of(VARIABLE);
         }
-        if (topic.name().equals(TOPICS.requests(Topics.BUILT_IN_TOOLSET))) {
+        if (topic.name().equals(TOPICS.memory())) {
+            return List.of(MEMORY_DOCUMENT);
+        }
+        if (topic.name().equals(TOPICS.requests(Topics.BUILT_IN_TOOLSET))
+                || topic.name().equals(TOPICS.memoryRequests())) {
             return List.of(KnownEventType.TOOL_CALL_REQUESTED.name());
         }
         boolean lane = isLane(topic);
@@ -186,6 +191,7 @@ final class AsyncApiDocument {
         messages.set(CONTENT, content());
         messages.set(RATE_CLAIM, rateClaim());
         messages.set(VARIABLE, variable());
+        messages.set(MEMORY_DOCUMENT, memoryDocument());
         schemas.set("Event", inlined(EventSchemas.envelopeSchema()));
         ObjectNode traits = components.putObject("messageTraits");
         traits.set("cloudEvent", cloudEventTrait());
@@ -283,6 +289,31 @@ final class AsyncApiDocument {
                 .putArray("enum")
                 .add("reject")
                 .add("approve");
+    }
+
+    private static ObjectNode memoryDocument() {
+        ObjectNode message = NODES.objectNode();
+        message.put("name", MEMORY_DOCUMENT);
+        message.put("title", "Document of memory");
+        message.put(
+                "summary",
+                "A document as it is now (key namespace/path) or an older version of it (key namespace/path@version); no"
+                        + " value = it is gone.");
+        ObjectNode payload = message.putObject("payload");
+        payload.put("type", "object");
+        ObjectNode properties = payload.putObject("properties");
+        field(properties, "namespace", "string", "Whose it is.");
+        field(properties, "path", "string", "facts/<name>.md or episodes/YYYY-MM.md.");
+        field(properties, "version", "integer", "1 for the first one; each change has the next number.")
+                .put("minimum", 1);
+        field(properties, "content", "string", "Markdown.");
+        field(properties, "summary", "string", "What its summary line says; may be empty.");
+        field(properties, "size", "integer", "Of the content, in bytes of UTF-8.")
+                .put("minimum", 0);
+        field(properties, "updatedAt", "string", "When it was written, RFC 3339.");
+        field(properties, "updatedBy", "string", "Who wrote it.");
+        field(properties, "changeId", "string", "Id of the call or edit that wrote it.");
+        return message;
     }
 
     private static ObjectNode content() {

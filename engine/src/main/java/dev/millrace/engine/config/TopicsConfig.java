@@ -1,4 +1,4 @@
-package dev.millrace.agent.config;
+package dev.millrace.engine.config;
 
 import dev.millrace.schemas.Topics;
 import io.smallrye.config.ConfigMapping;

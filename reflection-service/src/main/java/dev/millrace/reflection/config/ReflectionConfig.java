@@ -1,0 +1,27 @@
+package dev.millrace.reflection.config;
+
+import io.smallrye.config.ConfigMapping;
+import io.smallrye.config.WithDefault;
+import java.nio.file.Path;
+import java.time.Duration;
+
+/** What an operator may set for memory and reflection. Every value has a default that works in {@code standalone}. */
+@ConfigMapping(prefix = "millrace.reflection")
+public interface ReflectionConfig {
+
+    /** The folder for the state of the memory machine; for this instance alone. If it is lost, it is built again from Kafka. */
+    @WithDefault("data/reflection")
+    Path stateDir();
+
+    /** Stream threads, 1 or more; more than partitions are idle. */
+    @WithDefault("1")
+    int streamThreads();
+
+    /** How often the machine commits; a memory tool takes at least that long. */
+    @WithDefault("20ms")
+    Duration commitInterval();
+
+    /** How many older versions of a document are kept, so that a bad change can be undone. 0 or more. */
+    @WithDefault("20")
+    int keptVersions();
+}

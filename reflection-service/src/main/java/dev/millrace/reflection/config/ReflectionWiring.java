@@ -1,0 +1,76 @@
+package dev.millrace.reflection.config;
+
+import dev.millrace.engine.MachineStreams;
+import dev.millrace.engine.config.TopicsConfig;
+import dev.millrace.reflection.topology.MemorySettings;
+import dev.millrace.schemas.Topics;
+import dev.millrace.schemas.kafka.ClientSettings;
+import dev.millrace.schemas.kafka.TopicSettings;
+import io.quarkus.runtime.ShutdownEvent;
+import io.quarkus.runtime.StartupEvent;
+import jakarta.annotation.Priority;
+import jakarta.enterprise.event.Observes;
+import jakarta.enterprise.inject.Produces;
+import jakarta.inject.Singleton;
+import jakarta.interceptor.Interceptor;
+import java.util.List;
+import org.eclipse.microprofile.config.Config;
+import org.eclipse.microprofile.health.HealthCheck;
+import org.eclipse.microprofile.health.HealthCheckResponse;
+import org.eclipse.microprofile.health.Liveness;
+import org.eclipse.microprofile.health.Readiness;
+
+/** Turns configuration into the service's parts. */
+public class ReflectionWiring {
+
+    private static final String NAME = "memory-machine";
+
+    @Produces
+    @Singleton
+    ReflectionRuntime runtime(TopicsConfig topics, ReflectionConfig config, Config all) {
+        MachineStreams.Settings.require("millrace.reflection", config.streamThreads(), config.commitInterval());
+        return new ReflectionRuntime(
+                ClientSettings.of(all.getPropertyNames(), name -> all.getOptionalValue(name, String.class)),
+                new ReflectionRuntime.Settings(
+                        new TopicSettings(topics.partitions(), topics.replication(), topics.create())
+                                .with(topics.toolsets().orElse(List.of())),
+                        new MemorySettings(new Topics(topics.prefix()), topics.partitions(), config.keptVersions()),
+                        new MachineStreams.Settings(
+                                "memory machine",
+                                topics.prefix() + "reflection",
+                                config.stateDir(),
+                                config.streamThreads(),
+                                config.commitInterval())));
+    }
+
+    @Produces
+    @Readiness
+    HealthCheck memoryReady(ReflectionRuntime runtime) {
+        return () -> runtime.notReady()
+                .map(why -> HealthCheckResponse.named(NAME)
+                        .down()
+                        .withData("waitingFor", why)
+                        .build())
+                .orElseGet(() -> HealthCheckResponse.up(NAME));
+    }
+
+    @Produces
+    @Liveness
+    HealthCheck memoryLive(ReflectionRuntime runtime) {
+        return () -> runtime.fatal()
+                .map(why -> HealthCheckResponse.named(NAME)
+                        .down()
+                        .withData("stoppedBy", why.toString())
+                        .build())
+                .orElseGet(() -> HealthCheckResponse.up(NAME));
+    }
+
+    void start(
+            @Observes @Priority(Interceptor.Priority.APPLICATION + 100) StartupEvent event, ReflectionRuntime runtime) {
+        runtime.start();
+    }
+
+    void stop(@Observes ShutdownEvent event, ReflectionRuntime runtime) {
+        runtime.close();
+    }
+}

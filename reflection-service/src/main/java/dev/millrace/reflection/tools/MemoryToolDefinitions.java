@@ -1,0 +1,91 @@
+package dev.millrace.reflection.tools;
+
+import dev.millrace.reflection.core.MemoryTools;
+import dev.millrace.schemas.ToolDefinition;
+import dev.millrace.schemas.ToolDefinition.SideEffects;
+import dev.millrace.schemas.Topics;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** The memory tools as models see them. */
+public final class MemoryToolDefinitions {
+
+    private static final String PATH = "facts/<name>.md, such as facts/user.md, or episodes/YYYY-MM.md.";
+
+    private MemoryToolDefinitions() {}
+
+    /** All of them. */
+    public static List<ToolDefinition> all() {
+        return List.of(
+                tool(
+                        MemoryTools.LIST,
+                        "Lists the documents of memory, which lasts across conversations: path, summary and size of"
+                                + " each.",
+                        SideEffects.READ_ONLY,
+                        Map.of()),
+                tool(
+                        MemoryTools.READ,
+                        "Reads a document of memory.",
+                        SideEffects.READ_ONLY,
+                        Map.of("path", PATH),
+                        "path"),
+                tool(
+                        MemoryTools.WRITE,
+                        "Writes a document of memory whole, in place of what it was. A document of facts has at most"
+                                + " 15 KB. Give it a heading and below it a line \"> Summary: …\", which is all that is"
+                                + " seen of it before it is read.",
+                        SideEffects.IDEMPOTENT,
+                        Map.of("path", PATH, "content", "The whole document, markdown."),
+                        "path",
+                        "content"),
+                tool(
+                        MemoryTools.PATCH,
+                        "Replaces a text in a document of memory. The old text has to be in it exactly once.",
+                        SideEffects.DESTRUCTIVE,
+                        Map.of(
+                                "path",
+                                PATH,
+                                "old_str",
+                                "The text to replace, exactly as it stands in the document.",
+                                "new_str",
+                                "The text to put there; empty = take it out."),
+                        "path",
+                        "old_str",
+                        "new_str"),
+                tool(
+                        MemoryTools.APPEND,
+                        "Adds an entry to the end of a document of memory, which is made if it is not there.",
+                        SideEffects.DESTRUCTIVE,
+                        Map.of(
+                                "path",
+                                PATH,
+                                "entry",
+                                "What to add, markdown.",
+                                "summary",
+                                "What the document's line \"> Summary: …\" is to say from now on. Absent = as before."),
+                        "path",
+                        "entry"));
+    }
+
+    private static ToolDefinition tool(
+            String name,
+            String description,
+            SideEffects sideEffects,
+            Map<String, String> properties,
+            String... required) {
+        Map<String, @Nullable Object> parameters = new LinkedHashMap<>();
+        Map<String, Object> described = new LinkedHashMap<>();
+        properties.keySet().stream()
+                .sorted()
+                .forEach(property -> described.put(
+                        property, Map.of("type", "string", "description", String.valueOf(properties.get(property)))));
+        parameters.put("type", "object");
+        parameters.put("properties", described);
+        parameters.put("required", List.of(required));
+        parameters.put("additionalProperties", false);
+        return new ToolDefinition(
+                name, description, parameters, Topics.MEMORY_TOOLSET, ToolDefinition.DEFAULT_TIMEOUT_MS, sideEffects);
+    }
+}

@@ -1,0 +1,5 @@
+/** What models are told about the memory tools. */
+@NullMarked
+package dev.millrace.reflection.tools;
+
+import org.jspecify.annotations.NullMarked;

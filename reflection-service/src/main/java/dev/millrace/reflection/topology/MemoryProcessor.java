@@ -1,0 +1,127 @@
+package dev.millrace.reflection.topology;
+
+import dev.millrace.engine.Outgoing;
+import dev.millrace.engine.RejectedRecordException;
+import dev.millrace.engine.Sender;
+import dev.millrace.reflection.core.MemoryException;
+import dev.millrace.reflection.core.MemoryTools;
+import dev.millrace.requests.Replies;
+import dev.millrace.requests.Reply;
+import dev.millrace.requests.Request;
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.EventCodec;
+import dev.millrace.schemas.EventSchemas;
+import dev.millrace.schemas.MalformedEventException;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.common.utils.Utils;
+import org.apache.kafka.streams.processor.api.Processor;
+import org.apache.kafka.streams.processor.api.ProcessorContext;
+import org.apache.kafka.streams.processor.api.Record;
+import org.apache.kafka.streams.state.KeyValueStore;
+
+/**
+ * The thin shell: reads a request, lets {@code core} work out what follows, and writes documents and replies. All of it is
+ * in one transaction. Runs on a stream thread, one object per partition.
+ */
+final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoing> {
+
+    private final MemorySettings settings;
+    private ProcessorContext<byte[], Outgoing> context;
+    private Sender sender;
+    private KeyValueStore<String, DocumentRow> documents;
+
+    @SuppressWarnings("NullAway.Init") // Kafka Streams calls init before anything else
+    MemoryProcessor(MemorySettings settings) {
+        this.settings = settings;
+    }
+
+    /** Also called again on the same object after a transaction was aborted, so everything is made anew. */
+    @Override
+    public void init(ProcessorContext<byte[], Outgoing> processorContext) {
+        context = processorContext;
+        sender = new Sender(context, settings.topics());
+        documents = context.getStateStore(Stores.DOCUMENTS);
+    }
+
+    @Override
+    public void process(Record<byte[], byte[]> incoming) {
+        try {
+            Event event = EventCodec.fromRecord(
+                    incoming.headers(), incoming.value(), Instant.ofEpochMilli(incoming.timestamp()));
+            List<String> problems = EventSchemas.problems(event);
+            if (!problems.isEmpty()) {
+                throw new RejectedRecordException("schema_violation", String.join("; ", problems));
+            }
+            if (isHome(event)) {
+                take(event);
+            } else {
+                sendHome(incoming, event);
+            }
+        } catch (MalformedEventException e) {
+            sender.deadLetter(incoming, incoming.value(), incoming.timestamp(), e.code(), e.getMessage());
+        } catch (RejectedRecordException e) {
+            sender.deadLetter(incoming, incoming.value(), incoming.timestamp(), e.reason(), e.getMessage());
+        }
+    }
+
+    private void take(Event event) throws MalformedEventException {
+        answer(Request.of(event, 1));
+    }
+
+    /** Runs a call of a memory tool and replies on a lane. */
+    private void answer(Request call) {
+        Instant now = Instant.ofEpochMilli(context.currentSystemTimeMs());
+        long started = System.nanoTime();
+        Event event = call.event();
+        NamespaceDocuments memory = memoryOf(event.namespace());
+        Reply reply;
+        try {
+            MemoryTools.Outcome outcome = MemoryTools.call(call.toolName(), call.params(), memory);
+            MemoryTools.Change change = outcome.change();
+            if (change != null) {
+                String author = event.taskId() == null ? event.source() : "task " + event.taskId();
+                memory.write(
+                        change.path(), change.content(), new NamespaceDocuments.Author(author, call.callId(), now));
+            }
+            reply = new Reply.Completed(outcome.result(), elapsedMs(started));
+        } catch (MemoryException e) {
+            reply = new Reply.Failed(e.code(), String.valueOf(e.getMessage()), elapsedMs(started));
+        }
+        Event answer = Replies.toEvent(call, reply, now);
+        sender.send(settings.topics().lane(answer.lane()), answer.sessionKey(), answer, now, Map.of());
+    }
+
+    private NamespaceDocuments memoryOf(String namespace) {
+        return new NamespaceDocuments(
+                documents,
+                new NamespaceDocuments.Publication(sender, settings.topics(), settings.keptVersions()),
+                namespace);
+    }
+
+    private boolean isHome(Event event) {
+        byte[] key = event.namespace().getBytes(StandardCharsets.UTF_8);
+        return Utils.toPositive(Utils.murmur2(key)) % settings.partitions() == partition();
+    }
+
+    private void sendHome(Record<byte[], byte[]> incoming, Event event) throws RejectedRecordException {
+        if (incoming.headers().lastHeader(Sender.REROUTED) != null) {
+            throw new RejectedRecordException(
+                    "wrong_partition",
+                    "expected on the partition of the key " + event.namespace() + ", found on " + partition()
+                            + " after it had been sent there once");
+        }
+        sender.reroute(event, event.namespace(), incoming.timestamp());
+    }
+
+    private int partition() {
+        return context.taskId().partition();
+    }
+
+    private static long elapsedMs(long started) {
+        return TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - started);
+    }
+}

@@ -1,0 +1,58 @@
+package dev.millrace.reflection.topology;
+
+import dev.millrace.engine.JsonSerdes;
+import dev.millrace.engine.MachineStreams;
+import dev.millrace.reflection.core.MemoryPath;
+import dev.millrace.schemas.Json;
+import java.util.Map;
+import org.apache.kafka.common.config.TopicConfig;
+import org.apache.kafka.common.serialization.Serde;
+import org.apache.kafka.common.serialization.Serdes;
+import org.apache.kafka.streams.state.KeyValueStore;
+import org.apache.kafka.streams.state.StoreBuilder;
+
+/** The stores of the memory topology, by name: changing a name orphans a changelog. */
+public final class Stores {
+
+    /** Documents by {@link #documentKey}. */
+    public static final String DOCUMENTS = "documents";
+
+    private static final Map<String, String> CHANGELOG =
+            Map.of(TopicConfig.MAX_MESSAGE_BYTES_CONFIG, Integer.toString(MachineStreams.MAX_RECORD_BYTES));
+    // stands between the parts of a key; ids hold no control characters
+    private static final char SEPARATOR = '\u0000';
+    private static final char AFTER_SEPARATOR = '\u0001';
+
+    private Stores() {}
+
+    static StoreBuilder<KeyValueStore<String, DocumentRow>> documents() {
+        return keyValue(DOCUMENTS, JsonSerdes.of(Json.MAPPER, DocumentRow.class));
+    }
+
+    /** The key of a document; those of a namespace lie together, by path. */
+    static String documentKey(String namespace, MemoryPath path) {
+        return namespace + SEPARATOR + path.text();
+    }
+
+    /** Before the first key of a namespace. */
+    static String firstKey(String namespace) {
+        return namespace + SEPARATOR;
+    }
+
+    /** After the last key of a namespace. */
+    static String endKey(String namespace) {
+        return namespace + AFTER_SEPARATOR;
+    }
+
+    /** The path in the key of a document. */
+    static MemoryPath path(String documentKey) {
+        return new MemoryPath(documentKey.substring(documentKey.indexOf(SEPARATOR) + 1));
+    }
+
+    static <V> StoreBuilder<KeyValueStore<String, V>> keyValue(String name, Serde<V> serde) {
+        return org.apache.kafka.streams.state.Stores.keyValueStoreBuilder(
+                        org.apache.kafka.streams.state.Stores.persistentKeyValueStore(name), Serdes.String(), serde)
+                .withCachingEnabled()
+                .withLoggingEnabled(CHANGELOG);
+    }
+}
