@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
-import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
@@ -25,12 +24,9 @@ import java.util.Map;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
-import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
-import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.StringDeserializer;
-import org.apache.kafka.common.serialization.StringSerializer;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -73,11 +69,11 @@ class CanonicalFlowIT {
             up.awaitReady(URI.create("http://127.0.0.1:" + port + "/q/health/ready"));
             HttpApi api = HttpApi.onPort(port);
 
-            // when: a task with one tool call, and somebody who reflects on it as any Kafka client can
+            // when: a task with one tool call, which is worth a reflection
             String taskId = submitTraced(port, "What does notes.txt say?");
             api.awaitEnd(taskId, LIMIT);
             assertOneTrace(sink, taskId);
-            reflect("127.0.0.1:" + kafkaPort, taskId);
+            journal("127.0.0.1:" + kafkaPort, taskId);
 
             // and the same message once more (F-189): accepted, and nothing happens
             assertThat(api.post("/v1/tasks", Map.of("text", "What does notes.txt say?", "id", taskId))
@@ -165,34 +161,6 @@ class CanonicalFlowIT {
         JsonNode chain = api.get("/v1/events/" + eventId + "/chain").json().path("chain");
         chain.forEach(event -> ids.add(event.path("id").asText()));
         return ids;
-    }
-
-    /** Takes the request for a reflection and answers it: what the reflection service will do. */
-    private static void reflect(String kafka, String taskId) throws Exception {
-        Event request = read(
-                        kafka,
-                        TOPICS.reflectionRequests(),
-                        events -> events.stream().anyMatch(event -> taskId.equals(event.taskId())))
-                .stream()
-                .filter(event -> taskId.equals(event.taskId()))
-                .findFirst()
-                .orElseThrow();
-        Event reply = Event.root(
-                        Ids.derived(request.id(), KnownEventType.REFLECTION_COMPLETE, 0),
-                        KnownEventType.REFLECTION_COMPLETE,
-                        Instant.now())
-                .source("cognitive.reflect")
-                .taskId(request.taskId())
-                .sessionId(request.sessionId())
-                .namespace(request.namespace())
-                .correlationId(request.correlationId())
-                .parentEventId(request.parentEventId())
-                .payload(Map.of("factsWritten", 2, "hasEpisode", true, "toolCallsCount", 3, "assessment", "went well"))
-                .build();
-        try (KafkaProducer<String, byte[]> producer = new KafkaProducer<>(
-                Map.of("bootstrap.servers", kafka, "acks", "all"), new StringSerializer(), new ByteArraySerializer())) {
-            producer.send(EventCodec.toRecord(TOPICS.lane(reply.lane()), reply)).get();
-        }
     }
 
     private static List<Event> journal(String kafka, String taskId) throws MalformedEventException {

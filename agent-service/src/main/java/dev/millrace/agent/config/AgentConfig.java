@@ -208,8 +208,8 @@ public interface AgentConfig {
     /** Learning after a task. */
     interface Reflection {
 
-        /** Whether REFLECTION_REQUESTED is sent for completed tasks that are worth it. Needs somebody who answers. */
-        @WithDefault("false")
+        /** Whether REFLECTION_REQUESTED is sent for completed tasks that are worth it. Reflection-service answers. */
+        @WithDefault("true")
         boolean enabled();
     }
 }

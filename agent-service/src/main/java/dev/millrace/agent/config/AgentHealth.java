@@ -1,6 +1,7 @@
 package dev.millrace.agent.config;
 
 import dev.millrace.agent.projection.TaskProjection;
+import dev.millrace.engine.config.MachineHealth;
 import jakarta.enterprise.inject.Produces;
 import org.eclipse.microprofile.health.HealthCheck;
 import org.eclipse.microprofile.health.HealthCheckResponse;
@@ -15,12 +16,7 @@ public class AgentHealth {
     @Produces
     @Readiness
     HealthCheck ready(AgentRuntime runtime) {
-        return () -> runtime.notReady()
-                .map(why -> HealthCheckResponse.named(NAME)
-                        .down()
-                        .withData("waitingFor", why)
-                        .build())
-                .orElseGet(() -> HealthCheckResponse.up(NAME));
+        return MachineHealth.ready(NAME, runtime::notReady);
     }
 
     @Produces
@@ -34,11 +30,6 @@ public class AgentHealth {
     @Produces
     @Liveness
     HealthCheck live(AgentRuntime runtime) {
-        return () -> runtime.fatal()
-                .map(why -> HealthCheckResponse.named(NAME)
-                        .down()
-                        .withData("stoppedBy", why.toString())
-                        .build())
-                .orElseGet(() -> HealthCheckResponse.up(NAME));
+        return MachineHealth.live(NAME, runtime::fatal);
     }
 }

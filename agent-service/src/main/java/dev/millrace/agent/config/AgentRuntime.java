@@ -183,6 +183,7 @@ public final class AgentRuntime implements AutoCloseable {
                     parts.dispatcher(),
                     definitions.agents(),
                     routing,
+                    definitions.memory(),
                     new StreamsTranscripts(runner.streams()),
                     lanes,
                     live,

@@ -17,6 +17,8 @@ import dev.millrace.agent.topology.AdmissionSettings;
 import dev.millrace.agent.topology.Occupancy;
 import dev.millrace.agent.topology.TaskShellSettings;
 import dev.millrace.agent.topology.TaskStreams;
+import dev.millrace.engine.config.LlmConfig;
+import dev.millrace.engine.config.ModelSettings;
 import dev.millrace.engine.config.TopicsConfig;
 import dev.millrace.llm.LanguageModel;
 import dev.millrace.llm.ModelDispatcher;

@@ -1,6 +1,7 @@
 package dev.millrace.agent.kafka;
 
 import dev.millrace.agent.Agents;
+import dev.millrace.agent.MemoryIndex;
 import dev.millrace.agent.ServedTools;
 import dev.millrace.agent.ToolCatalogue;
 import dev.millrace.agent.files.AgentFile;
@@ -27,6 +28,8 @@ public final class Definitions implements AutoCloseable {
     private final ServedTools tools;
     private final AgentRecords records;
     private final DefinitionsReader reader;
+    private final MemoryIndex memory = new MemoryIndex();
+    private final DefinitionsReader memoryReader;
     private final DefinitionsWriter writer;
     private final AgentFolder folder;
 
@@ -46,6 +49,7 @@ public final class Definitions implements AutoCloseable {
         String topic = topics.definitions();
         this.records = new AgentRecords(agents);
         this.reader = new DefinitionsReader(kafka, topic, Map.of(TOOL, tools, AgentRecords.KIND, records));
+        this.memoryReader = new DefinitionsReader(kafka, topics.memory(), memory::of);
         this.writer = new DefinitionsWriter(kafka, topic);
         this.folder = new AgentFolder(files.folder(), agents, writer, files.reload());
     }
@@ -53,11 +57,12 @@ public final class Definitions implements AutoCloseable {
     /** Begins to read and returns at once. Once. */
     public void start() {
         reader.start();
+        memoryReader.start();
     }
 
     /** Waits until what was on the topic at the start has been read; false if that takes longer. */
     public boolean awaitCaughtUp(Duration timeout) throws InterruptedException {
-        return reader.awaitCaughtUp(timeout);
+        return reader.awaitCaughtUp(timeout) && memoryReader.awaitCaughtUp(timeout);
     }
 
     /** After it has caught up: publishes what this instance has to add, and follows its folder from here on. Once. */
@@ -75,6 +80,11 @@ public final class Definitions implements AutoCloseable {
         return agents;
     }
 
+    /** What memory holds. */
+    public MemoryIndex memory() {
+        return memory;
+    }
+
     /** The tools. */
     public ToolCatalogue tools() {
         return tools;
@@ -89,6 +99,7 @@ public final class Definitions implements AutoCloseable {
     public void close() {
         folder.close();
         reader.close();
+        memoryReader.close();
         writer.close();
         requestTopics.close();
     }

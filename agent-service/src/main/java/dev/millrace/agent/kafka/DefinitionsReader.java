@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
@@ -16,11 +17,12 @@ import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.WakeupException;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads the compacted {@code definitions} topic from its beginning and follows it, on a thread of its own, and gives each
+ * Reads a compacted topic, that of definitions or that of memory, from its beginning and follows it, on a thread of its own, and gives each
  * definition to whoever takes its kind. A broker that goes away is waited for.
  */
 public final class DefinitionsReader implements AutoCloseable {
@@ -30,7 +32,8 @@ public final class DefinitionsReader implements AutoCloseable {
     private static final Duration LOOK_AGAIN = Duration.ofSeconds(3);
     private static final Duration PAUSE_AFTER_FAILURE = Duration.ofSeconds(1);
 
-    private final Map<String, DefinitionTaker> takers;
+    private final Function<String, @Nullable DefinitionTaker> takers;
+    private final List<DefinitionTaker> watchers;
     private final CountDownLatch caughtUp = new CountDownLatch(1);
     private final CountDownLatch stopped = new CountDownLatch(1);
     private final KafkaConsumer<byte[], byte[]> consumer;
@@ -46,17 +49,38 @@ public final class DefinitionsReader implements AutoCloseable {
      * @param takers by kind, which is what a key has before its first slash; other kinds are passed over
      */
     public DefinitionsReader(Map<String, Object> kafka, String topic, Map<String, DefinitionTaker> takers) {
+        this(kafka, topic, takers::get, List.copyOf(takers.values()));
+    }
+
+    /**
+     * A reader that has not started.
+     *
+     * @param takers who takes a kind; {@code null} = nobody does
+     */
+    public DefinitionsReader(
+            Map<String, Object> kafka, String topic, Function<String, @Nullable DefinitionTaker> takers) {
+        this(kafka, topic, takers, List.of());
+    }
+
+    private DefinitionsReader(
+            Map<String, Object> kafka,
+            String topic,
+            Function<String, @Nullable DefinitionTaker> takers,
+            List<DefinitionTaker> watchers) {
         Map<String, Object> config = new HashMap<>(kafka);
         config.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, false);
-        config.put(ConsumerConfig.CLIENT_ID_CONFIG, "millrace-agent-definitions");
+        // what a machine writes counts when its transaction does
+        config.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
+        config.put(ConsumerConfig.CLIENT_ID_CONFIG, "millrace-agent-" + topic);
         this.consumer = new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer());
         this.topic = topic;
-        this.takers = Map.copyOf(takers);
+        this.takers = takers;
+        this.watchers = watchers;
     }
 
     /** Starts the thread. Once. */
     public void start() {
-        Thread.ofPlatform().name("definitions").daemon().start(this::run);
+        Thread.ofPlatform().name("read-" + topic).daemon().start(this::run);
     }
 
     /** Waits until what was on the topic at the start has been read; false if that takes longer. */
@@ -100,7 +124,7 @@ public final class DefinitionsReader implements AutoCloseable {
 
     private void lookAgain() {
         if (System.nanoTime() - lookedAt > LOOK_AGAIN.toNanos()) {
-            takers.values().forEach(DefinitionTaker::lookAgain);
+            watchers.forEach(DefinitionTaker::lookAgain);
             lookedAt = System.nanoTime();
         }
     }
@@ -130,7 +154,7 @@ public final class DefinitionsReader implements AutoCloseable {
     private void take(ConsumerRecord<byte[], byte[]> definition) {
         String key = definition.key() == null ? "" : new String(definition.key(), StandardCharsets.UTF_8);
         int slash = key.indexOf('/');
-        DefinitionTaker taker = slash < 0 ? null : takers.get(key.substring(0, slash));
+        DefinitionTaker taker = slash < 0 ? null : takers.apply(key.substring(0, slash));
         if (taker == null) {
             return;
         }

@@ -3,6 +3,7 @@ package dev.millrace.agent.thinker;
 import com.fasterxml.jackson.core.type.TypeReference;
 import dev.millrace.agent.AgentDefinition;
 import dev.millrace.agent.Agents;
+import dev.millrace.agent.MemoryIndex;
 import dev.millrace.agent.ToolRouting;
 import dev.millrace.agent.core.TranscriptEntry;
 import dev.millrace.agent.topology.OutstandingCall;
@@ -20,13 +21,17 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Builds requests to the model. The system prompt comes first and is the same from the first call of a task to its last,
+ * Builds requests to the model. What memory holds is the first user message of the first call of a task, and of no other
+ * one (F-077, F-078). The system prompt comes first and is the same from the first call of a task to its last,
  * tools are in the order of their names, and entries are only ever added at the end, so that a provider's prefix cache holds from one iteration to the next.
  */
 final class Prompts {
 
     /** The tool by which the model asks the person something; the thinker answers to it, no worker sees it. */
     static final String ASK_USER = "ask_user";
+
+    /** The tool that reads what the index of memory names; who does not have it is not shown the index. */
+    private static final String MEMORY_READ = "memory_read";
 
     private static final ToolSpec ASK_USER_SPEC = new ToolSpec(
             ASK_USER,
@@ -44,10 +49,12 @@ final class Prompts {
 
     private final Agents agents;
     private final ToolRouting routing;
+    private final MemoryIndex memory;
 
-    Prompts(Agents agents, ToolRouting routing) {
+    Prompts(Agents agents, ToolRouting routing, MemoryIndex memory) {
         this.agents = agents;
         this.routing = routing;
+        this.memory = memory;
     }
 
     /** The model that a call asks; {@code null} = the default one. */
@@ -66,6 +73,9 @@ final class Prompts {
         transcript.forEach(entry -> messages.add(message(entry)));
         List<ToolSpec> tools = new ArrayList<>();
         routing.visibleTo(call.agent().reference()).forEach(tool -> tools.add(spec(tool)));
+        if (call.iteration() == 1 && tools.stream().anyMatch(tool -> tool.name().equals(MEMORY_READ))) {
+            memory.text(call.namespace()).ifPresent(index -> messages.add(1, new ChatMessage.UserMessage(index)));
+        }
         tools.add(ASK_USER_SPEC);
         return new ModelRequest(
                 call.callId(), model(call), messages, tools, agent.model().temperature(), null);

@@ -1,6 +1,7 @@
 package dev.millrace.agent.thinker;
 
 import dev.millrace.agent.Agents;
+import dev.millrace.agent.MemoryIndex;
 import dev.millrace.agent.ToolRouting;
 import dev.millrace.agent.core.TranscriptEntry;
 import dev.millrace.agent.telemetry.CallSpans;
@@ -46,7 +47,7 @@ public final class Thinker implements ModelCalls<OutstandingCall> {
      */
     public Thinker(Wiring wiring) {
         this.dispatcher = wiring.dispatcher();
-        this.prompts = new Prompts(wiring.agents(), wiring.routing());
+        this.prompts = new Prompts(wiring.agents(), wiring.routing(), wiring.memory());
         this.transcripts = wiring.transcripts();
         this.lanes = wiring.lanes();
         this.agents = wiring.agents();
@@ -61,6 +62,7 @@ public final class Thinker implements ModelCalls<OutstandingCall> {
             ModelDispatcher dispatcher,
             Agents agents,
             ToolRouting routing,
+            MemoryIndex memory,
             Transcripts transcripts,
             LaneProducer lanes,
             LiveText live,

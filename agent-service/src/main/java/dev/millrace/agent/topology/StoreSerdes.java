@@ -4,29 +4,16 @@ import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonSubTypes;
 import com.fasterxml.jackson.annotation.JsonTypeInfo;
-import com.fasterxml.jackson.core.JsonGenerator;
-import com.fasterxml.jackson.core.JsonParser;
-import com.fasterxml.jackson.core.type.TypeReference;
-import com.fasterxml.jackson.databind.DeserializationContext;
 import com.fasterxml.jackson.databind.DeserializationFeature;
-import com.fasterxml.jackson.databind.JsonDeserializer;
-import com.fasterxml.jackson.databind.JsonSerializer;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.SerializerProvider;
 import com.fasterxml.jackson.databind.json.JsonMapper;
-import com.fasterxml.jackson.databind.module.SimpleModule;
 import dev.millrace.agent.core.Plan;
 import dev.millrace.agent.core.TaskState;
 import dev.millrace.agent.core.ToolCall;
 import dev.millrace.agent.core.TranscriptEntry;
 import dev.millrace.engine.JsonSerdes;
 import dev.millrace.schemas.Event;
-import dev.millrace.schemas.EventJson;
-import dev.millrace.schemas.MalformedEventException;
-import java.io.IOException;
-import java.util.Map;
 import org.apache.kafka.common.serialization.Serde;
-import org.jspecify.annotations.Nullable;
 
 /**
  * How the stores keep their values: JSON, with the kind of a state in {@code state}, of a step in {@code step}, and so on.
@@ -41,9 +28,7 @@ final class StoreSerdes {
             .addMixIn(TranscriptEntry.class, EntryKinds.class)
             .addMixIn(ToolCall.Route.class, RouteKinds.class)
             .addMixIn(AdmissionRow.class, AdmissionKinds.class)
-            .addModule(new SimpleModule()
-                    .addSerializer(Event.class, new EventWriter())
-                    .addDeserializer(Event.class, new EventReader()))
+            .addModule(JsonSerdes.events())
             .defaultPropertyInclusion(
                     JsonInclude.Value.construct(JsonInclude.Include.NON_NULL, JsonInclude.Include.ALWAYS))
             .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
@@ -120,24 +105,4 @@ final class StoreSerdes {
         @JsonSubTypes.Type(value = AdmissionRow.Gate.class, name = "gate")
     })
     private interface AdmissionKinds {}
-
-    private static final class EventWriter extends JsonSerializer<Event> {
-        @Override
-        public void serialize(Event event, JsonGenerator out, SerializerProvider provider) throws IOException {
-            provider.defaultSerializeValue(EventJson.toJson(event), out);
-        }
-    }
-
-    private static final class EventReader extends JsonDeserializer<Event> {
-        private static final TypeReference<Map<String, @Nullable Object>> OBJECT = new TypeReference<>() {};
-
-        @Override
-        public Event deserialize(JsonParser in, DeserializationContext context) throws IOException {
-            try {
-                return EventJson.fromJson(in.readValueAs(OBJECT));
-            } catch (MalformedEventException e) {
-                throw new IOException("a stored event is none", e);
-            }
-        }
-    }
 }

@@ -3,6 +3,8 @@ package dev.millrace.agent.config;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.millrace.engine.config.LlmConfig;
+import dev.millrace.engine.config.ModelSettings;
 import dev.millrace.llm.config.LlmSettings;
 import dev.millrace.llm.config.Price;
 import dev.millrace.llm.rates.RateLimit;

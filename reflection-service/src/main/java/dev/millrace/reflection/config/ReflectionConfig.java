@@ -4,6 +4,7 @@ import io.smallrye.config.ConfigMapping;
 import io.smallrye.config.WithDefault;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Optional;
 
 /** What an operator may set for memory and reflection. Every value has a default that works in {@code standalone}. */
 @ConfigMapping(prefix = "millrace.reflection")
@@ -24,4 +25,18 @@ public interface ReflectionConfig {
     /** How many older versions of a document are kept, so that a bad change can be undone. 0 or more. */
     @WithDefault("20")
     int keptVersions();
+
+    /** The model that reflects, by the name that agents use. Absent = the default one (F-102). */
+    Optional<String> model();
+
+    /** How much that model can read, in tokens; what is longer is cut (F-101). At least 1. */
+    @WithDefault("128000")
+    long contextWindow();
+
+    /**
+     * How long model calls that run may go on when the service stops, so that their replies are kept; the rest is made again
+     * after the next start.
+     */
+    @WithDefault("8s")
+    Duration shutdownGrace();
 }

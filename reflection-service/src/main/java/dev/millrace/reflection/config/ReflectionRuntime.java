@@ -1,13 +1,21 @@
 package dev.millrace.reflection.config;
 
+import dev.millrace.engine.LaneProducer;
 import dev.millrace.engine.MachineRunner;
 import dev.millrace.engine.MachineStreams;
+import dev.millrace.engine.StoreReader;
+import dev.millrace.llm.ModelDispatcher;
+import dev.millrace.reflection.thinker.Reflector;
 import dev.millrace.reflection.tools.MemoryToolDefinitions;
 import dev.millrace.reflection.topology.MemorySettings;
 import dev.millrace.reflection.topology.MemoryTopology;
+import dev.millrace.reflection.topology.ReflectionMetrics;
+import dev.millrace.reflection.topology.Stores;
 import dev.millrace.schemas.Topics;
 import dev.millrace.schemas.kafka.ToolPublisher;
 import dev.millrace.schemas.kafka.TopicSettings;
+import java.time.Clock;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -20,15 +28,35 @@ public final class ReflectionRuntime implements AutoCloseable {
 
     private final Map<String, Object> kafka;
     private final Settings settings;
+    private final Parts parts;
+    private final LaneProducer producer;
     private final MachineRunner runner;
 
-    /** What it is told from outside. */
-    public record Settings(TopicSettings topicSettings, MemorySettings memory, MachineStreams.Settings streams) {}
+    /**
+     * What it is told from outside.
+     *
+     * @param shutdownGrace how long model calls that run may go on when it stops; zero = not at all
+     */
+    public record Settings(
+            TopicSettings topicSettings,
+            MemorySettings memory,
+            MachineStreams.Settings streams,
+            Reflector.Model model,
+            Duration shutdownGrace) {}
+
+    /**
+     * What it works with.
+     *
+     * @param dispatcher makes model calls, perhaps for others too; closed with the runtime
+     */
+    public record Parts(ModelDispatcher dispatcher, ReflectionMetrics metrics) {}
 
     /** Not started; {@code kafka} says how to reach the brokers. */
-    public ReflectionRuntime(Map<String, Object> kafka, Settings settings) {
+    public ReflectionRuntime(Map<String, Object> kafka, Settings settings, Parts parts) {
         this.kafka = Map.copyOf(kafka);
         this.settings = settings;
+        this.parts = parts;
+        this.producer = new LaneProducer(kafka, settings.memory().topics(), "millrace-reflection-replies");
         this.runner = new MachineRunner(
                 this.kafka,
                 "reflection-start",
@@ -51,9 +79,16 @@ public final class ReflectionRuntime implements AutoCloseable {
         return runner.fatal();
     }
 
+    /**
+     * Lets model calls that run come to their end within the grace period, while the machine still takes their replies; the
+     * rest is made again after the next start. Then commits and leaves the group.
+     */
     @Override
     public void close() {
+        runner.stopStarting();
+        parts.dispatcher().close(settings.shutdownGrace());
         runner.close();
+        producer.close();
     }
 
     private final class Steps implements MachineRunner.Steps {
@@ -66,7 +101,15 @@ public final class ReflectionRuntime implements AutoCloseable {
 
         @Override
         public MachineStreams machine() {
-            return new MachineStreams(kafka, settings.streams(), MemoryTopology.build(settings.memory()));
+            Reflector reflector = new Reflector(new Reflector.Wiring(
+                    parts.dispatcher(),
+                    new StoreReader<>(runner.streams(), Stores.REFLECTIONS),
+                    producer,
+                    settings.memory().topics().reflectionRequests(),
+                    settings.model(),
+                    Clock.systemUTC()));
+            return new MachineStreams(
+                    kafka, settings.streams(), MemoryTopology.build(settings.memory(), reflector, parts.metrics()));
         }
 
         @Override

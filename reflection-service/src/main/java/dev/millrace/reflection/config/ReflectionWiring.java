@@ -1,11 +1,19 @@
 package dev.millrace.reflection.config;
 
 import dev.millrace.engine.MachineStreams;
+import dev.millrace.engine.config.LlmConfig;
+import dev.millrace.engine.config.MachineHealth;
+import dev.millrace.engine.config.ModelSettings;
 import dev.millrace.engine.config.TopicsConfig;
+import dev.millrace.llm.LanguageModel;
+import dev.millrace.llm.ModelDispatcher;
+import dev.millrace.reflection.thinker.Reflector;
 import dev.millrace.reflection.topology.MemorySettings;
 import dev.millrace.schemas.Topics;
 import dev.millrace.schemas.kafka.ClientSettings;
 import dev.millrace.schemas.kafka.TopicSettings;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.quarkus.arc.DefaultBean;
 import io.quarkus.runtime.ShutdownEvent;
 import io.quarkus.runtime.StartupEvent;
 import jakarta.annotation.Priority;
@@ -16,7 +24,6 @@ import jakarta.interceptor.Interceptor;
 import java.util.List;
 import org.eclipse.microprofile.config.Config;
 import org.eclipse.microprofile.health.HealthCheck;
-import org.eclipse.microprofile.health.HealthCheckResponse;
 import org.eclipse.microprofile.health.Liveness;
 import org.eclipse.microprofile.health.Readiness;
 
@@ -25,9 +32,23 @@ public class ReflectionWiring {
 
     private static final String NAME = "memory-machine";
 
+    /** Only where no other service in this process has one: then both share the same permits. */
+    @Produces
+    @DefaultBean
+    @Singleton
+    ModelDispatcher dispatcher(LanguageModel model, LlmConfig config) {
+        return new ModelDispatcher(model, ModelSettings.of(config).limits());
+    }
+
     @Produces
     @Singleton
-    ReflectionRuntime runtime(TopicsConfig topics, ReflectionConfig config, Config all) {
+    ReflectionRuntime.Parts parts(ModelDispatcher dispatcher, MeterRegistry registry) {
+        return new ReflectionRuntime.Parts(dispatcher, new MicrometerReflectionMetrics(registry));
+    }
+
+    @Produces
+    @Singleton
+    ReflectionRuntime runtime(TopicsConfig topics, ReflectionConfig config, Config all, ReflectionRuntime.Parts parts) {
         MachineStreams.Settings.require("millrace.reflection", config.streamThreads(), config.commitInterval());
         return new ReflectionRuntime(
                 ClientSettings.of(all.getPropertyNames(), name -> all.getOptionalValue(name, String.class)),
@@ -40,29 +61,22 @@ public class ReflectionWiring {
                                 topics.prefix() + "reflection",
                                 config.stateDir(),
                                 config.streamThreads(),
-                                config.commitInterval())));
+                                config.commitInterval()),
+                        new Reflector.Model(config.model().orElse(null), config.contextWindow()),
+                        config.shutdownGrace()),
+                parts);
     }
 
     @Produces
     @Readiness
     HealthCheck memoryReady(ReflectionRuntime runtime) {
-        return () -> runtime.notReady()
-                .map(why -> HealthCheckResponse.named(NAME)
-                        .down()
-                        .withData("waitingFor", why)
-                        .build())
-                .orElseGet(() -> HealthCheckResponse.up(NAME));
+        return MachineHealth.ready(NAME, runtime::notReady);
     }
 
     @Produces
     @Liveness
     HealthCheck memoryLive(ReflectionRuntime runtime) {
-        return () -> runtime.fatal()
-                .map(why -> HealthCheckResponse.named(NAME)
-                        .down()
-                        .withData("stoppedBy", why.toString())
-                        .build())
-                .orElseGet(() -> HealthCheckResponse.up(NAME));
+        return MachineHealth.live(NAME, runtime::fatal);
     }
 
     void start(

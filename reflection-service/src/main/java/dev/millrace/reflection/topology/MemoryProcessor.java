@@ -1,6 +1,8 @@
 package dev.millrace.reflection.topology;
 
+import dev.millrace.engine.ModelCalls;
 import dev.millrace.engine.Outgoing;
+import dev.millrace.engine.OutstandingCalls;
 import dev.millrace.engine.RejectedRecordException;
 import dev.millrace.engine.Sender;
 import dev.millrace.reflection.core.MemoryException;
@@ -11,6 +13,7 @@ import dev.millrace.requests.Request;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.EventSchemas;
+import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
@@ -24,19 +27,26 @@ import org.apache.kafka.streams.processor.api.Record;
 import org.apache.kafka.streams.state.KeyValueStore;
 
 /**
- * The thin shell: reads a request, lets {@code core} work out what follows, and writes documents and replies. All of it is
+ * The thin shell: reads a request or the reply of a model, lets {@code core} work out what follows, and writes
+ * documents, reflections and replies. All of it is
  * in one transaction. Runs on a stream thread, one object per partition.
  */
 final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoing> {
 
     private final MemorySettings settings;
+    private final ModelCalls<ReflectionCall> modelCalls;
+    private final ReflectionMetrics metrics;
     private ProcessorContext<byte[], Outgoing> context;
     private Sender sender;
     private KeyValueStore<String, DocumentRow> documents;
+    private OutstandingCalls<ReflectionCall> calls;
+    private Reflections reflections;
 
     @SuppressWarnings("NullAway.Init") // Kafka Streams calls init before anything else
-    MemoryProcessor(MemorySettings settings) {
+    MemoryProcessor(MemorySettings settings, ModelCalls<ReflectionCall> modelCalls, ReflectionMetrics metrics) {
         this.settings = settings;
+        this.modelCalls = modelCalls;
+        this.metrics = metrics;
     }
 
     /** Also called again on the same object after a transaction was aborted, so everything is made anew. */
@@ -45,10 +55,21 @@ final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoin
         context = processorContext;
         sender = new Sender(context, settings.topics());
         documents = context.getStateStore(Stores.DOCUMENTS);
+        calls = new OutstandingCalls<>(
+                context.getStateStore(Stores.CALLS), ReflectionCall::key, modelCalls, partition());
+        reflections = new Reflections(
+                context.getStateStore(Stores.REFLECTIONS),
+                calls,
+                this::memoryOf,
+                new Reflections.Outlet(sender, settings.topics(), metrics));
+        calls.fenceOff();
     }
 
     @Override
     public void process(Record<byte[], byte[]> incoming) {
+        if (calls.passFence(incoming.headers(), incoming.value())) {
+            return;
+        }
         try {
             Event event = EventCodec.fromRecord(
                     incoming.headers(), incoming.value(), Instant.ofEpochMilli(incoming.timestamp()));
@@ -69,12 +90,21 @@ final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoin
     }
 
     private void take(Event event) throws MalformedEventException {
-        answer(Request.of(event, 1));
+        Instant now = Instant.ofEpochMilli(context.currentSystemTimeMs());
+        boolean ofReflections = sender.origin().topic().equals(settings.topics().reflectionRequests());
+        if (ofReflections && event.type() == KnownEventType.REFLECTION_REQUESTED) {
+            reflections.begin(event, now);
+        } else if (ofReflections && event.type() == KnownEventType.REASON_DONE) {
+            reflections.replied(event, now);
+        } else if (ofReflections && event.type() == KnownEventType.MODEL_CALL_FAILED) {
+            reflections.failed(event);
+        } else {
+            answer(Request.of(event, 1), now);
+        }
     }
 
     /** Runs a call of a memory tool and replies on a lane. */
-    private void answer(Request call) {
-        Instant now = Instant.ofEpochMilli(context.currentSystemTimeMs());
+    private void answer(Request call, Instant now) {
         long started = System.nanoTime();
         Event event = call.event();
         NamespaceDocuments memory = memoryOf(event.namespace());

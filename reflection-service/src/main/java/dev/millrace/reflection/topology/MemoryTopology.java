@@ -1,5 +1,6 @@
 package dev.millrace.reflection.topology;
 
+import dev.millrace.engine.ModelCalls;
 import dev.millrace.engine.Outgoing;
 import dev.millrace.engine.Sender;
 import java.util.Set;
@@ -22,26 +23,32 @@ public final class MemoryTopology {
 
     private MemoryTopology() {}
 
-    /** Builds the topology. */
-    public static Topology build(MemorySettings settings) {
+    /**
+     * Builds the topology.
+     *
+     * @param modelCalls makes the model calls of reflections
+     */
+    public static Topology build(
+            MemorySettings settings, ModelCalls<ReflectionCall> modelCalls, ReflectionMetrics metrics) {
         Topology topology = new Topology();
         topology.addSource(
                 AutoOffsetReset.earliest(),
                 SOURCE,
                 new ByteArrayDeserializer(),
                 new ByteArrayDeserializer(),
-                settings.topics().memoryRequests());
+                settings.topics().memoryRequests(),
+                settings.topics().reflectionRequests());
         topology.addProcessor(
                 PROCESSOR,
                 new ProcessorSupplier<byte[], byte[], byte[], Outgoing>() {
                     @Override
                     public Processor<byte[], byte[], byte[], Outgoing> get() {
-                        return new MemoryProcessor(settings);
+                        return new MemoryProcessor(settings, modelCalls, metrics);
                     }
 
                     @Override
                     public Set<StoreBuilder<?>> stores() {
-                        return Set.of(Stores.documents());
+                        return Set.of(Stores.documents(), Stores.reflections(), Stores.calls());
                     }
                 },
                 SOURCE);

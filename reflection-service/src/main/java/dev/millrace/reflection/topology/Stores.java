@@ -3,6 +3,7 @@ package dev.millrace.reflection.topology;
 import dev.millrace.engine.JsonSerdes;
 import dev.millrace.engine.MachineStreams;
 import dev.millrace.reflection.core.MemoryPath;
+import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Json;
 import java.util.Map;
 import org.apache.kafka.common.config.TopicConfig;
@@ -17,6 +18,11 @@ public final class Stores {
     /** Documents by {@link #documentKey}. */
     public static final String DOCUMENTS = "documents";
 
+    /** Reflections that have not ended, by {@link #reflectionKey}. */
+    public static final String REFLECTIONS = "reflections";
+    /** Their model calls that are out, by {@link ReflectionCall#key()}. */
+    static final String CALLS = "calls";
+
     private static final Map<String, String> CHANGELOG =
             Map.of(TopicConfig.MAX_MESSAGE_BYTES_CONFIG, Integer.toString(MachineStreams.MAX_RECORD_BYTES));
     // stands between the parts of a key; ids hold no control characters
@@ -27,6 +33,24 @@ public final class Stores {
 
     static StoreBuilder<KeyValueStore<String, DocumentRow>> documents() {
         return keyValue(DOCUMENTS, JsonSerdes.of(Json.MAPPER, DocumentRow.class));
+    }
+
+    static StoreBuilder<KeyValueStore<String, ReflectionRow>> reflections() {
+        return keyValue(REFLECTIONS, JsonSerdes.of(JsonSerdes.WITH_EVENTS, ReflectionRow.class));
+    }
+
+    static StoreBuilder<KeyValueStore<String, ReflectionCall>> calls() {
+        return keyValue(CALLS, JsonSerdes.of(JsonSerdes.WITH_EVENTS, ReflectionCall.class));
+    }
+
+    /** The key of the reflection that this event asks for. */
+    static String reflectionKey(Event request) {
+        return reflectionKey(request.namespace(), request.id());
+    }
+
+    /** The key of the reflection that the event of this id asks for. */
+    static String reflectionKey(String namespace, String requestId) {
+        return namespace + SEPARATOR + requestId;
     }
 
     /** The key of a document; those of a namespace lie together, by path. */

@@ -3,7 +3,14 @@ package dev.millrace.reflection.config;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.engine.MachineStreams;
+import dev.millrace.llm.DispatcherLimits;
+import dev.millrace.llm.LanguageModel;
+import dev.millrace.llm.ModelDispatcher;
+import dev.millrace.llm.ModelReply;
+import dev.millrace.llm.ModelRequest;
+import dev.millrace.reflection.thinker.Reflector;
 import dev.millrace.reflection.topology.MemorySettings;
+import dev.millrace.reflection.topology.ReflectionMetrics;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.KnownEventType;
@@ -115,9 +122,39 @@ class MemoryIT {
                                 topics.prefix() + "reflection",
                                 state.resolve(folder),
                                 1,
-                                Duration.ofMillis(20))));
+                                Duration.ofMillis(20)),
+                        new Reflector.Model(null, 128_000),
+                        Duration.ZERO),
+                new ReflectionRuntime.Parts(
+                        new ModelDispatcher(new UnaskedModel(), DispatcherLimits.DEFAULTS), new NoMetrics()));
         runtime.start();
         return runtime;
+    }
+
+    /** No task has ended, so nothing is reflected on. */
+    private static final class UnaskedModel implements LanguageModel {
+        @Override
+        public ModelReply chat(ModelRequest request) {
+            throw new AssertionError("expected no model call, found " + request.callId());
+        }
+
+        @Override
+        public String name() {
+            return "unasked";
+        }
+
+        @Override
+        public String description() {
+            return "answers nothing";
+        }
+    }
+
+    private static final class NoMetrics implements ReflectionMetrics {
+        @Override
+        public void completed() {}
+
+        @Override
+        public void failed() {}
     }
 
     private static void awaitReady(ReflectionRuntime runtime) {

@@ -30,6 +30,7 @@ final class TestMemory implements AutoCloseable {
     static final Instant START = Instant.parse("2026-11-21T12:00:00Z");
 
     final TopologyTestDriver driver;
+    final RecordedCalls calls = new RecordedCalls();
     private final TestOutputTopic<String, byte[]> documents;
 
     TestMemory(Path stateDir, int keptVersions) {
@@ -42,7 +43,9 @@ final class TestMemory implements AutoCloseable {
         config.put(StreamsConfig.BOOTSTRAP_SERVERS_CONFIG, "unused:1");
         config.put(StreamsConfig.STATE_DIR_CONFIG, stateDir.toString());
         driver = new TopologyTestDriver(
-                MemoryTopology.build(new MemorySettings(TOPICS, partitions, keptVersions)), config, START);
+                MemoryTopology.build(new MemorySettings(TOPICS, partitions, keptVersions), calls, new NoMetrics()),
+                config,
+                START);
         documents = driver.createOutputTopic(TOPICS.memory(), new StringDeserializer(), new ByteArrayDeserializer());
     }
 
@@ -64,11 +67,24 @@ final class TestMemory implements AutoCloseable {
                         "unread".getBytes(StandardCharsets.UTF_8), encoded.value(), encoded.headers(), START));
     }
 
-    /** Replies since the last time. */
+    /** Sends what is about reflections. */
+    void reflect(Event event) {
+        sendRaw(EventCodec.toRecord(TOPICS.reflectionRequests(), event));
+    }
+
+    /** Replies to calls since the last time. */
     List<Event> replies() {
+        return events(Segment.TOOL);
+    }
+
+    /** What has come of reflections since the last time. */
+    List<Event> completions() {
+        return events(Segment.COGNITIVE);
+    }
+
+    private List<Event> events(Segment lane) {
         List<Event> events = new ArrayList<>();
-        for (TestRecord<byte[], byte[]> reply :
-                output(TOPICS.lane(Segment.TOOL)).readRecordsToList()) {
+        for (TestRecord<byte[], byte[]> reply : output(TOPICS.lane(lane)).readRecordsToList()) {
             try {
                 events.add(EventCodec.fromRecord(reply.headers(), reply.value(), START));
             } catch (MalformedEventException e) {
@@ -93,6 +109,14 @@ final class TestMemory implements AutoCloseable {
 
     TestOutputTopic<byte[], byte[]> output(String topic) {
         return driver.createOutputTopic(topic, new ByteArrayDeserializer(), new ByteArrayDeserializer());
+    }
+
+    private static final class NoMetrics implements ReflectionMetrics {
+        @Override
+        public void completed() {}
+
+        @Override
+        public void failed() {}
     }
 
     @Override

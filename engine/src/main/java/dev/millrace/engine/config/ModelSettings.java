@@ -1,4 +1,4 @@
-package dev.millrace.agent.config;
+package dev.millrace.engine.config;
 
 import dev.millrace.llm.DispatcherLimits;
 import dev.millrace.llm.config.LlmSettings;
@@ -9,12 +9,12 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /** The configuration of language models in the llm module's words. */
-final class ModelSettings {
+public final class ModelSettings {
 
     private ModelSettings() {}
 
     /** Fails with a message that names the key if a value is no good. */
-    static LlmSettings of(LlmConfig config) {
+    public static LlmSettings of(LlmConfig config) {
         return new LlmSettings(
                 config.defaultModel().orElse(null),
                 config.models().entrySet().stream()

@@ -1,4 +1,4 @@
-package dev.millrace.agent.config;
+package dev.millrace.engine.config;
 
 import io.smallrye.config.ConfigMapping;
 import io.smallrye.config.WithDefault;

@@ -1,0 +1,12 @@
+package dev.millrace.reflection.core;
+
+/** How a document is shown that has not been read yet (F-079). */
+public final class MemoryIndex {
+
+    private MemoryIndex() {}
+
+    /** {@code - <path> (<size>): <summary>}. */
+    public static String line(String path, long bytes, String summary) {
+        return "- " + path + " (" + Markdown.shownSize(bytes) + "): " + summary;
+    }
+}

@@ -1,0 +1,218 @@
+package dev.millrace.reflection.thinker;
+
+import dev.millrace.engine.LaneProducer;
+import dev.millrace.engine.ModelCalls;
+import dev.millrace.engine.StoreReader;
+import dev.millrace.llm.ChatMessage;
+import dev.millrace.llm.ModelCall;
+import dev.millrace.llm.ModelDispatcher;
+import dev.millrace.llm.ModelOutcome;
+import dev.millrace.llm.ModelReply;
+import dev.millrace.llm.ModelRequest;
+import dev.millrace.llm.ToolCallRequest;
+import dev.millrace.llm.ToolSpec;
+import dev.millrace.reflection.core.Reflection;
+import dev.millrace.reflection.core.ReflectionPrompt;
+import dev.millrace.reflection.tools.MemoryToolDefinitions;
+import dev.millrace.reflection.topology.ReflectionCall;
+import dev.millrace.reflection.topology.ReflectionRow;
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.Json;
+import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.MalformedEventException;
+import java.nio.charset.StandardCharsets;
+import java.time.Clock;
+import java.time.Instant;
+import java.time.YearMonth;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Makes model calls of reflections (B.6): waits for a permit like any other call, after those of tasks; builds the request
+ * from the reflection's row, asks, and puts the reply where the memory machine reads it.
+ */
+public final class Reflector implements ModelCalls<ReflectionCall> {
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(Reflector.class);
+    private static final List<ToolSpec> TOOLS = MemoryToolDefinitions.all().stream()
+            .filter(tool -> Reflection.offers(tool.name()))
+            .map(tool -> new ToolSpec(tool.name(), tool.description(), tool.parameters()))
+            .toList();
+
+    private final Wiring wiring;
+
+    /**
+     * What it works with.
+     *
+     * @param rows reads the store of reflections
+     * @param topic the topic that replies and fences are put on
+     */
+    public record Wiring(
+            ModelDispatcher dispatcher,
+            StoreReader<ReflectionRow> rows,
+            LaneProducer producer,
+            String topic,
+            Model model,
+            Clock clock) {}
+
+    /**
+     * Which model reflects.
+     *
+     * @param name as agents name one; {@code null} = the default one (F-102)
+     * @param contextWindow what it can read, in tokens
+     */
+    public record Model(@Nullable String name, long contextWindow) {
+        public Model {
+            if (contextWindow < 1) {
+                throw new IllegalArgumentException(
+                        "millrace.reflection.context-window: expected 1 or more, found " + contextWindow);
+            }
+        }
+    }
+
+    public Reflector(Wiring wiring) {
+        this.wiring = wiring;
+    }
+
+    @Override
+    public void request(int partition, ReflectionCall call) {
+        wiring.dispatcher()
+                .submit(new ModelCall(
+                        call.key(),
+                        call.request().effectivePriority(),
+                        call.requestedAtMs(),
+                        () -> build(partition, call),
+                        outcome -> answer(call, outcome)));
+    }
+
+    @Override
+    public void fence(int partition, String value) {
+        wiring.producer().mark(wiring.topic(), partition, FENCE, value);
+    }
+
+    @Override
+    public void settle(ReflectionCall call) {
+        wiring.dispatcher().cancel(call.key());
+    }
+
+    private ModelRequest build(int partition, ReflectionCall call) throws InterruptedException {
+        Optional<ReflectionRow> row = wiring.rows()
+                .read(
+                        partition,
+                        store -> Optional.ofNullable(store.get(call.reflectionKey()))
+                                .filter(found -> found.awaiting().equals(call.callId())));
+        if (row.isEmpty()) {
+            wiring.dispatcher().cancel(call.key());
+            throw new InterruptedException("the reflection has moved to another instance");
+        }
+        String month = YearMonth.from(call.request().timestamp().atZone(ZoneOffset.UTC))
+                .toString();
+        return new ModelRequest(
+                call.callId(),
+                wiring.model().name(),
+                messages(row.get().reflection(), month, wiring.model().contextWindow()),
+                TOOLS);
+    }
+
+    static List<ChatMessage> messages(Reflection reflection, String month, long contextWindow) {
+        ReflectionPrompt.Shown shown = ReflectionPrompt.of(reflection, month, contextWindow);
+        List<ChatMessage> messages = new ArrayList<>();
+        messages.add(new ChatMessage.SystemMessage(ReflectionPrompt.system()));
+        messages.add(new ChatMessage.UserMessage(shown.task()));
+        for (Reflection.Round round : shown.rounds()) {
+            messages.add(new ChatMessage.AssistantMessage(
+                    round.text(),
+                    round.calls().stream()
+                            .map(call ->
+                                    new ToolCallRequest(call.toolCallId(), call.toolName(), object(call.arguments())))
+                            .toList()));
+            round.calls()
+                    .forEach(call -> messages.add(new ChatMessage.ToolMessage(
+                            call.toolCallId(), call.toolName(), call.result(), call.failed())));
+        }
+        return messages;
+    }
+
+    private void answer(ReflectionCall call, ModelOutcome outcome) {
+        Instant now = wiring.clock().instant();
+        try {
+            if (!send(reply(call, outcome, now))) {
+                send(failed(call, "bad_response", "The model's reply is larger than a record may be", now));
+            }
+        } catch (InterruptedException e) {
+            LOGGER.atInfo()
+                    .addKeyValue("callId", call.callId())
+                    .log("Stopped before a reply was on its topic; the call is made again after the start");
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private boolean send(Event reply) throws InterruptedException {
+        return wiring.producer().send(wiring.topic(), reply.namespace(), reply);
+    }
+
+    private static Event reply(ReflectionCall call, ModelOutcome outcome, Instant now) {
+        return switch (outcome) {
+            case ModelOutcome.Replied replied -> {
+                ModelReply said = replied.reply();
+                Map<String, @Nullable Object> payload = new LinkedHashMap<>();
+                payload.put("callId", call.callId());
+                payload.put("response", said.text());
+                payload.put(
+                        "toolCalls",
+                        said.toolCalls().stream().map(Reflector::toolCall).toList());
+                payload.put("model", said.model());
+                payload.put("finishReason", said.finishReason().wireName());
+                payload.put("usage", usage(said.usage()));
+                yield call.reply(KnownEventType.REASON_DONE, now)
+                        .payload(payload)
+                        .build();
+            }
+            case ModelOutcome.Failed failed ->
+                failed(
+                        call,
+                        failed.error().code().wireName(),
+                        String.valueOf(failed.error().getMessage()),
+                        now);
+        };
+    }
+
+    private static Event failed(ReflectionCall call, String code, String error, Instant now) {
+        return call.reply(KnownEventType.MODEL_CALL_FAILED, now)
+                .payload(Map.of("callId", call.callId(), "code", code, "error", error))
+                .build();
+    }
+
+    private static Map<String, @Nullable Object> toolCall(ToolCallRequest call) {
+        Map<String, @Nullable Object> json = new LinkedHashMap<>();
+        json.put("toolCallId", call.toolCallId());
+        json.put("toolName", call.toolName());
+        json.put("arguments", call.arguments());
+        return json;
+    }
+
+    private static Map<String, Object> usage(ModelReply.Usage usage) {
+        Map<String, Object> json = new LinkedHashMap<>();
+        json.put("inputTokens", usage.inputTokens());
+        json.put("outputTokens", usage.outputTokens());
+        if (usage.costMicros() != null) {
+            json.put("costMicros", usage.costMicros());
+        }
+        return json;
+    }
+
+    private static Map<String, @Nullable Object> object(String json) {
+        try {
+            return Json.readObject(json.getBytes(StandardCharsets.UTF_8));
+        } catch (MalformedEventException e) {
+            throw new IllegalStateException("arguments in a reflection are no JSON object", e);
+        }
+    }
+}

@@ -1,0 +1,213 @@
+package dev.millrace.reflection.topology;
+
+import dev.millrace.engine.OutstandingCalls;
+import dev.millrace.engine.Sender;
+import dev.millrace.reflection.core.MemoryException;
+import dev.millrace.reflection.core.MemoryTools;
+import dev.millrace.reflection.core.Reflection;
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.Json;
+import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.Topics;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Function;
+import org.apache.kafka.streams.state.KeyValueStore;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Moves reflections: begins them, takes replies of the model, carries out its tool calls, ends them. A round is written with
+ * all that it changed, so that a crash continues and does not start over. For one stream thread.
+ */
+final class Reflections {
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(Reflections.class);
+
+    private final KeyValueStore<String, ReflectionRow> rows;
+    private final OutstandingCalls<ReflectionCall> calls;
+    private final Function<String, NamespaceDocuments> memory;
+    private final Outlet outlet;
+
+    /** Where what has ended goes. */
+    record Outlet(Sender sender, Topics topics, ReflectionMetrics metrics) {}
+
+    /**
+     * The reflections of one partition.
+     *
+     * @param memory the documents of a namespace
+     */
+    Reflections(
+            KeyValueStore<String, ReflectionRow> rows,
+            OutstandingCalls<ReflectionCall> calls,
+            Function<String, NamespaceDocuments> memory,
+            Outlet outlet) {
+        this.rows = rows;
+        this.calls = calls;
+        this.memory = memory;
+        this.outlet = outlet;
+    }
+
+    /** REFLECTION_REQUESTED. A second one with the same id does nothing while the first one runs. */
+    void begin(Event request, Instant now) {
+        Event bare = request.toBuilder().payload(Map.of()).build();
+        String key = Stores.reflectionKey(bare);
+        if (rows.get(key) != null) {
+            return;
+        }
+        Reflection reflection = Reflection.begin(
+                Objects.requireNonNullElse(request.text("input"), ""),
+                request.text("response"),
+                number(request.payload(), "iterations"),
+                number(request.payload(), "actionsCount"),
+                memory.apply(request.namespace()));
+        ReflectionCall call = ReflectionCall.of(bare, 1, now.toEpochMilli());
+        rows.put(key, new ReflectionRow(bare, reflection, call.callId(), 0, 0, null));
+        calls.request(call);
+    }
+
+    /** REASON_DONE. A reply that nobody waits for does nothing. */
+    void replied(Event reply, Instant now) {
+        ReflectionRow row = settle(reply);
+        if (row == null) {
+            return;
+        }
+        Map<?, ?> usage = reply.payload().get("usage") instanceof Map<?, ?> used ? used : Map.of();
+        ReflectionRow paid = row.using(
+                number(usage, "inputTokens"),
+                number(usage, "outputTokens"),
+                usage.get("costMicros") instanceof Number micros ? Long.valueOf(micros.longValue()) : null);
+        String text = reply.text("response");
+        List<Map<?, ?>> wanted = toolCalls(reply);
+        if (wanted.isEmpty()) {
+            end(paid, paid.reflection(), text == null ? "" : text, now);
+            return;
+        }
+        Reflection next = carryOut(paid, text, wanted, now);
+        if (next.isExhausted()) {
+            end(paid, next, Reflection.MAX_ROUNDS_REACHED, now);
+            return;
+        }
+        ReflectionCall call = ReflectionCall.of(paid.request(), next.rounds().size() + 1, now.toEpochMilli());
+        rows.put(Stores.reflectionKey(paid.request()), paid.with(next, call.callId()));
+        calls.request(call);
+    }
+
+    /** MODEL_CALL_FAILED: what has been written stays, and nobody else hears of it (F-099). */
+    void failed(Event reply) {
+        ReflectionRow row = settle(reply);
+        if (row == null) {
+            return;
+        }
+        rows.delete(Stores.reflectionKey(row.request()));
+        outlet.metrics().failed();
+        LOGGER.atWarn()
+                .addKeyValue("taskId", row.request().taskId())
+                .addKeyValue("callId", row.awaiting())
+                .addKeyValue("errorCode", reply.text("code"))
+                .addKeyValue("rounds", row.reflection().rounds().size())
+                .log("A reflection was given up, since the model did not answer; its task is as it was");
+    }
+
+    /** The row that waits for this reply; {@code null} = none does. */
+    private @Nullable ReflectionRow settle(Event reply) {
+        String callId = reply.text("callId");
+        // the parent of a reply is the request, whose key the row has
+        String requestId = reply.parentEventId();
+        if (callId == null || requestId == null) {
+            return null;
+        }
+        ReflectionRow row = rows.get(Stores.reflectionKey(reply.namespace(), requestId));
+        if (row == null || !row.awaiting().equals(callId)) {
+            return null;
+        }
+        calls.settle(Event.qualified(reply.namespace(), callId));
+        return row;
+    }
+
+    private Reflection carryOut(ReflectionRow row, @Nullable String text, List<Map<?, ?>> wanted, Instant now) {
+        NamespaceDocuments documents = memory.apply(row.request().namespace());
+        List<Reflection.Call> done = new ArrayList<>();
+        List<MemoryTools.Change> changes = new ArrayList<>();
+        for (Map<?, ?> call : wanted) {
+            String tool = String.valueOf(call.get("toolName"));
+            Map<String, @Nullable Object> arguments = arguments(call);
+            String result;
+            boolean failed = false;
+            try {
+                MemoryTools.Outcome outcome = Reflection.call(tool, arguments, documents);
+                MemoryTools.Change change = outcome.change();
+                if (change != null) {
+                    documents.write(
+                            change.path(),
+                            change.content(),
+                            new NamespaceDocuments.Author(
+                                    "reflection " + row.request().taskId(), row.awaiting() + '/' + done.size(), now));
+                    changes.add(change);
+                }
+                result = Json.writeText(outcome.result());
+            } catch (MemoryException e) {
+                result = "Error: " + e.getMessage();
+                failed = true;
+            }
+            done.add(new Reflection.Call(
+                    String.valueOf(call.get("toolCallId")), tool, Json.writeText(arguments), result, failed));
+        }
+        return row.reflection().after(new Reflection.Round(text, done), changes);
+    }
+
+    private void end(ReflectionRow row, Reflection reflection, String assessment, Instant now) {
+        rows.delete(Stores.reflectionKey(row.request()));
+        Map<String, Object> usage = new LinkedHashMap<>();
+        usage.put("inputTokens", row.inputTokens());
+        usage.put("outputTokens", row.outputTokens());
+        if (row.costMicros() != null) {
+            usage.put("costMicros", row.costMicros());
+        }
+        Map<String, @Nullable Object> payload = new LinkedHashMap<>();
+        payload.put("factsWritten", reflection.factsWritten());
+        payload.put("hasEpisode", reflection.hasEpisode());
+        payload.put("toolCallsCount", reflection.toolCallsCount());
+        payload.put("assessment", assessment);
+        payload.put("usage", usage);
+        Event complete = row.request()
+                .derive(KnownEventType.REFLECTION_COMPLETE, 0, now)
+                .source("cognitive.reflect")
+                // caused by what was reflected on, as in the canonical flow (F-054)
+                .parentEventId(Objects.requireNonNullElse(
+                        row.request().parentEventId(), row.request().id()))
+                .payload(payload)
+                .build();
+        outlet.sender().send(outlet.topics().lane(complete.lane()), complete.sessionKey(), complete, now, Map.of());
+        outlet.metrics().completed();
+    }
+
+    private static List<Map<?, ?>> toolCalls(Event reply) {
+        List<Map<?, ?>> calls = new ArrayList<>();
+        if (reply.payload().get("toolCalls") instanceof List<?> list) {
+            for (Object call : list) {
+                if (call instanceof Map<?, ?> one) {
+                    calls.add(one);
+                }
+            }
+        }
+        return calls;
+    }
+
+    private static Map<String, @Nullable Object> arguments(Map<?, ?> call) {
+        Map<String, @Nullable Object> arguments = new LinkedHashMap<>();
+        if (call.get("arguments") instanceof Map<?, ?> given) {
+            given.forEach((name, value) -> arguments.put(String.valueOf(name), value));
+        }
+        return arguments;
+    }
+
+    private static long number(Map<?, ?> json, String name) {
+        return json.get(name) instanceof Number number ? number.longValue() : 0;
+    }
+}

@@ -1,0 +1,95 @@
+package dev.millrace.reflection.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+class ReflectionPromptTest {
+
+    private final SortedMap<MemoryPath, String> documents = new TreeMap<>();
+
+    @Test
+    @DisplayName("F-094, F-095: all facts are preloaded, and of episodes the index, the newest first and cut")
+    void shouldPreloadMemory() {
+        documents.put(new MemoryPath("facts/user.md"), "# User\nAda");
+        for (int month = 1; month <= 60; month++) {
+            documents.put(
+                    new MemoryPath(String.format("episodes/%d-%02d.md", 2020 + month / 12, month % 12 + 1)),
+                    "> Summary: " + "s".repeat(300) + "\nunread");
+        }
+
+        String memory = begin().memory();
+
+        assertThat(memory).contains("### facts/user.md\n\n# User\nAda").doesNotContain("unread");
+        String index = memory.substring(memory.indexOf("- episodes/"));
+        assertThat(index).startsWith("- episodes/2025-01.md (").hasSizeBetween(9_000, 10_000);
+        assertThat(index.lines().toList()).isSortedAccordingTo(java.util.Comparator.reverseOrder());
+    }
+
+    @Test
+    void shouldSayWhenMemoryIsEmpty() {
+        assertThat(begin().memory()).contains("(none yet)");
+    }
+
+    @Test
+    @DisplayName("F-101: the oldest rounds are dropped first, each with its results, and one is always kept")
+    void shouldTrimToTheWindow() {
+        Reflection reflection = begin();
+        for (int i = 1; i <= 4; i++) {
+            reflection = reflection.after(round(i, "x".repeat(1_000)), List.of());
+        }
+        int fixed = ReflectionPrompt.system().length() + all(reflection).task().length();
+        long windowForTwo = (long) Math.ceil((fixed + 2 * 1_030) / (0.6 * 4));
+
+        ReflectionPrompt.Shown shown = ReflectionPrompt.of(reflection, "2026-11", windowForTwo);
+
+        assertThat(shown.task()).isEqualTo(all(reflection).task());
+        assertThat(shown.rounds()).extracting(Reflection.Round::text).containsExactly("round 3", "round 4");
+        assertThat(ReflectionPrompt.of(reflection, "2026-11", 1).rounds())
+                .extracting(Reflection.Round::text)
+                .containsExactly("round 4");
+        assertThat(ReflectionPrompt.of(reflection, "2026-11", 1).task())
+                .startsWith("[Reflection]")
+                .hasSize(200);
+    }
+
+    @Test
+    @DisplayName("F-096: after five rounds the model is not asked again")
+    void shouldEndAfterFiveRounds() {
+        Reflection reflection = begin();
+        for (int i = 1; i <= 4; i++) {
+            reflection = reflection.after(round(i, "{}"), List.of());
+        }
+
+        assertThat(reflection.isExhausted()).isFalse();
+        assertThat(reflection.after(round(5, "{}"), List.of()).isExhausted()).isTrue();
+    }
+
+    private Reflection begin() {
+        return Reflection.begin("remember me", "I will", 2, 3, new Documents() {
+            @Override
+            public @Nullable String content(MemoryPath path) {
+                return documents.get(path);
+            }
+
+            @Override
+            public SortedMap<MemoryPath, String> all() {
+                return documents;
+            }
+        });
+    }
+
+    private static ReflectionPrompt.Shown all(Reflection reflection) {
+        return ReflectionPrompt.of(reflection, "2026-11", 1_000_000);
+    }
+
+    private static Reflection.Round round(int number, String result) {
+        return new Reflection.Round(
+                "round " + number, List.of(new Reflection.Call("c" + number, "memory_read", "{}", result, false)));
+    }
+}

@@ -1,0 +1,185 @@
+package dev.millrace.reflection.topology;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.EventSchemas;
+import dev.millrace.schemas.KnownEventType;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ReflectionTopologyTest {
+
+    @TempDir
+    Path stateDir;
+
+    private @Nullable TestMemory begun;
+
+    @BeforeEach
+    void begin() {
+        begun = new TestMemory(stateDir, 2);
+    }
+
+    @AfterEach
+    void stop() {
+        memory().close();
+    }
+
+    @Test
+    @DisplayName("X-03: a reflection writes memory itself and ends with all four fields, and with what it used")
+    void shouldReflect() {
+        memory().reflect(request());
+        reply(Map.of("path", "facts/user.md", "content", "# User\nAda"), "memory_write");
+        reply(Map.of("path", "episodes/2026-11.md", "entry", "- met Ada"), "memory_append");
+        reply(Map.of("path", "../x"), "memory_read");
+        answer("Ada told me her name.");
+
+        assertThat(memory().completions()).singleElement().satisfies(complete -> {
+            assertThat(EventSchemas.problems(complete)).isEmpty();
+            assertThat(complete.taskId()).isEqualTo("t1");
+            assertThat(complete.parentEventId()).isEqualTo("r1");
+            assertThat(complete.payload())
+                    .containsEntry("factsWritten", 1)
+                    .containsEntry("hasEpisode", true)
+                    .containsEntry("toolCallsCount", 3)
+                    .containsEntry("assessment", "Ada told me her name.")
+                    .containsEntry("usage", Map.of("inputTokens", 12, "outputTokens", 8));
+        });
+        assertThat(memory().documents())
+                .extracting(document -> document.key())
+                .containsExactly("default/facts/user.md", "default/episodes/2026-11.md");
+        assertThat(memory().calls.requested)
+                .extracting(ReflectionCall::callId)
+                .doesNotHaveDuplicates()
+                .hasSize(4);
+        assertThat(memory().driver.getKeyValueStore(Stores.REFLECTIONS).all().hasNext())
+                .isFalse();
+        assertThat(memory().driver.getKeyValueStore(Stores.CALLS).all().hasNext())
+                .isFalse();
+    }
+
+    @Test
+    @DisplayName("F-101: five rounds of tool calls are the end")
+    void shouldEndAfterFiveRounds() {
+        memory().reflect(request());
+        for (int i = 0; i < 5; i++) {
+            reply(Map.of("path", "facts/user.md", "entry", "- " + i), "memory_append");
+        }
+
+        assertThat(memory().calls.requested).hasSize(5);
+        assertThat(memory().completions())
+                .singleElement()
+                .satisfies(complete -> assertThat(complete.payload())
+                        .containsEntry("assessment", "Max reflection rounds reached")
+                        .containsEntry("factsWritten", 5)
+                        .containsEntry("hasEpisode", false));
+    }
+
+    @Test
+    @DisplayName("F-099: a model that fails ends the reflection, and nobody else hears of it")
+    void shouldGiveUpWithoutATrace() {
+        memory().reflect(request());
+        reply(Map.of("path", "facts/user.md", "content", "Ada"), "memory_write");
+        ReflectionCall call = memory().calls.requested.getLast();
+        memory().reflect(call.reply(KnownEventType.MODEL_CALL_FAILED, TestMemory.START)
+                .payload(Map.of("callId", call.callId(), "code", "model_unavailable", "error", "away"))
+                .build());
+
+        assertThat(memory().completions()).isEmpty();
+        assertThat(memory().deadLetters()).isEmpty();
+        assertThat(memory().documents()).hasSize(1);
+        assertThat(memory().driver.getKeyValueStore(Stores.REFLECTIONS).all().hasNext())
+                .isFalse();
+        assertThat(memory().driver.getKeyValueStore(Stores.CALLS).all().hasNext())
+                .isFalse();
+    }
+
+    @Test
+    @DisplayName("a doubled request, a doubled reply and a reply to an earlier round change nothing")
+    void shouldTakeEachOnce() {
+        memory().reflect(request());
+        memory().reflect(request());
+        ReflectionCall first = memory().calls.requested.getFirst();
+        Event reply = replyTo(first, Map.of("path", "facts/user.md", "entry", "- once"), "memory_append");
+        memory().reflect(reply);
+        memory().reflect(reply);
+
+        assertThat(memory().calls.requested).hasSize(2);
+        assertThat(memory().documents()).hasSize(1);
+    }
+
+    @Test
+    @DisplayName("F-097: there is no memory_list in a reflection, and no other tool")
+    void shouldRefuseOtherTools() {
+        memory().reflect(request());
+        reply(Map.of(), "memory_list");
+
+        ReflectionRow row = memory().driver
+                .<String, ReflectionRow>getKeyValueStore(Stores.REFLECTIONS)
+                .get(Stores.reflectionKey("default", "r1"));
+        assertThat(row.reflection().rounds().getFirst().calls()).singleElement().satisfies(call -> {
+            assertThat(call.failed()).isTrue();
+            assertThat(call.result()).isEqualTo("Error: Tool \"memory_list\" is not available in a reflection");
+        });
+    }
+
+    private TestMemory memory() {
+        if (begun == null) {
+            throw new IllegalStateException("not begun");
+        }
+        return begun;
+    }
+
+    private static Event request() {
+        return Event.root("r1", KnownEventType.REFLECTION_REQUESTED, TestMemory.START)
+                .source("agent")
+                .taskId("t1")
+                .sessionId("s1")
+                .payload(Map.of(
+                        "taskId",
+                        "t1",
+                        "input",
+                        "I am Ada",
+                        "response",
+                        "Hello Ada",
+                        "iterations",
+                        2,
+                        "actionsCount",
+                        1))
+                .build();
+    }
+
+    private void reply(Map<String, Object> arguments, String tool) {
+        memory().reflect(replyTo(memory().calls.requested.getLast(), arguments, tool));
+    }
+
+    private static Event replyTo(ReflectionCall call, Map<String, Object> arguments, String tool) {
+        return reply(call, null, List.of(Map.of("toolCallId", "p1", "toolName", tool, "arguments", arguments)));
+    }
+
+    private void answer(String text) {
+        memory().reflect(reply(memory().calls.requested.getLast(), text, List.of()));
+    }
+
+    private static Event reply(ReflectionCall call, @Nullable String text, List<Map<String, Object>> calls) {
+        Map<String, @Nullable Object> payload = new LinkedHashMap<>();
+        payload.put("callId", call.callId());
+        payload.put("response", text);
+        payload.put("toolCalls", new ArrayList<>(calls));
+        payload.put("model", "test");
+        payload.put("finishReason", "stop");
+        payload.put("usage", Map.of("inputTokens", 3, "outputTokens", 2));
+        return call.reply(KnownEventType.REASON_DONE, TestMemory.START)
+                .payload(payload)
+                .build();
+    }
+}
