@@ -36,9 +36,20 @@ public record AgentDefinition(
      *
      * @param name which model; {@code null} = the default one
      * @param temperature 0 to 2; {@code null} = the provider's own
+     * @param fallback the model that is asked if that one fails for good; {@code null} = the one that is configured for it
+     * @param output JSON Schema of the object that its final answers are; {@code null} = free text
      */
     public record ModelChoice(
-            @Nullable String name, @Nullable Double temperature) {}
+            @Nullable String name,
+            @Nullable Double temperature,
+            @Nullable String fallback,
+            @Nullable Map<String, @Nullable Object> output) {
+
+        /** Free text, and no fallback of the agent's own. */
+        public ModelChoice(@Nullable String name, @Nullable Double temperature) {
+            this(name, temperature, null, null);
+        }
+    }
 
     /**
      * How an agent works on a task.

@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param listener takes the reply while it comes; null = nobody does, and the model is asked for a whole reply
  * @param model what the request will name, as far as that is known before it is built; null = the default model. Decides
  *     whose rate limit the call waits for; if it turns out to be another one, it waits for that
+ * @param review looks at the reply before it counts
  */
 public record ModelCall(
         String callId,
@@ -26,9 +27,10 @@ public record ModelCall(
         Callable<ModelRequest> request,
         Consumer<ModelOutcome> completion,
         @Nullable StreamListener listener,
-        @Nullable String model) {
+        @Nullable String model,
+        ReplyReview review) {
 
-    /** A call to the default model, as far as is known. */
+    /** A call to the default model, as far as is known, whose reply is taken as it is. */
     public ModelCall(
             String callId,
             int effectivePriority,
@@ -36,7 +38,7 @@ public record ModelCall(
             Callable<ModelRequest> request,
             Consumer<ModelOutcome> completion,
             @Nullable StreamListener listener) {
-        this(callId, effectivePriority, arrival, request, completion, listener, null);
+        this(callId, effectivePriority, arrival, request, completion, listener, null, ReplyReview.NONE);
     }
 
     /** A call whose reply is awaited as a whole. */
@@ -46,11 +48,16 @@ public record ModelCall(
             long arrival,
             Callable<ModelRequest> request,
             Consumer<ModelOutcome> completion) {
-        this(callId, effectivePriority, arrival, request, completion, null, null);
+        this(callId, effectivePriority, arrival, request, completion, null);
     }
 
     /** The same call, of which is known that it will ask this model; null = the default one. */
     public ModelCall asking(@Nullable String expected) {
-        return new ModelCall(callId, effectivePriority, arrival, request, completion, listener, expected);
+        return new ModelCall(callId, effectivePriority, arrival, request, completion, listener, expected, review);
+    }
+
+    /** The same call with this review of its reply. */
+    public ModelCall reviewedBy(ReplyReview other) {
+        return new ModelCall(callId, effectivePriority, arrival, request, completion, listener, model, other);
     }
 }

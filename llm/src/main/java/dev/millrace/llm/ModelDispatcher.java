@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -296,19 +297,9 @@ public final class ModelDispatcher implements AutoCloseable {
 
     private Turn turn(QueuedCall entry) {
         try {
-            ModelRequest request = entry.call.request().call();
-            if (entry.fallback == null) {
-                Turn turn = ask(entry, request);
-                String fallback = model.fallbackFor(request.model());
-                // a failure of the request's own would be another model's, too
-                if (fallback == null
-                        || !(turn instanceof Turn.Ended(ModelOutcome.Failed failed))
-                        || !failed.error().code().retryable()) {
-                    return turn;
-                }
-                turnToFallback(entry, request, fallback, failed.error());
-            }
-            return answeredInstead(entry, ask(entry, request.to(entry.fallback)));
+            ModelRequest request =
+                    entry.correction == null ? entry.call.request().call() : entry.correction;
+            return reviewed(entry, request, askModelOrFallback(entry, request));
         } catch (InterruptedException e) {
             // dropped or timed out; whoever interrupted has settled the call
             return new Turn.Ended(cancelled(entry));
@@ -320,6 +311,40 @@ public final class ModelDispatcher implements AutoCloseable {
                     .log("a model call broke");
             return new Turn.Ended(entry.failed(internal(e)));
         }
+    }
+
+    private Turn askModelOrFallback(QueuedCall entry, ModelRequest request) throws InterruptedException {
+        if (entry.fallback == null) {
+            Turn turn = ask(entry, request);
+            String fallback = request.fallback() == null ? model.fallbackFor(request.model()) : request.fallback();
+            // a failure of the request's own would be another model's, too
+            if (fallback == null
+                    || !(turn instanceof Turn.Ended(ModelOutcome.Failed failed))
+                    || !failed.error().code().retryable()) {
+                return turn;
+            }
+            turnToFallback(entry, request, fallback, failed.error());
+        }
+        return answeredInstead(entry, ask(entry, request.to(entry.fallback)));
+    }
+
+    /** The reply, or the one that is asked for in its place; what the first one used is charged all the same. */
+    private Turn reviewed(QueuedCall entry, ModelRequest request, Turn turn) throws InterruptedException {
+        if (entry.correction != null || !(turn instanceof Turn.Ended(ModelOutcome.Replied replied))) {
+            return turn;
+        }
+        ModelReply reply = replied.reply();
+        Optional<ModelRequest> again = entry.call.review().again(request, reply);
+        if (again.isEmpty()) {
+            return turn;
+        }
+        LOGGER.atInfo()
+                .addKeyValue("callId", entry.call.callId())
+                .log("a reply is not as it should be, and is asked for once more");
+        entry.charge(new ModelCharge(reply.model(), reply.usage()));
+        entry.correction = again.get();
+        entry.attemptsOfModel = 0;
+        return askModelOrFallback(entry, again.get());
     }
 
     private void turnToFallback(QueuedCall entry, ModelRequest request, String fallback, ModelCallException failure) {

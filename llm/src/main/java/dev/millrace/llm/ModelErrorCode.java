@@ -24,6 +24,8 @@ public enum ModelErrorCode {
     CONTENT_FILTERED(false),
     /** The model itself declined to answer. */
     REFUSED(false),
+    /** The answer does not have the form that was asked for, also after the model was told so. */
+    OUTPUT_MISMATCH(false),
     /** The caller gave up. */
     CANCELLED(false),
     /** The scripted model's script makes no sense for this request. */

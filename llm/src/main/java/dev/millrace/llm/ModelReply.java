@@ -39,6 +39,11 @@ public record ModelReply(
         this(text, reasoning, toolCalls, finishReason, usage, model, null);
     }
 
+    /** The same reply in other words. */
+    public ModelReply saying(@Nullable String words) {
+        return new ModelReply(words, reasoning, toolCalls, finishReason, usage, model, nextRequestIn);
+    }
+
     /** The same reply with other counts. */
     public ModelReply using(Usage counted) {
         return new ModelReply(text, reasoning, toolCalls, finishReason, counted, model, nextRequestIn);

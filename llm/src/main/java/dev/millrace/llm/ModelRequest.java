@@ -13,6 +13,8 @@ import org.jspecify.annotations.Nullable;
  * @param temperature 0 to 2; null = the provider's own
  * @param maxOutputTokens 1 or more; null = the provider's own
  * @param responseSchema what the text of the answer must look like; null = free text
+ * @param fallback which model is asked if that one fails for good and not because of the request; null = the one that is
+ *     configured for it
  */
 public record ModelRequest(
         String callId,
@@ -21,7 +23,8 @@ public record ModelRequest(
         List<ToolSpec> tools,
         @Nullable Double temperature,
         @Nullable Integer maxOutputTokens,
-        @Nullable ResponseSchema responseSchema) {
+        @Nullable ResponseSchema responseSchema,
+        @Nullable String fallback) {
 
     public ModelRequest {
         messages = List.copyOf(messages);
@@ -39,21 +42,32 @@ public record ModelRequest(
             List<ToolSpec> tools,
             @Nullable Double temperature,
             @Nullable Integer maxOutputTokens) {
-        this(callId, model, messages, tools, temperature, maxOutputTokens, null);
+        this(callId, model, messages, tools, temperature, maxOutputTokens, null, null);
     }
 
     /** A request for free text that leaves temperature and length to the provider. */
     public ModelRequest(String callId, @Nullable String model, List<ChatMessage> messages, List<ToolSpec> tools) {
-        this(callId, model, messages, tools, null, null, null);
+        this(callId, model, messages, tools, null, null, null, null);
     }
 
     /** The same question to another model. */
     public ModelRequest to(@Nullable String other) {
-        return new ModelRequest(callId, other, messages, tools, temperature, maxOutputTokens, responseSchema);
+        return new ModelRequest(callId, other, messages, tools, temperature, maxOutputTokens, responseSchema, fallback);
     }
 
     /** The same question with JSON of this shape for an answer. */
     public ModelRequest answeredWith(ResponseSchema schema) {
-        return new ModelRequest(callId, model, messages, tools, temperature, maxOutputTokens, schema);
+        return new ModelRequest(callId, model, messages, tools, temperature, maxOutputTokens, schema, fallback);
+    }
+
+    /** The same question with this model for a fallback; null = the one that is configured. */
+    public ModelRequest fallingBackTo(@Nullable String other) {
+        return new ModelRequest(callId, model, messages, tools, temperature, maxOutputTokens, responseSchema, other);
+    }
+
+    /** The same question at the end of another conversation. */
+    public ModelRequest with(List<ChatMessage> conversation) {
+        return new ModelRequest(
+                callId, model, conversation, tools, temperature, maxOutputTokens, responseSchema, fallback);
     }
 }

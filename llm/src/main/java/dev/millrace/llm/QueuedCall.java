@@ -63,6 +63,10 @@ final class QueuedCall {
     @Nullable
     ModelCallException insteadOf;
 
+    /** What is asked in place of a reply that the review turned down; null = none was so far. */
+    @Nullable
+    ModelRequest correction;
+
     QueuedCall(ModelCall call, String key, long submission) {
         this.call = call;
         this.key = key;

@@ -10,6 +10,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
@@ -98,7 +99,7 @@ class DispatchedStreamTest {
         try (ModelDispatcher dispatcher = new ModelDispatcher(model, LIMITS, clock)) {
             dispatcher.submit(call);
             ModelOutcome outcome = ended.poll(20, TimeUnit.SECONDS);
-            assertThat(dispatcher.fallbacks()).isEqualTo(model.asked.contains("second") ? 1 : 0);
+            assertThat(dispatcher.fallbacks()).isEqualTo(model.asked.contains("second") || model.asked.contains("third") ? 1 : 0);
             return outcome == null
                     ? new ModelOutcome.Failed(new ModelCallException(ModelErrorCode.TIMEOUT, ""), 0)
                     : outcome;
@@ -289,5 +290,47 @@ class DispatchedStreamTest {
 
         // then
         assertThat(heard).containsExactly(new ModelDelta.Text(String.valueOf(reply.text())));
+    }
+
+    @Test
+    @DisplayName("an agent's own fallback is asked before the one that is configured for the model")
+    void shouldPreferTheFallbackOfTheRequest() throws Exception {
+        // given
+        model.attempts.add(failing(ModelErrorCode.RATE_LIMITED));
+        model.attempts.add(failing(ModelErrorCode.RATE_LIMITED));
+        model.attempts.add(saying("from the third"));
+
+        // when
+        ModelOutcome outcome = outcomeOf(new ModelCall(
+                "c", 200, 0, () -> Requests.user("hi").build(null).fallingBackTo("third"), ended::add, listener));
+
+        // then
+        assertThat(outcome).isInstanceOfSatisfying(ModelOutcome.Replied.class, replied -> assertThat(
+                        replied.reply().text())
+                .isEqualTo("from the third"));
+        assertThat(model.asked).endsWith("third");
+    }
+
+    @Test
+    @DisplayName("a reply that a review turns down is asked for once more, in the same call; the usage of both counts")
+    void shouldAskOnceMore() throws Exception {
+        // given
+        model.attempts.add(saying("wrong"));
+        model.attempts.add(saying("still wrong"));
+
+        // when
+        ModelOutcome outcome = outcomeOf(call(null, listener)
+                .reviewedBy((request, reply) -> Optional.of(request.with(
+                        Requests.user("not " + reply.text()).build().messages()))));
+
+        // then
+        assertThat(outcome)
+                .isEqualTo(new ModelOutcome.Replied(
+                        GatedModel.reply("still wrong"),
+                        2,
+                        null,
+                        List.of(new ModelCharge("gated", GatedModel.reply("wrong").usage()))));
+        assertThat(heard)
+                .containsExactly(1, new ModelDelta.Text("wrong"), 2, new ModelDelta.Text("still wrong"));
     }
 }

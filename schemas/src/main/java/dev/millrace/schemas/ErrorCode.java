@@ -109,6 +109,10 @@ public enum ErrorCode {
     CONTEXT_OVERFLOW("The conversation is longer than the model can read.", Place.MODEL_CALL, Place.TASK),
     CONTENT_FILTERED("A content filter stopped the request or the reply.", Place.MODEL_CALL, Place.TASK),
     REFUSED("The model itself declined to answer.", Place.MODEL_CALL, Place.TASK),
+    OUTPUT_MISMATCH(
+            "The model's answer does not have the form that its agent wants, also after it was told so.",
+            Place.MODEL_CALL,
+            Place.TASK),
     CANCELLED("The call was given up, because its task was cancelled.", Place.MODEL_CALL, Place.TASK),
     SCRIPT_ERROR("The scripted model's script makes no sense for this conversation.", Place.MODEL_CALL, Place.TASK),
 

@@ -104,6 +104,21 @@ class UpFailuresIT {
         assertThat(message).contains("The services did not start", "bad.yaml", "line 1");
     }
 
+    @Test
+    @DisplayName("issue 5 item 1: a model without a key")
+    void shouldSayWhereTheKeyWasLookedFor() throws IOException {
+        // given
+        Files.createDirectories(temp.resolve("config"));
+        Files.writeString(
+                temp.resolve("config/application.properties"), "millrace.llm.models.main.provider=anthropic\n");
+
+        // when
+        String message = failureOf(up("--kafka-port", "0"));
+
+        // then
+        assertThat(message).contains("models.main", "a key in ANTHROPIC_API_KEY");
+    }
+
     private String[] up(String... more) {
         String[] args = {"up", "--port", Integer.toString(FreePort.find()), "--data", "data", "--workspace", "workspace"
         };

@@ -5,6 +5,7 @@ import dev.millrace.agent.AgentLimits;
 import dev.millrace.agent.PromptTemplate;
 import dev.millrace.agent.ToolSelection;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonShape;
 import dev.millrace.schemas.MalformedEventException;
 import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
@@ -38,7 +39,17 @@ public record AgentFile(AgentDefinition definition, Map<String, @Nullable Object
     private static final Pattern NAME = Pattern.compile("[a-z0-9][a-z0-9_-]{0,63}");
 
     private static final String[] KEYS = {
-        "name", "description", "tools", "model", "temperature", "limits", "approval", "sequential", "subAgents"
+        "name",
+        "description",
+        "tools",
+        "model",
+        "fallback",
+        "temperature",
+        "output",
+        "limits",
+        "approval",
+        "sequential",
+        "subAgents"
     };
 
     // written out, since javac forgets in compact form that the map's values may be null
@@ -109,7 +120,10 @@ public record AgentFile(AgentDefinition definition, Map<String, @Nullable Object
                 prompt(fields),
                 tools(fields),
                 new AgentDefinition.ModelChoice(
-                        fields.text("model"), temperature == null ? null : temperature.doubleValue()),
+                        fields.text("model"),
+                        temperature == null ? null : temperature.doubleValue(),
+                        fallback(fields),
+                        output(fields)),
                 limits(fields.object("limits")),
                 ApprovalFields.read(fields),
                 new AgentDefinition.Steps(fields.flag("sequential"), subAgents(fields)));
@@ -122,6 +136,27 @@ public record AgentFile(AgentDefinition definition, Map<String, @Nullable Object
             return new PromptTemplate(fields.raw("prompt") instanceof String text ? text : "");
         } catch (IllegalArgumentException e) {
             throw fields.complaint("prompt", e.getMessage());
+        }
+    }
+
+    private static @Nullable String fallback(Fields fields) throws InvalidAgentException {
+        String fallback = fields.text("fallback");
+        if (fallback != null && fallback.equals(fields.text("model"))) {
+            throw fields.wrong("fallback", "another model than model");
+        }
+        return fallback;
+    }
+
+    private static @Nullable Map<String, @Nullable Object> output(Fields fields) throws InvalidAgentException {
+        if (fields.raw("output") == null) {
+            return null;
+        }
+        Map<String, @Nullable Object> schema = fields.object("output").values();
+        try {
+            JsonShape.of(schema);
+            return schema;
+        } catch (IllegalArgumentException e) {
+            throw fields.complaint("output", e.getMessage());
         }
     }
 

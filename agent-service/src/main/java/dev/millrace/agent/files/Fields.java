@@ -4,6 +4,7 @@ import dev.millrace.schemas.Json;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -46,6 +47,10 @@ final class Fields {
 
     Set<String> keys() {
         return values.keySet();
+    }
+
+    Map<String, @Nullable Object> values() {
+        return Collections.unmodifiableMap(values);
     }
 
     @Nullable

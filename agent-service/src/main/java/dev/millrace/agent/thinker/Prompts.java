@@ -9,6 +9,7 @@ import dev.millrace.agent.core.TranscriptEntry;
 import dev.millrace.agent.topology.OutstandingCall;
 import dev.millrace.llm.ChatMessage;
 import dev.millrace.llm.ModelRequest;
+import dev.millrace.llm.ResponseSchema;
 import dev.millrace.llm.ToolCallRequest;
 import dev.millrace.llm.ToolSpec;
 import dev.millrace.schemas.Json;
@@ -18,6 +19,7 @@ import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,6 +34,9 @@ final class Prompts {
 
     /** The tool that reads what the index of memory names; who does not have it is not shown the index. */
     private static final String MEMORY_READ = "memory_read";
+
+    /** What providers are told that the form of answers is called. */
+    private static final String OUTPUT = "answer";
 
     private static final ToolSpec ASK_USER_SPEC = new ToolSpec(
             ASK_USER,
@@ -69,7 +74,7 @@ final class Prompts {
         List<TranscriptEntry> transcript = Repair.closed(shown);
         AgentDefinition agent = agents.of(call.agent().reference());
         List<ChatMessage> messages = new ArrayList<>(transcript.size() + 1);
-        messages.add(new ChatMessage.SystemMessage(agent.promptWith(call.agent().fields())));
+        messages.add(new ChatMessage.SystemMessage(systemPrompt(agent, call)));
         transcript.forEach(entry -> messages.add(message(entry)));
         List<ToolSpec> tools = new ArrayList<>();
         routing.visibleTo(call.agent().reference()).forEach(tool -> tools.add(spec(tool)));
@@ -77,8 +82,35 @@ final class Prompts {
             memory.text(call.namespace()).ifPresent(index -> messages.add(1, new ChatMessage.UserMessage(index)));
         }
         tools.add(ASK_USER_SPEC);
+        Map<String, @Nullable Object> output = agent.model().output();
         return new ModelRequest(
-                call.callId(), model(call), messages, tools, agent.model().temperature(), null);
+                call.callId(),
+                model(call),
+                messages,
+                tools,
+                agent.model().temperature(),
+                null,
+                output == null ? null : new ResponseSchema(OUTPUT, output),
+                fallback(call));
+    }
+
+    /** The model that is asked if the one that is called fails for good; {@code null} = the one that is configured. */
+    @Nullable
+    String fallback(OutstandingCall call) {
+        return agents.of(call.agent().reference()).model().fallback();
+    }
+
+    /** What checks the answers to a call; empty = they are free text. */
+    Optional<OutputCheck> outputCheck(OutstandingCall call) {
+        return Optional.ofNullable(
+                        agents.of(call.agent().reference()).model().output())
+                .map(OutputCheck::new);
+    }
+
+    private static String systemPrompt(AgentDefinition agent, OutstandingCall call) {
+        String prompt = agent.promptWith(call.agent().fields());
+        Map<String, @Nullable Object> output = agent.model().output();
+        return output == null ? prompt : prompt + OutputCheck.instructions(Json.writeText(output));
     }
 
     private static ToolSpec spec(ToolDefinition tool) {

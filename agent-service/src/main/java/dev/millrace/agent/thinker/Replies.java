@@ -103,6 +103,19 @@ final class Replies {
         }
     }
 
+    /** The answer does not have the form that it should, and neither had the one before. */
+    static Event mismatch(OutstandingCall call, ModelOutcome outcome, List<String> problems, Instant now) {
+        return failed(
+                call,
+                outcome,
+                new Reason(
+                        ModelErrorCode.OUTPUT_MISMATCH,
+                        "Expected an answer of the agent's form, found twice one that is not: "
+                                + String.join("; ", problems),
+                        false),
+                now);
+    }
+
     private static Event replied(OutstandingCall call, ModelOutcome.Replied outcome, int contextWindow, Instant now) {
         ModelReply reply = outcome.reply();
         Map<String, @Nullable Object> payload = new LinkedHashMap<>();

@@ -12,6 +12,7 @@ import dev.millrace.engine.ModelCalls;
 import dev.millrace.llm.ModelCall;
 import dev.millrace.llm.ModelDispatcher;
 import dev.millrace.llm.ModelOutcome;
+import dev.millrace.llm.ModelReply;
 import dev.millrace.llm.ModelRequest;
 import dev.millrace.schemas.Event;
 import java.time.Clock;
@@ -92,7 +93,8 @@ public final class Thinker implements ModelCalls<OutstandingCall> {
                         () -> build(partition, call, summedUp),
                         outcome -> answer(call, outcome, reply(call, outcome, summedUp.get()), stream),
                         stream)
-                .asking(model);
+                .asking(model)
+                .reviewedBy((request, reply) -> correction(call, request, reply));
         return stream == null
                 ? dispatcher.submit(wanted)
                 : live.watch(call.key(), stream, () -> dispatcher.submit(wanted));
@@ -123,7 +125,10 @@ public final class Thinker implements ModelCalls<OutstandingCall> {
         }
         if (call.shown().toSumUp()) {
             summedUp.set(Summaries.request(transcript.get()));
-            return asking(call, Summaries.request(call, transcript.get(), prompts.model(call), contextWindow(call)));
+            return asking(
+                    call,
+                    Summaries.request(call, transcript.get(), prompts.model(call), contextWindow(call))
+                            .fallingBackTo(prompts.fallback(call)));
         }
         return asking(call, prompts.request(call, transcript.get()));
     }
@@ -140,9 +145,36 @@ public final class Thinker implements ModelCalls<OutstandingCall> {
     /** @param request what was said to the task last in the part that was to be summed up */
     private Event reply(OutstandingCall call, ModelOutcome outcome, @Nullable String request) {
         spans.ended(call, outcome, clock.instant());
-        return call.shown().toSumUp()
-                ? Replies.ofSummary(call, outcome, request, clock.instant())
-                : Replies.of(call, outcome, contextWindow(call), clock.instant());
+        if (call.shown().toSumUp()) {
+            return Replies.ofSummary(call, outcome, request, clock.instant());
+        }
+        Optional<OutputCheck> check = prompts.outputCheck(call);
+        if (check.isEmpty() || !(outcome instanceof ModelOutcome.Replied replied)) {
+            return Replies.of(call, outcome, contextWindow(call), clock.instant());
+        }
+        List<String> problems = check.get().problems(replied.reply());
+        return problems.isEmpty()
+                ? Replies.of(
+                        call,
+                        new ModelOutcome.Replied(
+                                OutputCheck.bare(replied.reply()),
+                                replied.attempts(),
+                                replied.insteadOf(),
+                                replied.charges()),
+                        contextWindow(call),
+                        clock.instant())
+                : Replies.mismatch(call, outcome, problems, clock.instant());
+    }
+
+    /** What to ask in place of an answer that does not have the form that its agent wants. */
+    private Optional<ModelRequest> correction(OutstandingCall call, ModelRequest request, ModelReply reply) {
+        if (call.shown().toSumUp()) {
+            return Optional.empty();
+        }
+        return prompts.outputCheck(call)
+                .map(check -> check.problems(reply))
+                .filter(problems -> !problems.isEmpty())
+                .map(problems -> OutputCheck.again(request, reply, problems));
     }
 
     private void answer(OutstandingCall call, ModelOutcome outcome, Event reply, @Nullable CallStream stream) {

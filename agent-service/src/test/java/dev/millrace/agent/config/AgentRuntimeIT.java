@@ -23,27 +23,34 @@ import dev.millrace.llm.ModelErrorCode;
 import dev.millrace.llm.ModelReply;
 import dev.millrace.llm.ModelRequest;
 import dev.millrace.llm.ToolCallRequest;
+import dev.millrace.llm.config.LanguageModels;
+import dev.millrace.llm.config.LlmSettings;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventSchemas;
 import dev.millrace.schemas.EventType;
 import dev.millrace.schemas.Ids;
+import dev.millrace.schemas.Json;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.StreamType;
 import dev.millrace.schemas.Topics;
 import dev.millrace.schemas.kafka.TopicSettings;
 import dev.millrace.testing.RequiresBroker;
+import dev.millrace.testing.StubModelServer;
 import dev.millrace.testing.TestBroker;
 import dev.millrace.testing.TopicReader;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
@@ -284,6 +291,131 @@ class AgentRuntimeIT {
             assertThat(failed.text("code")).isEqualTo("context_overflow");
             assertThat(failed.text("error")).contains("too long");
         }
+    }
+
+    @Test
+    @DisplayName("F-078: from one iteration to the next the request begins with the same bytes, the system prompt first")
+    void shouldKeepTheBeginningOfRequests(TestBroker broker) throws Exception {
+        try (StubModelServer server = StubModelServer.start(request -> request.number() < 4
+                        ? StubModelServer.Answer.toolCalls(new StubModelServer.ToolCall(
+                                "call_" + request.number(), "no_such_tool", "{\"page\":" + request.number() + "}"))
+                        : StubModelServer.Answer.text("done"));
+                AgentRuntime runtime = start(over(server));
+                TopicReader journal = broker.read(topics.journal())) {
+            awaitReady(runtime);
+            broker.produce(topics, message("m1", "collect them all"));
+            awaitCompleted(journal, "m1");
+
+            List<StubModelServer.Request> requests = server.requests();
+            assertThat(requests).hasSize(4);
+            for (int i = 1; i < requests.size(); i++) {
+                StubModelServer.Request before = requests.get(i - 1);
+                List<Map<String, @Nullable Object>> messages = before.messages();
+                assertThat(messages.getFirst()).containsEntry("role", "system");
+                assertThat(requests.get(i).messages()).startsWith(messages.toArray(Map[]::new));
+                assertThat(requests.get(i).body().get("tools"))
+                        .isEqualTo(before.body().get("tools"));
+                // all bytes up to the end of the last message
+                String last = Json.writeText(messages.getLast().get("content"));
+                String same = before.text().substring(0, before.text().lastIndexOf(last) + last.length());
+                assertThat(requests.get(i).text()).startsWith(same);
+            }
+        }
+    }
+
+    @Test
+    @DisplayName("issue 5 item 5: what the provider says no with is the code that the task fails with")
+    void shouldFailWithTheCodeOfTheProvider(TestBroker broker) throws Exception {
+        Map<String, StubModelServer.Answer> answers = Map.of(
+                "auth_failed", StubModelServer.Answer.error(401, "invalid_api_key", "Incorrect API key provided"),
+                "model_not_found", StubModelServer.Answer.error(404, "model_not_found", "no such model"),
+                "context_overflow",
+                        StubModelServer.Answer.error(400, "context_length_exceeded", "maximum context length is 8192"),
+                "content_filtered", StubModelServer.Answer.error(400, "content_filter", "policy"),
+                "refused",
+                        StubModelServer.Answer.message(
+                                "stop", Map.of("role", "assistant", "refusal", "I cannot help with that")),
+                "bad_request", StubModelServer.Answer.error(422, "invalid_request_error", "no"));
+        try (StubModelServer server = StubModelServer.start(
+                        request -> Objects.requireNonNull(answers.get(request.last("user"))));
+                AgentRuntime runtime = start(over(server));
+                TopicReader journal = broker.read(topics.journal())) {
+            awaitReady(runtime);
+            answers.keySet().forEach(code -> broker.produce(topics, message(code, code)));
+
+            List<Event> failed = journal.events(
+                    events -> events.stream()
+                                    .filter(event -> event.type() == KnownEventType.TASK_FAILED)
+                                    .count()
+                            == answers.size(),
+                    LIMIT);
+            assertThat(failed)
+                    .filteredOn(event -> event.type() == KnownEventType.TASK_FAILED)
+                    .allSatisfy(event -> assertThat(event.text("code")).isEqualTo(event.taskId()))
+                    .filteredOn(event -> "auth_failed".equals(event.taskId()))
+                    .singleElement()
+                    .satisfies(event -> assertThat(event.text("error"))
+                            .endsWith("it does not accept the key; check OPENAI_API_KEY")
+                            .doesNotContain("sk-very-secret"));
+            assertThat(server.calls()).isEqualTo(answers.size()); // none of it is tried again
+        }
+    }
+
+    @Test
+    @DisplayName("issue 5 item 2: an answer that does not have its agent's form is asked for once more, then the task fails")
+    void shouldHoldAnswersToTheFormOfTheAgent(TestBroker broker) throws Exception {
+        Path agent = Files.createDirectories(state.resolve("agents/accountant"));
+        Files.writeString(agent.resolve("AGENT.md"), """
+                ---
+                description: Adds up.
+                tools: []
+                output:
+                  type: object
+                  required: [total]
+                  properties: { total: { type: number } }
+                ---
+                You add up.
+                """);
+        try (StubModelServer server = StubModelServer.start(request -> StubModelServer.Answer.text(
+                        request.last("user").contains("does not have the required form")
+                                        && request.text().contains("easy")
+                                ? "```json\n{\"total\": 42}\n```"
+                                : "about 40"));
+                AgentRuntime runtime = start(over(server));
+                TopicReader journal = broker.read(topics.journal())) {
+            awaitReady(runtime);
+            broker.produce(topics, message("easy", "easy", "accountant"));
+            broker.produce(topics, message("hard", "hard", "accountant"));
+
+            Event completed = journal.event(event -> event.type() == KnownEventType.TASK_COMPLETED, LIMIT);
+            assertThat(completed.payload().get("result"))
+                    .asInstanceOf(InstanceOfAssertFactories.MAP)
+                    .containsEntry("response", "{\"total\": 42}");
+            assertThat(completed.payload().get("usage")).isEqualTo(Map.of("inputTokens", 20, "outputTokens", 10));
+            assertThat(server.requests())
+                    .hasSize(4)
+                    .allSatisfy(request -> assertThat(request.body().get("response_format"))
+                            .asString()
+                            .contains("json_schema", "total"));
+        }
+        try (TopicReader journal = broker.read(topics.journal())) {
+            Event failed = journal.event(event -> event.type() == KnownEventType.TASK_FAILED, LIMIT);
+            assertThat(failed.taskId()).isEqualTo("hard");
+            assertThat(failed.text("code")).isEqualTo("output_mismatch");
+        }
+    }
+
+    private static LanguageModel over(StubModelServer server) {
+        return LanguageModels.fromEnvironment(
+                LlmSettings.DEFAULTS,
+                Map.of("OPENAI_BASE_URL", server.baseUrl().toString(), "OPENAI_API_KEY", "sk-very-secret"));
+    }
+
+    private static Event message(String id, String text, String taskType) {
+        return Event.root(id, KnownEventType.MESSAGE_RECEIVED, Instant.now())
+                .source("user")
+                .payload(Map.of("text", text, "taskType", taskType))
+                .build();
     }
 
     @Test

@@ -10,6 +10,7 @@ import dev.millrace.agent.approval.ToolPattern;
 import dev.millrace.schemas.ToolDefinition.Approval;
 import dev.millrace.schemas.ToolDefinition.OnExpiry;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -24,7 +25,12 @@ class AgentFileTest {
             description: Keeps the books.
             tools: [read_file, "books__*", "!books__delete*"]
             model: powerful
+            fallback: house
             temperature: 0.2
+            output:
+              type: object
+              required: [total]
+              properties: { total: { type: number } }
             limits:
               iterations: 25
               tokens: 100000
@@ -50,7 +56,17 @@ class AgentFileTest {
 
         assertThat(agent.name()).isEqualTo("clerk");
         assertThat(agent.description()).isEqualTo("Keeps the books.");
-        assertThat(agent.model()).isEqualTo(new AgentDefinition.ModelChoice("powerful", 0.2));
+        assertThat(agent.model()).isEqualTo(new AgentDefinition.ModelChoice(
+                        "powerful",
+                        0.2,
+                        "house",
+                        Map.of(
+                                "type",
+                                "object",
+                                "required",
+                                List.of("total"),
+                                "properties",
+                                Map.of("total", Map.of("type", "number")))));
         assertThat(agent.limits()).isEqualTo(new AgentLimits(25, 100_000L, 500_000L, 4, 600_000L));
         assertThat(agent.steps()).isEqualTo(new AgentDefinition.Steps(true, List.of("explore", "plan")));
         assertThat(agent.tools().patterns()).containsExactly("read_file", "books__*", "!books__delete*");
@@ -131,7 +147,7 @@ class AgentFileTest {
             no description         | ---#tools: []#---#p                                   | description: expected a text, found nothing
             no tools               | ---#description: d#---#p                              | tools: expected a list of tools, "*" for all, [] for none, found nothing
             no prompt              | ---#description: d#tools: []#---                      | prompt: expected a prompt below the front matter, found none
-            unknown key            | ---#description: d#tools: []#temprature: 1#---#p      | line 4: temprature: expected one of approval, description, limits, model, name, sequential, subAgents, temperature, tools, found this key
+            unknown key            | ---#description: d#tools: []#temprature: 1#---#p      | line 4: temprature: expected one of approval, description, fallback, limits, model, name, output, sequential, subAgents, temperature, tools, found this key
             a key twice            | ---#description: d#description: e#tools: []#---#p     | the key "description" is there twice
             alias                  | ---#description: &a d#tools: [*a]#---#p               | line 3: aliases are not supported; write the part out
             another name           | ---#name: b#description: d#tools: []#---#p            | line 2: name: expected the name of the folder, "a", found "b"
@@ -139,6 +155,9 @@ class AgentFileTest {
             a star in the middle   | ---#description: d#tools: ["a*b"]#---#p               | line 3: tools: expected the name of a tool (letters, digits, '_', '-'), the beginning of one and *, or *, found "a*b"
             only exclusions        | ---#description: d#tools: ["!a"]#---#p                | line 3: tools: expected something to exclude from, such as *, found only exclusions
             too hot                | ---#description: d#tools: []#temperature: 2.1#---#p   | line 4: temperature: expected a number from 0 to 2, found 2.1
+            its own fallback       | ---#description: d#tools: []#model: a#fallback: a#---#p | line 5: fallback: expected another model than model, found "a"
+            an answer of no object | ---#description: d#tools: []#output: {type: string}#---#p | line 4: output: expected a JSON Schema with "type": "object", found type "string"
+            no schema              | ---#description: d#tools: []#output: {type: object, required: a}#---#p | line 4: output: expected a JSON Schema, found that /required: expected a list, found a text
             no limit               | ---#description: d#tools: []#limits: {tokens: 0}#---#p | line 4: limits.tokens: expected a whole number, 1 or more, found 0
             unknown limit          | ---#description: d#tools: []#limits: {token: 5}#---#p | line 4: limits.token: expected one of cost, iterations, lifeTime, tokens, toolCallsPerStep, found this key
             a time without a unit  | ---#description: d#tools: []#limits: {lifeTime: 5}#---#p | line 4: limits.lifeTime: expected a time such as 30s, 10m, 24h or 7d, found 5

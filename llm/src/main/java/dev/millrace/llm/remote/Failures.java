@@ -27,7 +27,7 @@ final class Failures {
     private static final JsonMapper JSON = new JsonMapper();
     private static final int LONGEST_QUOTE = 500;
     private static final Pattern OVERFLOW = Pattern.compile(
-            "context_length_exceeded|context (?:length|window|size)|prompt is too long|too many (?:input )?tokens"
+            "context_length_exceeded|context (?:length|window|size|limit)|prompt is too long|too many (?:input )?tokens"
                     + "|exceeds? the (?:maximum|available) (?:number of tokens|context)",
             Pattern.CASE_INSENSITIVE);
     private static final Pattern SPENT =

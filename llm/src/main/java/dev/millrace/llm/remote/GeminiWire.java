@@ -68,7 +68,10 @@ final class GeminiWire implements Wire {
                         .set("parametersJsonSchema", WireJson.tree(tool.parameters()));
             }
         }
-        if (request.responseSchema() != null) {
+        // before Gemini 3 a request with both is refused
+        boolean both = !request.tools().isEmpty()
+                && !Objects.requireNonNullElse(request.model(), settings.model()).startsWith("gemini-3");
+        if (request.responseSchema() != null && !both) {
             WireJson.object(body, "generationConfig")
                     .put("responseMimeType", "application/json")
                     .set(

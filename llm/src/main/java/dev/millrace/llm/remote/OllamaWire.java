@@ -53,7 +53,8 @@ final class OllamaWire implements Wire {
             body.set("tools", WireJson.functions(request.tools()));
         }
         nameResults(body.path("messages"), request.messages());
-        if (request.responseSchema() != null) {
+        // what is held to a form cannot call tools
+        if (request.responseSchema() != null && request.tools().isEmpty()) {
             body.set("format", WireJson.tree(request.responseSchema().schema()));
         }
         if (settings.contextWindow() != null) {
