@@ -51,10 +51,19 @@ public sealed interface ChatMessage {
      *
      * @param text null if it only called tools
      * @param toolCalls in the model's order; empty if it only answered
+     * @param continuation as in {@link ModelReply}; null if there is none
      */
-    record AssistantMessage(@Nullable String text, List<ToolCallRequest> toolCalls) implements ChatMessage {
+    record AssistantMessage(
+            @Nullable String text,
+            List<ToolCallRequest> toolCalls,
+            @Nullable String continuation) implements ChatMessage {
         public AssistantMessage {
             toolCalls = List.copyOf(toolCalls);
+        }
+
+        /** Without anything that the provider wants to see again. */
+        public AssistantMessage(@Nullable String text, List<ToolCallRequest> toolCalls) {
+            this(text, toolCalls, null);
         }
     }
 

@@ -12,6 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param toolCalls in the model's order; empty if it only answered
  * @param model what answered, as the provider calls it
  * @param nextRequestIn how long the provider will take no further request with this key; null if it says nothing like it
+ * @param continuation what the provider wants to see again with this turn when the results of its tool calls are sent: its
+ *     thinking, signed. Opaque, and of no meaning to another provider or model; null if it wants nothing
  */
 public record ModelReply(
         @Nullable String text,
@@ -20,7 +22,8 @@ public record ModelReply(
         FinishReason finishReason,
         Usage usage,
         String model,
-        @Nullable Duration nextRequestIn) {
+        @Nullable Duration nextRequestIn,
+        @Nullable String continuation) {
 
     public ModelReply {
         toolCalls = List.copyOf(toolCalls);
@@ -28,7 +31,7 @@ public record ModelReply(
         reasoning = reasoning == null || reasoning.isEmpty() ? null : reasoning;
     }
 
-    /** A reply of a provider that takes further requests. */
+    /** A reply of a provider that takes further requests and wants to see nothing again. */
     public ModelReply(
             @Nullable String text,
             @Nullable String reasoning,
@@ -36,22 +39,27 @@ public record ModelReply(
             FinishReason finishReason,
             Usage usage,
             String model) {
-        this(text, reasoning, toolCalls, finishReason, usage, model, null);
+        this(text, reasoning, toolCalls, finishReason, usage, model, null, null);
     }
 
     /** The same reply in other words. */
     public ModelReply saying(@Nullable String words) {
-        return new ModelReply(words, reasoning, toolCalls, finishReason, usage, model, nextRequestIn);
+        return new ModelReply(words, reasoning, toolCalls, finishReason, usage, model, nextRequestIn, continuation);
     }
 
     /** The same reply with other counts. */
     public ModelReply using(Usage counted) {
-        return new ModelReply(text, reasoning, toolCalls, finishReason, counted, model, nextRequestIn);
+        return new ModelReply(text, reasoning, toolCalls, finishReason, counted, model, nextRequestIn, continuation);
     }
 
     /** The same reply of a provider that will take no further request for so long; null = it says nothing like it. */
     public ModelReply beforeNext(@Nullable Duration pause) {
-        return new ModelReply(text, reasoning, toolCalls, finishReason, usage, model, pause);
+        return new ModelReply(text, reasoning, toolCalls, finishReason, usage, model, pause, continuation);
+    }
+
+    /** The same reply with this to be seen again. */
+    public ModelReply continuedBy(@Nullable String again) {
+        return new ModelReply(text, reasoning, toolCalls, finishReason, usage, model, nextRequestIn, again);
     }
 
     /**

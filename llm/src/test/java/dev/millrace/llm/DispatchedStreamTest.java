@@ -6,11 +6,11 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
@@ -99,7 +99,8 @@ class DispatchedStreamTest {
         try (ModelDispatcher dispatcher = new ModelDispatcher(model, LIMITS, clock)) {
             dispatcher.submit(call);
             ModelOutcome outcome = ended.poll(20, TimeUnit.SECONDS);
-            assertThat(dispatcher.fallbacks()).isEqualTo(model.asked.contains("second") || model.asked.contains("third") ? 1 : 0);
+            assertThat(dispatcher.fallbacks())
+                    .isEqualTo(model.asked.contains("second") || model.asked.contains("third") ? 1 : 0);
             return outcome == null
                     ? new ModelOutcome.Failed(new ModelCallException(ModelErrorCode.TIMEOUT, ""), 0)
                     : outcome;
@@ -305,9 +306,10 @@ class DispatchedStreamTest {
                 "c", 200, 0, () -> Requests.user("hi").build(null).fallingBackTo("third"), ended::add, listener));
 
         // then
-        assertThat(outcome).isInstanceOfSatisfying(ModelOutcome.Replied.class, replied -> assertThat(
-                        replied.reply().text())
-                .isEqualTo("from the third"));
+        assertThat(outcome)
+                .isInstanceOfSatisfying(
+                        ModelOutcome.Replied.class,
+                        replied -> assertThat(replied.reply().text()).isEqualTo("from the third"));
         assertThat(model.asked).endsWith("third");
     }
 
@@ -329,8 +331,8 @@ class DispatchedStreamTest {
                         GatedModel.reply("still wrong"),
                         2,
                         null,
-                        List.of(new ModelCharge("gated", GatedModel.reply("wrong").usage()))));
-        assertThat(heard)
-                .containsExactly(1, new ModelDelta.Text("wrong"), 2, new ModelDelta.Text("still wrong"));
+                        List.of(new ModelCharge(
+                                "gated", GatedModel.reply("wrong").usage()))));
+        assertThat(heard).containsExactly(1, new ModelDelta.Text("wrong"), 2, new ModelDelta.Text("still wrong"));
     }
 }

@@ -34,8 +34,7 @@ public final class JsonShape {
         }
         JsonNode tree = Json.MAPPER.valueToTree(schema);
         List<String> problems = SchemaProblems.sentences(REGISTRY.getSchema(
-                        com.networknt.schema.SchemaLocation.of(
-                                SpecificationVersion.DRAFT_2020_12.getDialectId()))
+                        com.networknt.schema.SchemaLocation.of(SpecificationVersion.DRAFT_2020_12.getDialectId()))
                 .validate(tree));
         if (!problems.isEmpty()) {
             throw new IllegalArgumentException("expected a JSON Schema, found that " + String.join("; ", problems));

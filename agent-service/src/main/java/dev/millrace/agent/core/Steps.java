@@ -142,7 +142,7 @@ final class Steps {
         if (calls.size() > max) {
             return fail(before, TaskError.toolCallLimit(max, calls.size()), earlier);
         }
-        List<TranscriptEntry> turn = List.of(Turns.ofModel(reply.text(), calls));
+        List<TranscriptEntry> turn = List.of(Turns.ofModel(reply));
         List<Effect> effects = new ArrayList<>(earlier);
         effects.add(new Append(before.transcriptLength(), turn));
         TaskContext context = before.appended(turn);

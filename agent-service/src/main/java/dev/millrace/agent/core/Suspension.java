@@ -59,7 +59,7 @@ final class Suspension {
                 .findFirst()
                 .orElse(null);
         List<TranscriptEntry> turn = List.of(new TranscriptEntry.AssistantTurn(
-                e.text() == null && toolCallId == null ? e.question() : e.text(), calls));
+                e.text() == null && toolCallId == null ? e.question() : e.text(), calls, e.continuation()));
         TaskContext context = s.context().answered(e.usage(), e.contextWindow());
         List<TranscriptEntry.Call> others = calls.stream()
                 .filter(call -> !call.toolCallId().equals(toolCallId))
@@ -86,7 +86,8 @@ final class Suspension {
             return ask(from, e, s.byHand(), s.reason());
         }
         // somebody has said something else meanwhile: the question is part of the conversation, and overtaken
-        KeptReply overtaken = new KeptReply(e.text() == null ? e.question() : e.text(), e.calls(), false);
+        KeptReply overtaken =
+                new KeptReply(e.text() == null ? e.question() : e.text(), e.calls(), false, e.continuation());
         return keep(s, from, overtaken, from.context().answered(e.usage(), e.contextWindow()));
     }
 
@@ -193,7 +194,7 @@ final class Suspension {
                 ? keep(
                         s,
                         from,
-                        new KeptReply(e.text(), e.calls(), e.sequential()),
+                        new KeptReply(e.text(), e.calls(), e.sequential(), e.continuation()),
                         from.context().answered(e.usage(), e.contextWindow()))
                 : stay(s, e, STALE_CALL);
     }

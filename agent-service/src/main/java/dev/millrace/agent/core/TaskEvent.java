@@ -60,6 +60,7 @@ public sealed interface TaskEvent {
      * @param calls empty = a direct answer
      * @param sequential whether the calls are to run one after the other; else all at once
      * @param contextWindow tokens that the model takes; {@code null} = nobody says
+     * @param continuation what its provider wants to see again with this turn, opaque; {@code null} = nothing
      */
     record ModelReplied(
             Meta meta,
@@ -68,7 +69,8 @@ public sealed interface TaskEvent {
             List<ToolCall> calls,
             boolean sequential,
             Usage usage,
-            @Nullable Long contextWindow)
+            @Nullable Long contextWindow,
+            @Nullable String continuation)
             implements TaskEvent {
         public ModelReplied {
             calls = List.copyOf(calls);
@@ -82,7 +84,7 @@ public sealed interface TaskEvent {
                 List<ToolCall> calls,
                 boolean sequential,
                 Usage usage) {
-            this(meta, callId, text, calls, sequential, usage, null);
+            this(meta, callId, text, calls, sequential, usage, null, null);
         }
     }
 
@@ -94,6 +96,7 @@ public sealed interface TaskEvent {
      * @param toolCallId the provider's id of the tool call by which it asked; {@code null} = it asked in plain words
      * @param calls every tool call of the reply, the asking one among them
      * @param contextWindow tokens that the model takes; {@code null} = nobody says
+     * @param continuation what its provider wants to see again with this turn, opaque; {@code null} = nothing
      */
     record QuestionAsked(
             Meta meta,
@@ -103,7 +106,8 @@ public sealed interface TaskEvent {
             @Nullable String toolCallId,
             List<ToolCall> calls,
             Usage usage,
-            @Nullable Long contextWindow)
+            @Nullable Long contextWindow,
+            @Nullable String continuation)
             implements TaskEvent {
         public QuestionAsked {
             calls = List.copyOf(calls);
@@ -118,7 +122,7 @@ public sealed interface TaskEvent {
                 @Nullable String toolCallId,
                 List<ToolCall> calls,
                 Usage usage) {
-            this(meta, callId, question, text, toolCallId, calls, usage, null);
+            this(meta, callId, question, text, toolCallId, calls, usage, null, null);
         }
     }
 

@@ -178,7 +178,7 @@ public final class TaskFsm {
                 steps.act(
                         s.context().answered(e.usage(), e.contextWindow()),
                         e.meta(),
-                        new KeptReply(e.text(), e.calls(), e.sequential()),
+                        new KeptReply(e.text(), e.calls(), e.sequential(), e.continuation()),
                         List.of(new SettleModelCall(e.callId())));
             case QuestionAsked e when !e.callId().equals(s.awaiting()) -> stay(s, e, STALE_CALL);
             case QuestionAsked e -> Suspension.ask(s, e, false, "");

@@ -311,10 +311,20 @@ public sealed interface TaskState {
      *
      * @param text {@code null} = nothing but tool calls
      * @param sequential whether the calls are to run one after the other
+     * @param continuation what the provider wants to see again with it, opaque; {@code null} = nothing
      */
-    record KeptReply(@Nullable String text, List<ToolCall> calls, boolean sequential) {
+    record KeptReply(
+            @Nullable String text,
+            List<ToolCall> calls,
+            boolean sequential,
+            @Nullable String continuation) {
         public KeptReply {
             calls = List.copyOf(calls);
+        }
+
+        /** Of which the provider wants to see nothing again. */
+        public KeptReply(@Nullable String text, List<ToolCall> calls, boolean sequential) {
+            this(text, calls, sequential, null);
         }
     }
 

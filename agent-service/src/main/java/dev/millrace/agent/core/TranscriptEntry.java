@@ -52,15 +52,25 @@ public sealed interface TranscriptEntry {
      *
      * @param text {@code null} = nothing but tool calls
      * @param toolCalls empty = nothing but text
+     * @param continuation what the model's provider wants to see again with this turn, opaque; {@code null} = nothing
      */
-    record AssistantTurn(@Nullable String text, List<Call> toolCalls) implements TranscriptEntry {
+    record AssistantTurn(
+            @Nullable String text,
+            List<Call> toolCalls,
+            @Nullable String continuation) implements TranscriptEntry {
         public AssistantTurn {
             toolCalls = List.copyOf(toolCalls);
+        }
+
+        /** Of which the provider wants to see nothing again. */
+        public AssistantTurn(@Nullable String text, List<Call> toolCalls) {
+            this(text, toolCalls, null);
         }
 
         @Override
         public long chars() {
             return ToolCall.chars(text)
+                    + ToolCall.chars(continuation)
                     + toolCalls.stream()
                             .mapToLong(call -> call.toolName().length()
                                     + (long) call.arguments().length())
@@ -71,6 +81,7 @@ public sealed interface TranscriptEntry {
         public long tokens() {
             return TokenEstimate.PER_MESSAGE
                     + TokenEstimate.of(text)
+                    + TokenEstimate.of(continuation)
                     + toolCalls.stream()
                             .mapToLong(call -> TokenEstimate.PER_MESSAGE
                                     + TokenEstimate.of(call.toolName())

@@ -19,8 +19,8 @@ final class Turns {
 
     private Turns() {}
 
-    static AssistantTurn ofModel(@Nullable String text, List<ToolCall> calls) {
-        return new AssistantTurn(text, asTranscript(calls));
+    static AssistantTurn ofModel(TaskState.KeptReply reply) {
+        return new AssistantTurn(reply.text(), asTranscript(reply.calls()), reply.continuation());
     }
 
     static List<TranscriptEntry.Call> asTranscript(List<ToolCall> calls) {
@@ -50,7 +50,7 @@ final class Turns {
     static List<TranscriptEntry> interruption(TaskState.@Nullable KeptReply kept, List<String> said) {
         List<TranscriptEntry> entries = new ArrayList<>();
         if (kept != null) {
-            entries.add(ofModel(kept.text(), kept.calls()));
+            entries.add(ofModel(kept));
             kept.calls().forEach(call -> entries.add(notRun(call.toolCallId(), call.toolName(), INTERRUPTED)));
         }
         said.forEach(text -> entries.add(new UserText(text)));

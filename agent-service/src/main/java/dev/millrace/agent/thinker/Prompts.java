@@ -102,8 +102,7 @@ final class Prompts {
 
     /** What checks the answers to a call; empty = they are free text. */
     Optional<OutputCheck> outputCheck(OutstandingCall call) {
-        return Optional.ofNullable(
-                        agents.of(call.agent().reference()).model().output())
+        return Optional.ofNullable(agents.of(call.agent().reference()).model().output())
                 .map(OutputCheck::new);
     }
 
@@ -127,7 +126,8 @@ final class Prompts {
                         turn.toolCalls().stream()
                                 .map(call -> new ToolCallRequest(
                                         call.toolCallId(), call.toolName(), arguments(call.arguments())))
-                                .toList());
+                                .toList(),
+                        turn.continuation());
             case TranscriptEntry.ToolResult result ->
                 new ChatMessage.ToolMessage(result.toolCallId(), result.toolName(), result.content(), result.isError());
         };

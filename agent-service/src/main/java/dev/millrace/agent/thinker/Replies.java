@@ -136,6 +136,9 @@ final class Replies {
         if (reply.reasoning() != null) {
             payload.put("reasoning", reply.reasoning());
         }
+        if (reply.continuation() != null) {
+            payload.put("continuation", reply.continuation());
+        }
         putOutcome(payload, call, outcome);
         payload.put("contextWindow", contextWindow);
         return call.reply(question.isPresent() ? KnownEventType.NEED_MORE_INFO : KnownEventType.REASON_DONE, now)

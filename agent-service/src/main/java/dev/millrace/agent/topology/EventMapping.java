@@ -155,7 +155,8 @@ final class EventMapping {
                             toolCalls(event, agent),
                             routing.sequential(agent),
                             usage(event),
-                            contextWindow(event)));
+                            contextWindow(event),
+                            event.text("continuation")));
                 case NEED_MORE_INFO ->
                     new ForTask(new TaskEvent.QuestionAsked(
                             meta,
@@ -165,7 +166,8 @@ final class EventMapping {
                             event.text("toolCallId"),
                             toolCalls(event, agent),
                             usage(event),
-                            contextWindow(event)));
+                            contextWindow(event),
+                            event.text("continuation")));
                 case CONTEXT_COMPACTED ->
                     new ForTask(new TaskEvent.Summarised(
                             meta,

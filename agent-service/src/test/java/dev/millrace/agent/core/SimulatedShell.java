@@ -685,7 +685,15 @@ final class SimulatedShell {
             case TimePassed e -> new TimePassed(meta, e.watchedSinceMs());
             case TaskCreated e -> new TaskCreated(meta);
             case ModelReplied e ->
-                new ModelReplied(meta, e.callId(), e.text(), e.calls(), e.sequential(), e.usage(), e.contextWindow());
+                new ModelReplied(
+                        meta,
+                        e.callId(),
+                        e.text(),
+                        e.calls(),
+                        e.sequential(),
+                        e.usage(),
+                        e.contextWindow(),
+                        e.continuation());
             case Summarised e -> new Summarised(meta, e.callId(), e.summary(), e.request(), e.usage());
             case QuestionAsked e ->
                 new QuestionAsked(
@@ -696,7 +704,8 @@ final class SimulatedShell {
                         e.toolCallId(),
                         e.calls(),
                         e.usage(),
-                        e.contextWindow());
+                        e.contextWindow(),
+                        e.continuation());
             case ModelCallFailed e -> new ModelCallFailed(meta, e.callId(), e.error());
             case StepCompleted e -> new StepCompleted(meta, e.stepIndex());
             case ToolReturned e ->

@@ -310,7 +310,8 @@ class TaskFsmWalkTest {
                             calls(1 + random.nextInt(4)),
                             random.nextBoolean(),
                             usage,
-                            contextWindow());
+                            contextWindow(),
+                            events % 2 == 0 ? "signed" : null);
                 case MODEL_ASKS -> question(callId, usage);
                 default -> new ModelReplied(meta(), callId, text(), List.of(), false, usage);
             };

@@ -56,7 +56,8 @@ class AgentFileTest {
 
         assertThat(agent.name()).isEqualTo("clerk");
         assertThat(agent.description()).isEqualTo("Keeps the books.");
-        assertThat(agent.model()).isEqualTo(new AgentDefinition.ModelChoice(
+        assertThat(agent.model())
+                .isEqualTo(new AgentDefinition.ModelChoice(
                         "powerful",
                         0.2,
                         "house",

@@ -24,7 +24,8 @@ class OutputCheckTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"{\"total\":1}", " {\"total\":1}\n", "```json\n{\"total\":1}\n```", "```\n{\"total\":1}```"})
+    @ValueSource(
+            strings = {"{\"total\":1}", " {\"total\":1}\n", "```json\n{\"total\":1}\n```", "```\n{\"total\":1}```"})
     void shouldTakeJsonWithOrWithoutFences(String text) {
         assertThat(CHECK.problems(saying(text))).isEmpty();
         assertThat(OutputCheck.bare(saying(text)).text()).isEqualTo("{\"total\":1}");

@@ -8,9 +8,12 @@ import dev.langchain4j.model.anthropic.AnthropicChatModel;
 import dev.langchain4j.model.anthropic.AnthropicStreamingChatModel;
 import dev.langchain4j.model.chat.ChatModel;
 import dev.langchain4j.model.chat.StreamingChatModel;
+import dev.millrace.llm.ChatMessage.AssistantMessage;
 import dev.millrace.llm.ChatMessage.UserMessage;
 import dev.millrace.llm.ModelRequest;
 import dev.millrace.llm.ToolSpec;
+import java.util.Iterator;
+import java.util.stream.Stream;
 
 /** Anthropic's messages. */
 final class AnthropicWire implements Wire {
@@ -69,18 +72,50 @@ final class AnthropicWire implements Wire {
     }
 
     /**
-     * Anthropic wants the thinking back that led to tool calls, signed; the transcript does not keep it. So the model
-     * thinks when it is asked something, and not between its tool calls, which is always allowed.
+     * Anthropic wants the thinking back that led to tool calls, signed. Where there is none, since another model or another
+     * provider made the calls, the model thinks when it is asked something, and not between its tool calls, which is always
+     * allowed.
      */
     private static void think(ObjectNode body, ModelRequest request, RemoteSettings settings) {
         Integer budget = settings.thinkingTokens();
-        if (budget == null || !(request.messages().getLast() instanceof UserMessage)) {
+        if (budget == null
+                || !(request.messages().getLast() instanceof UserMessage || thoughtBefore(request, settings))) {
             return;
         }
+        repeatThoughts(body.path("messages"), request, settings);
         body.putObject("thinking").put("type", "enabled").put("budget_tokens", budget);
         body.remove("temperature"); // not allowed together
         if (body.path("max_tokens").asLong() <= budget) {
             body.put("max_tokens", budget + RemoteSettings.ANTHROPIC_OUTPUT_TOKENS);
+        }
+    }
+
+    /** Whether the turn whose results are sent came with its thinking. */
+    private static boolean thoughtBefore(ModelRequest request, RemoteSettings settings) {
+        return turns(request)
+                .reduce((first, second) -> second)
+                .filter(turn -> !Continuation.read(settings, request, turn).isEmpty())
+                .isPresent();
+    }
+
+    private static Stream<AssistantMessage> turns(ModelRequest request) {
+        return request.messages().stream()
+                .filter(AssistantMessage.class::isInstance)
+                .map(AssistantMessage.class::cast);
+    }
+
+    /** The thinking goes in front of what it led to, unchanged. */
+    private static void repeatThoughts(JsonNode messages, ModelRequest request, RemoteSettings settings) {
+        Iterator<AssistantMessage> turns = turns(request).iterator();
+        for (JsonNode message : messages) {
+            if (message.path("role").asText().equals("assistant")
+                    && turns.hasNext()
+                    && message.path("content") instanceof ArrayNode blocks) {
+                int at = 0;
+                for (JsonNode thought : Continuation.read(settings, request, turns.next())) {
+                    blocks.insert(at++, thought);
+                }
+            }
         }
     }
 
@@ -105,10 +140,13 @@ final class AnthropicWire implements Wire {
         switch (json.path("type").asText()) {
             case "message" -> {
                 message(json, notes);
+                json.path("content").forEach(block -> thought(block, notes));
                 stop(json, notes);
                 notes.complete = true;
             }
             case "message_start" -> message(json.path("message"), notes);
+            case "content_block_start" -> thought(json.path("content_block"), notes);
+            case "content_block_delta" -> thoughtDelta(json.path("delta"), notes);
             case "message_delta" -> {
                 usage(json.path("usage"), notes);
                 stop(json.path("delta"), notes);
@@ -117,6 +155,30 @@ final class AnthropicWire implements Wire {
             default -> {} // blocks, which LangChain4j reads, and pings
         }
         return false;
+    }
+
+    /** One block of thinking, whole or the beginning of one; what is redacted comes in one piece. */
+    private static void thought(JsonNode block, Notes notes) {
+        String type = block.path("type").asText();
+        if (type.equals("thinking") || type.equals("redacted_thinking")) {
+            notes.again.add(block.deepCopy());
+        }
+    }
+
+    /** Blocks come one after the other, so this is about the last one. */
+    private static void thoughtDelta(JsonNode delta, Notes notes) {
+        if (!(notes.again.path(notes.again.size() - 1) instanceof ObjectNode block)) {
+            return;
+        }
+        switch (delta.path("type").asText()) {
+            case "thinking_delta" ->
+                block.put(
+                        "thinking",
+                        block.path("thinking").asText() + delta.path("thinking").asText());
+            case "signature_delta" ->
+                block.put("signature", delta.path("signature").asText());
+            default -> {} // what follows the thinking
+        }
     }
 
     private static void message(JsonNode message, Notes notes) {

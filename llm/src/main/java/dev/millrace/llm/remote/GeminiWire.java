@@ -8,8 +8,10 @@ import dev.langchain4j.model.chat.ChatModel;
 import dev.langchain4j.model.chat.StreamingChatModel;
 import dev.langchain4j.model.googleai.GoogleAiGeminiChatModel;
 import dev.langchain4j.model.googleai.GoogleAiGeminiStreamingChatModel;
+import dev.millrace.llm.ChatMessage.AssistantMessage;
 import dev.millrace.llm.ModelRequest;
 import dev.millrace.llm.ToolSpec;
+import java.util.Iterator;
 import java.util.Objects;
 import java.util.Set;
 
@@ -23,8 +25,8 @@ final class GeminiWire implements Wire {
             Set.of("SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY");
 
     /**
-     * Gemini 3 wants the signature back of the thinking that led to tool calls; the transcript does not keep it. This is
-     * Google's own word for "there is none, go on without".
+     * Gemini 3 wants the signature back of the thinking that led to tool calls. This is Google's own word for "there is none,
+     * go on without", for calls that another model made.
      */
     private static final String NO_SIGNATURE = "skip_thought_signature_validator";
 
@@ -70,7 +72,8 @@ final class GeminiWire implements Wire {
         }
         // before Gemini 3 a request with both is refused
         boolean both = !request.tools().isEmpty()
-                && !Objects.requireNonNullElse(request.model(), settings.model()).startsWith("gemini-3");
+                && !Objects.requireNonNullElse(request.model(), settings.model())
+                        .startsWith("gemini-3");
         if (request.responseSchema() != null && !both) {
             WireJson.object(body, "generationConfig")
                     .put("responseMimeType", "application/json")
@@ -84,9 +87,32 @@ final class GeminiWire implements Wire {
                     .put("includeThoughts", true)
                     .put("thinkingBudget", settings.thinkingTokens());
         }
+        repeatSignatures(body.path("contents"), request, settings);
         if (Objects.requireNonNullElse(request.model(), settings.model()).startsWith("gemini-3")) {
             for (JsonNode content : body.path("contents")) {
                 sign(content.path("parts"));
+            }
+        }
+    }
+
+    /** Each signature stands where it came: with its tool call. */
+    private static void repeatSignatures(JsonNode contents, ModelRequest request, RemoteSettings settings) {
+        Iterator<AssistantMessage> turns = request.messages().stream()
+                .filter(AssistantMessage.class::isInstance)
+                .map(AssistantMessage.class::cast)
+                .iterator();
+        for (JsonNode content : contents) {
+            if (content.path("role").asText().equals("model") && turns.hasNext()) {
+                Iterator<JsonNode> signatures =
+                        Continuation.read(settings, request, turns.next()).iterator();
+                for (JsonNode part : content.path("parts")) {
+                    if (part instanceof ObjectNode call && call.has("functionCall") && signatures.hasNext()) {
+                        JsonNode signature = signatures.next();
+                        if (signature.isTextual()) {
+                            call.set("thoughtSignature", signature);
+                        }
+                    }
+                }
             }
         }
     }
@@ -135,6 +161,11 @@ final class GeminiWire implements Wire {
             notes.complete = true;
         }
         for (JsonNode candidate : json.path("candidates")) {
+            for (JsonNode part : candidate.path("content").path("parts")) {
+                if (part.has("functionCall")) {
+                    notes.signature(part.path("thoughtSignature"));
+                }
+            }
             String finish = candidate.path("finishReason").asText("");
             notes.complete |= !finish.isEmpty();
             if (FILTERS.contains(finish)) {

@@ -1,5 +1,7 @@
 package dev.millrace.llm.remote;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import dev.millrace.llm.ModelReply.Usage;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -15,6 +17,7 @@ final class Notes {
     private long cached;
     private long cacheWrites;
     private long reasoning;
+    private int signed;
 
     /** What answered, as the provider calls it; null if it does not say. */
     @Nullable
@@ -35,6 +38,9 @@ final class Notes {
     @Nullable
     Duration nextRequestIn;
 
+    /** What the provider wants to see again with the tool calls of this turn, in its own form. */
+    final ArrayNode again = WireJson.MAPPER.createArrayNode();
+
     /** How many tool calls there were so far. */
     int calls;
 
@@ -49,6 +55,17 @@ final class Notes {
     void output(long all, long thinking) {
         output = Math.max(output, all);
         reasoning = Math.max(reasoning, thinking);
+    }
+
+    /** Takes the signature of the next tool call; a missing one keeps its place if another one follows or went before. */
+    void signature(JsonNode signature) {
+        if (signature.isTextual()) {
+            while (again.size() < signed) {
+                again.addNull();
+            }
+            again.add(signature);
+        }
+        signed++;
     }
 
     Usage usage() {

@@ -142,6 +142,9 @@ public final class RemoteModel implements LanguageModel {
         ModelReply reply = Messages.toReply(request, answering(request, notes), response)
                 .using(notes.usage())
                 .beforeNext(notes.nextRequestIn);
+        if (!reply.toolCalls().isEmpty()) {
+            reply = reply.continuedBy(Continuation.write(settings, request, notes.again));
+        }
         boolean nothing = reply.text() == null && reply.toolCalls().isEmpty();
         if (nothing || notes.refusal != null) {
             refuse(notes);

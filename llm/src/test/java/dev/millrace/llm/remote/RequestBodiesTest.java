@@ -3,7 +3,9 @@ package dev.millrace.llm.remote;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.millrace.llm.ChatMessage.AssistantMessage;
 import dev.millrace.llm.ChatMessage.Image;
+import dev.millrace.llm.ChatMessage.ToolMessage;
 import dev.millrace.llm.ChatMessage.UserMessage;
 import dev.millrace.llm.ModelRequest;
 import dev.millrace.llm.Requests;
@@ -261,7 +263,7 @@ class RequestBodiesTest {
                         .asInt())
                 .isEqualTo(17_192);
         assertThat(sent(Dialect.ANTHROPIC, betweenTools, 2_000, "asked").has("thinking"))
-                .as("the signature of the thinking is not kept, so that it may not be asked for here")
+                .as("the calls came without their thinking, so that it may not be asked for here")
                 .isFalse();
         assertThat(sent(Dialect.GEMINI, asked, 2_000, "asked")
                         .path("generationConfig")
@@ -269,6 +271,61 @@ class RequestBodiesTest {
                 .isEqualTo(WireJson.MAPPER.readTree("{\"includeThoughts\":true,\"thinkingBudget\":2000}"));
         assertThat(sent(Dialect.OLLAMA, asked, 2_000, "asked").path("think").asBoolean())
                 .isTrue();
+    }
+
+    @Test
+    @DisplayName(
+            "Anthropic gets the thinking back that led to tool calls, signed and unchanged, and thinks on; nobody else does")
+    void shouldSendThinkingBack() throws Exception {
+        // given
+        String thoughts = "[{\"type\":\"thinking\",\"thinking\":\"hm\",\"signature\":\"s1\"},"
+                + "{\"type\":\"redacted_thinking\",\"data\":\"x\"}]";
+        ModelRequest request = continued("{\"provider\":\"anthropic\",\"model\":\"asked\",\"parts\":" + thoughts + "}");
+
+        // when
+        JsonNode body = sent(Dialect.ANTHROPIC, request, 2_000, "asked");
+        JsonNode other = sent(Dialect.ANTHROPIC, request, 2_000, "another");
+
+        // then
+        JsonNode turn = body.path("messages").path(1).path("content");
+        assertThat(turn.path(0)).isEqualTo(WireJson.MAPPER.readTree(thoughts).path(0));
+        assertThat(turn.path(1)).isEqualTo(WireJson.MAPPER.readTree(thoughts).path(1));
+        assertThat(turn.path(2).path("type").asText()).isEqualTo("tool_use");
+        assertThat(body.path("thinking").path("type").asText()).isEqualTo("enabled");
+        assertThat(other.has("thinking")).isFalse();
+        assertThat(other.path("messages")
+                        .path(1)
+                        .path("content")
+                        .path(0)
+                        .path("type")
+                        .asText())
+                .isEqualTo("tool_use");
+    }
+
+    @Test
+    @DisplayName("Gemini gets the signature back with the tool call that it came with")
+    void shouldSendSignatureBack() throws Exception {
+        ModelRequest request = continued("{\"provider\":\"gemini\",\"model\":\"gemini-3-pro\",\"parts\":[\"sig\"]}");
+
+        JsonNode part = sent(Dialect.GEMINI, request, null, "gemini-3-pro")
+                .path("contents")
+                .path(1)
+                .path("parts")
+                .path(0);
+
+        assertThat(part.path("thoughtSignature").asText()).isEqualTo("sig");
+    }
+
+    private static ModelRequest continued(String continuation) {
+        return new ModelRequest(
+                "c",
+                null,
+                List.of(
+                        new UserMessage("hi"),
+                        new AssistantMessage(
+                                null, List.of(new ToolCallRequest("id-1", "time", Map.of())), continuation),
+                        new ToolMessage("id-1", "time", "{\"now\":1}", false)),
+                List.of());
     }
 
     @Test
