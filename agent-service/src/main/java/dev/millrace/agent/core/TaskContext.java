@@ -92,10 +92,11 @@ public record TaskContext(
                 input.taskType(),
                 input.priority(),
                 input.terms().causalDepth(),
-                new Progress(0, 0, 0, 1, input.text().length()),
+                new Progress(0, 0, input.terms().opening().history().size(), 0, 0)
+                        .appended(input.terms().opening().with(input.text())),
                 new Budget(limits, expiresAtMs, Usage.NONE, Usage.NONE),
                 Children.NONE,
-                ContextWindow.EMPTY.appended(0, 0, List.of(new TranscriptEntry.UserText(input.text()))));
+                ContextWindow.EMPTY.appended(0, 0, input.terms().opening().with(input.text())));
     }
 
     /** Model calls since the start or the last resume from completed (F-074). */

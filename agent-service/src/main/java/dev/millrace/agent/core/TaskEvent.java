@@ -1,5 +1,6 @@
 package dev.millrace.agent.core;
 
+import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -26,10 +27,44 @@ public sealed interface TaskEvent {
      * @param expiresAtMs when it is no longer wanted if it has not been admitted by then, in Unix milliseconds; {@link
      *     Deadlines#NEVER} = it always is
      * @param limits what it may use at most, beside what the machine allows any task
+     * @param opening what the model is shown besides the text
      */
-    record Terms(int causalDepth, long expiresAtMs, TaskLimits limits) {
+    record Terms(int causalDepth, long expiresAtMs, TaskLimits limits, Opening opening) {
         /** None that are worth a word. */
         public static final Terms NONE = new Terms(0, Deadlines.NEVER, TaskLimits.UNLIMITED);
+
+        public Terms {
+            // what an older version recorded has none
+            opening = opening == null ? Opening.NONE : opening;
+        }
+
+        /** The text alone opens the conversation. */
+        public Terms(int causalDepth, long expiresAtMs, TaskLimits limits) {
+            this(causalDepth, expiresAtMs, limits, Opening.NONE);
+        }
+    }
+
+    /**
+     * What the model is shown besides the text that starts a task.
+     *
+     * @param history what was said before, elsewhere; the oldest first
+     * @param images shown with the text
+     */
+    record Opening(List<TranscriptEntry> history, List<TranscriptEntry.Image> images) {
+        /** Nothing. */
+        public static final Opening NONE = new Opening(List.of(), List.of());
+
+        public Opening {
+            history = List.copyOf(history);
+            images = List.copyOf(images);
+        }
+
+        /** The beginning of the transcript of a task that starts with this text. */
+        List<TranscriptEntry> with(String text) {
+            List<TranscriptEntry> entries = new ArrayList<>(history);
+            entries.add(new TranscriptEntry.UserText(text, images));
+            return entries;
+        }
     }
 
     /**

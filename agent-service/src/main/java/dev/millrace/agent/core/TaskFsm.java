@@ -130,7 +130,7 @@ public final class TaskFsm {
     private Transition start(InputReceived e) {
         TaskContext context =
                 TaskContext.start(e, limits.task().atMost(e.terms().limits()));
-        Append input = new Append(0, List.of(new UserText(e.text())));
+        Append input = new Append(0, e.terms().opening().with(e.text()));
         long maxChars = context.limits().maxTranscriptChars();
         if (context.transcriptChars() > maxChars) {
             return Steps.fail(context, TaskError.transcriptLimit(maxChars, context.transcriptChars()), List.of(input));

@@ -9,22 +9,40 @@ import org.jspecify.annotations.Nullable;
  */
 public sealed interface TranscriptEntry {
 
+    /** About what an image costs that is as large as providers take them. */
+    long TOKENS_PER_IMAGE = 1_500;
+
     /** What it adds to the transcript's size, in characters. */
     long chars();
 
     /** About how many tokens it adds to a prompt. */
     long tokens();
 
-    /** A person or system said this. */
-    record UserText(String text) implements TranscriptEntry {
+    /**
+     * A person or system said this.
+     *
+     * @param images shown with it; usually none
+     */
+    record UserText(String text, List<Image> images) implements TranscriptEntry {
+        public UserText {
+            // what an older version stored has none
+            images = images == null ? List.of() : List.copyOf(images);
+        }
+
+        /** Words alone. */
+        public UserText(String text) {
+            this(text, List.of());
+        }
+
         @Override
         public long chars() {
-            return text.length();
+            return text.length()
+                    + images.stream().mapToLong(image -> image.data().length()).sum();
         }
 
         @Override
         public long tokens() {
-            return TokenEstimate.PER_MESSAGE + TokenEstimate.of(text);
+            return TokenEstimate.PER_MESSAGE + TokenEstimate.of(text) + TOKENS_PER_IMAGE * images.size();
         }
     }
 
@@ -46,6 +64,14 @@ public sealed interface TranscriptEntry {
             return TokenEstimate.PER_MESSAGE + TokenEstimate.of(text) + TokenEstimate.of(request);
         }
     }
+
+    /**
+     * A picture.
+     *
+     * @param mediaType such as {@code image/png}
+     * @param data the file in base64
+     */
+    record Image(String mediaType, String data) {}
 
     /**
      * The model said this.

@@ -118,7 +118,12 @@ final class Prompts {
 
     private static ChatMessage message(TranscriptEntry entry) {
         return switch (entry) {
-            case TranscriptEntry.UserText(String text) -> new ChatMessage.UserMessage(text);
+            case TranscriptEntry.UserText(String text, List<TranscriptEntry.Image> images) ->
+                new ChatMessage.UserMessage(
+                        text,
+                        images.stream()
+                                .map(image -> new ChatMessage.Image(image.mediaType(), image.data()))
+                                .toList());
             case TranscriptEntry.Summary summary -> new ChatMessage.UserMessage(Summaries.shown(summary));
             case TranscriptEntry.AssistantTurn turn ->
                 new ChatMessage.AssistantMessage(

@@ -65,8 +65,8 @@ final class Summaries {
     /** What was said to the task last in this part, word for word; {@code null} = nothing was. */
     static @Nullable String request(List<TranscriptEntry> transcript) {
         for (TranscriptEntry entry : transcript.reversed()) {
-            if (entry instanceof UserText(String text)) {
-                return text;
+            if (entry instanceof UserText said) {
+                return said.text();
             }
             if (entry instanceof Summary summary) {
                 return summary.request();
@@ -97,7 +97,8 @@ final class Summaries {
 
     private static String written(TranscriptEntry entry, int cut) {
         return switch (entry) {
-            case UserText(String text) -> "User: " + cut(text, cut);
+            case UserText said ->
+                "User: " + cut(said.text(), cut) + (said.images().isEmpty() ? "" : " [image]");
             // it has been cut down already
             case Summary summary -> shown(summary);
             case AssistantTurn turn -> {

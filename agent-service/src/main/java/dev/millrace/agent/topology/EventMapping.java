@@ -222,7 +222,8 @@ final class EventMapping {
         TaskEvent.Terms terms = new TaskEvent.Terms(
                 event.causalDepth(),
                 event.expiry() == null ? Deadlines.NEVER : event.expiry().toEpochMilli(),
-                routing.limits(taskType).atMost(childLimits(event)));
+                routing.limits(taskType).atMost(childLimits(event)),
+                Openings.of(event));
         return new ForTask(new TaskEvent.InputReceived(meta, text, taskType, event.effectivePriority(), terms));
     }
 

@@ -13,6 +13,7 @@ import dev.millrace.agent.core.ToolCall;
 import dev.millrace.agent.core.TranscriptEntry;
 import dev.millrace.engine.JsonSerdes;
 import dev.millrace.schemas.Event;
+import java.util.List;
 import org.apache.kafka.common.serialization.Serde;
 
 /**
@@ -26,6 +27,7 @@ final class StoreSerdes {
             .addMixIn(Plan.Step.class, StepKinds.class)
             .addMixIn(Plan.Standing.class, StandingKinds.class)
             .addMixIn(TranscriptEntry.class, EntryKinds.class)
+            .addMixIn(TranscriptEntry.UserText.class, UserTextFields.class)
             .addMixIn(ToolCall.Route.class, RouteKinds.class)
             .addMixIn(AdmissionRow.class, AdmissionKinds.class)
             .addModule(JsonSerdes.events())
@@ -88,6 +90,12 @@ final class StoreSerdes {
         @JsonSubTypes.Type(value = TranscriptEntry.Summary.class, name = "summary")
     })
     private interface EntryKinds {}
+
+    /** Not private, or its method would seem to be of no use. */
+    interface UserTextFields {
+        @JsonInclude(JsonInclude.Include.NON_EMPTY)
+        List<TranscriptEntry.Image> images();
+    }
 
     @JsonTypeInfo(use = JsonTypeInfo.Id.NAME, property = "route")
     @JsonSubTypes({

@@ -311,6 +311,6 @@ final class TaskMove {
         if (entry == null) {
             entry = storedTranscript.apply(seq);
         }
-        return entry instanceof TranscriptEntry.UserText(String text) ? text : "";
+        return entry instanceof TranscriptEntry.UserText said ? said.text() : "";
     }
 }

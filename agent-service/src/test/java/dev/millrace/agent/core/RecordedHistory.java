@@ -165,6 +165,7 @@ record RecordedHistory(Head head, List<Line> lines) {
                 .addMixIn(TaskEvent.class, NamedKind.class)
                 .addMixIn(ToolCall.Route.class, NamedKind.class)
                 .addMixIn(TaskEvent.ModelCallFailed.class, LaterFields.class)
+                .addMixIn(TaskEvent.Terms.class, LaterTerms.class)
                 .defaultPropertyInclusion(
                         JsonInclude.Value.construct(JsonInclude.Include.NON_NULL, JsonInclude.Include.ALWAYS))
                 .addModule(new SimpleModule()
@@ -185,11 +186,17 @@ record RecordedHistory(Head head, List<Line> lines) {
         Usage usage();
     }
 
+    /** The same. */
+    interface LaterTerms {
+        @JsonInclude(value = JsonInclude.Include.CUSTOM, valueFilter = Nothing.class)
+        TaskEvent.Opening opening();
+    }
+
     /** Equal to whatever says nothing. */
     static final class Nothing {
         @Override
         public boolean equals(@Nullable Object other) {
-            return other instanceof Nothing || Usage.NONE.equals(other);
+            return other instanceof Nothing || Usage.NONE.equals(other) || TaskEvent.Opening.NONE.equals(other);
         }
 
         @Override
