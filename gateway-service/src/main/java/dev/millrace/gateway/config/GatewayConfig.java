@@ -41,6 +41,21 @@ public interface GatewayConfig {
     @Max(1_000_000)
     int recentTasks();
 
+    /** Clients that speak OpenAI's API. */
+    Openai openai();
+
+    /** Clients that speak OpenAI's API. */
+    interface Openai {
+
+        /** How long a task may take before its client gets an error; it is cancelled then. */
+        @WithDefault("10m")
+        Duration timeout();
+
+        /** The largest request body that is read; images are in it. The event must fit the lanes' own limit of 1 MiB. */
+        @WithDefault("2M")
+        MemorySize maxBodySize();
+    }
+
     /** Server-sent events. */
     Stream stream();
 

@@ -31,6 +31,11 @@ public interface JournalFilter {
         return labels -> wants(labels) && other.wants(labels);
     }
 
+    /** What either wants. */
+    default JournalFilter or(JournalFilter other) {
+        return labels -> wants(labels) || other.wants(labels);
+    }
+
     /**
      * What a record's headers tell, so that most records need not be read whole.
      *

@@ -24,7 +24,11 @@ final class AllowedMethods {
                     DeadLettersResource.class,
                     SessionStreamResource.class,
                     EventsResource.class,
-                    AgentsResource.class)
+                    AgentsResource.class,
+                    ToolsResource.class,
+                    UsageResource.class,
+                    ChatCompletionsResource.class,
+                    ModelsResource.class)
             .flatMap(AllowedMethods::routes)
             .toList();
 

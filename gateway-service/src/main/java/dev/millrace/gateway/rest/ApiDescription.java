@@ -6,7 +6,6 @@ import org.eclipse.microprofile.openapi.OASFactory;
 import org.eclipse.microprofile.openapi.OASFilter;
 import org.eclipse.microprofile.openapi.models.OpenAPI;
 import org.eclipse.microprofile.openapi.models.Operation;
-import org.eclipse.microprofile.openapi.models.PathItem;
 import org.eclipse.microprofile.openapi.models.media.Schema;
 
 /** Completes the OpenAPI document: every error is a problem, and what is internal is not shown. */
@@ -21,10 +20,16 @@ public class ApiDescription implements OASFilter {
                 .toList()
                 .forEach(openApi.getPaths()::removePathItem);
         openApi.getComponents().addSchema(PROBLEM, problem());
-        openApi.getPaths().getPathItems().values().stream()
-                .map(PathItem::getOperations)
+        openApi.getPaths().getPathItems().entrySet().stream()
+                .filter(path -> !speaksOpenAi(path.getKey()))
+                .map(path -> path.getValue().getOperations())
                 .flatMap(operations -> operations.values().stream())
                 .forEach(ApiDescription::describeErrors);
+    }
+
+    /** Errors there have another shape, which clients of that API read. */
+    private static boolean speaksOpenAi(String path) {
+        return path.startsWith("/v1/chat") || path.startsWith("/v1/models");
     }
 
     private static void describeErrors(Operation operation) {

@@ -46,7 +46,10 @@ class OperationsIT {
                         "/v1/events/{eventId}/chain",
                         "/v1/agents",
                         "/v1/agents/{name}",
-                        "/v1/tools")
+                        "/v1/tools",
+                        "/v1/usage",
+                        "/v1/chat/completions",
+                        "/v1/models")
                 .doesNotContain("/internal");
         assertThat(openApi.body())
                 .contains("\"title\" : \"Millrace\"")

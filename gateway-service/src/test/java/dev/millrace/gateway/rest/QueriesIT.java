@@ -91,6 +91,33 @@ class QueriesIT {
     }
 
     @Test
+    @DisplayName("issue 5 item 6: what model calls used, as agent-service tells it; its refusals are the client's")
+    void shouldTellTheUsage() throws Exception {
+        // when
+        Answer answer = gateway.get("/v1/usage?namespace=*&agent=a%20b&groupBy=day,model&from=2026-01-31");
+
+        // then
+        assertThat(answer.json())
+                .containsEntry(
+                        "total",
+                        Map.of(
+                                "query",
+                                Map.of(
+                                        "namespace",
+                                        "*",
+                                        "agent",
+                                        "a b",
+                                        "groupBy",
+                                        "day,model",
+                                        "from",
+                                        "2026-01-31")));
+        assertThat(gateway.get("/v1/usage?groupBy=nonsense").status()).isEqualTo(400);
+        assertThat(gateway.get("/v1/usage?groupBy=nonsense").json())
+                .containsEntry("code", "bad_parameter")
+                .containsEntry("detail", "groupBy: that is nothing to group by");
+    }
+
+    @Test
     void shouldTellTheAgents() throws Exception {
         assertThat(gateway.get("/v1/agents").body())
                 .contains("\"name\":\"general\"")

@@ -136,6 +136,10 @@ final class StubAgent implements AutoCloseable {
             send(exchange, 200, agent(agent));
         } else if (what.equals("tools")) {
             send(exchange, 200, Map.of("tools", List.of(Map.of("name", "current_time", "query", query))));
+        } else if (what.equals("usage") && "nonsense".equals(query.get("groupBy"))) {
+            problem(exchange, Problem.of(400, "bad_parameter", "Bad", "groupBy: that is nothing to group by"));
+        } else if (what.equals("usage")) {
+            send(exchange, 200, Map.of("total", Map.of("query", query)));
         } else if (what.equals("tasks") && path.length == 3) {
             if ("nonsense".equals(query.get("before"))) {
                 problem(exchange, Problem.of(400, "bad_parameter", "Bad", "before: that is no cursor"));

@@ -1,0 +1,317 @@
+package dev.millrace.gateway.rest;
+
+import dev.millrace.gateway.config.GatewayConfig;
+import dev.millrace.gateway.kafka.BrokerUnavailableException;
+import dev.millrace.gateway.kafka.EventTooLargeException;
+import dev.millrace.gateway.kafka.JournalListener;
+import dev.millrace.gateway.kafka.JournalTail;
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.Ids;
+import dev.millrace.schemas.Json;
+import dev.millrace.schemas.KnownEventType;
+import io.smallrye.common.annotation.RunOnVirtualThread;
+import io.vertx.core.http.HttpServerResponse;
+import jakarta.inject.Inject;
+import jakarta.ws.rs.Consumes;
+import jakarta.ws.rs.HeaderParam;
+import jakarta.ws.rs.POST;
+import jakarta.ws.rs.Path;
+import jakarta.ws.rs.Produces;
+import jakarta.ws.rs.core.Context;
+import jakarta.ws.rs.core.MediaType;
+import jakarta.ws.rs.core.Response;
+import jakarta.ws.rs.core.StreamingOutput;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import org.eclipse.microprofile.openapi.annotations.Operation;
+import org.eclipse.microprofile.openapi.annotations.media.Content;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
+import org.eclipse.microprofile.openapi.annotations.parameters.Parameter;
+import org.eclipse.microprofile.openapi.annotations.parameters.RequestBody;
+import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
+import org.eclipse.microprofile.openapi.annotations.tags.Tag;
+import org.jboss.resteasy.reactive.server.ServerExceptionMapper;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** An agent as if it were a model of OpenAI's: a request is a task, and its answer is the answer. docs/openai.md. */
+@Path("/v1/chat/completions")
+@Produces(MediaType.APPLICATION_JSON)
+@RunOnVirtualThread
+@Tag(name = "OpenAI", description = "Agents as if they were models, for any client of OpenAI's API.")
+public class ChatCompletionsResource {
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(ChatCompletionsResource.class);
+    private static final String UNKNOWN_AGENT = "unknown_agent";
+    private static final String TASK_ID = "X-Task-Id";
+
+    private final TaskIntake intake;
+    private final JournalTail tail;
+    private final GatewayConfig config;
+
+    @Inject
+    ChatCompletionsResource(TaskIntake intake, JournalTail tail, GatewayConfig config) {
+        this.intake = intake;
+        this.tail = tail;
+        this.config = config;
+    }
+
+    @POST
+    @Consumes(MediaType.WILDCARD)
+    @Operation(
+            summary = "Ask an agent, as OpenAI's clients ask a model",
+            description =
+                    "model is the name of an agent. The agent is shown the whole conversation that the client sends."
+                            + " The task is cancelled if the client goes before the answer comes. With stream the answer comes as"
+                            + " server-sent events. Errors have OpenAI's shape.")
+    @RequestBody(required = true, content = @Content(schema = @Schema(implementation = ChatShapes.Request.class)))
+    @APIResponse(
+            responseCode = "200",
+            content = @Content(schema = @Schema(implementation = ChatShapes.Completion.class)))
+    @APIResponse(
+            responseCode = "400",
+            description = "A field is wrong, or asks for what cannot be had; param names it.")
+    @APIResponse(responseCode = "404", description = "model_not_found: there is no such agent")
+    @APIResponse(responseCode = "413", description = "body_too_large, event_too_large")
+    @APIResponse(responseCode = "500", description = "The task failed; code says why.")
+    @APIResponse(responseCode = "503", description = "broker_unavailable, shutting_down")
+    @APIResponse(responseCode = "504", description = "timeout: the task took too long and is cancelled")
+    public Response complete(
+            InputStream body,
+            @Parameter(description = "The conversation; goes before the field user.")
+                    @HeaderParam("X-Session-Id")
+                    @Nullable
+                    String sessionId,
+            @Parameter(description = "The tenant. Absent = default.") @HeaderParam("X-Namespace") @Nullable
+                    String namespace,
+            @Parameter(hidden = true) @HeaderParam("traceparent") @Nullable String traceparent,
+            @Parameter(hidden = true) @HeaderParam("tracestate") @Nullable String tracestate,
+            @Context HttpServerResponse response)
+            throws IOException, InterruptedException, BrokerUnavailableException, EventTooLargeException {
+        ChatRequest request = ChatRequest.of(BodyReader.object(
+                BodyReader.read(body, config.openai().maxBodySize().asLongValue())));
+        Instant now = Instant.now();
+        Event message = request.event(
+                new ChatRequest.Origin(
+                        blankToNull(sessionId),
+                        namespace == null || namespace.isBlank() ? Event.DEFAULT_NAMESPACE : namespace,
+                        traceparent,
+                        tracestate),
+                now);
+        intake.requireValid(message);
+        intake.requireAgent(request.model());
+        ChatCompletion completion =
+                new ChatCompletion("chatcmpl-" + message.id(), now.getEpochSecond(), request.model());
+        if (!request.stream()) {
+            ChatRun run = new ChatRun(message, config.openai().timeout(), new Patience(response));
+            ChatRun.Answer answer = run(run, message);
+            return answer == null
+                    ? Response.noContent().build() // nobody reads it
+                    : Response.ok(Json.writeText(completion.whole(answer)))
+                            .header(TASK_ID, answer.taskId())
+                            .build();
+        }
+        StreamingOutput pieces = out -> stream(out, response, message, completion, request.includeUsage());
+        return Response.ok(pieces, MediaType.SERVER_SENT_EVENTS_TYPE)
+                .header(TASK_ID, message.id())
+                .header("Cache-Control", "no-store")
+                .header("X-Accel-Buffering", "no")
+                .build();
+    }
+
+    private void stream(
+            OutputStream out, HttpServerResponse response, Event message, ChatCompletion completion, boolean usage) {
+        try (ChatStream stream = new ChatStream(
+                out, response, config.stream().heartbeat(), config.stream().patience())) {
+            try {
+                stream.send(completion.begin());
+                ChatRun run = new ChatRun(
+                        message, config.openai().timeout(), new Pieces(stream, completion, new Patience(response)));
+                ChatRun.Answer answer = run(run, message);
+                if (answer == null) {
+                    return;
+                }
+                stream.send(completion.end(answer.finishReason()));
+                if (usage) {
+                    stream.send(completion.usage(answer));
+                }
+                stream.done();
+            } catch (ChatException e) {
+                stream.send(e.toJson());
+            } catch (BrokerUnavailableException | EventTooLargeException e) {
+                LOGGER.atWarn().setCause(e).log("A message of a chat was not stored");
+                stream.send(ChatException.refused(503, "broker_unavailable", "The message could not be stored.")
+                        .toJson());
+            }
+        } catch (ChatRun.ClientGoneException e) {
+            LOGGER.debug("The client of a chat is gone");
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** The answer; {@code null} if nobody waits for it any more. */
+    private ChatRun.@Nullable Answer run(ChatRun run, Event message)
+            throws BrokerUnavailableException, EventTooLargeException, InterruptedException {
+        int partition = tail.partitionOf(message.sessionKey());
+        try (JournalListener listener =
+                tail.listen(partition, tail.end(partition, config.produceTimeout()), run.filter())) {
+            intake.accept(List.of(message));
+            return run.await(listener);
+        } catch (ChatRun.ClientGoneException e) {
+            cancel(run, message, "its client is gone");
+            return null;
+        } catch (ChatException e) {
+            if (e.isTimeout()) {
+                cancel(run, message, "its client was told that it took too long");
+            }
+            throw e;
+        }
+    }
+
+    private void cancel(ChatRun run, Event message, String reason)
+            throws BrokerUnavailableException, EventTooLargeException {
+        intake.accept(List.of(Event.root(Ids.random(), KnownEventType.TASK_CANCEL_REQUESTED, Instant.now())
+                .source("user")
+                .taskId(run.taskId())
+                .sessionId(message.sessionId())
+                .namespace(message.namespace())
+                .payload(Map.of("reason", reason))
+                .build()));
+    }
+
+    /** Notices that the client is gone. */
+    private record Patience(HttpServerResponse response) implements ChatRun.Watcher {
+
+        @Override
+        public void said(String text) {}
+
+        @Override
+        public void alive() throws ChatRun.ClientGoneException {
+            if (response.closed()) {
+                throw new ChatRun.ClientGoneException();
+            }
+        }
+    }
+
+    /** Sends on what the agent says; what it says between its tool calls stands apart. */
+    private static final class Pieces implements ChatRun.Watcher {
+
+        private final ChatStream stream;
+        private final ChatCompletion completion;
+        private final Patience patience;
+        private boolean spoken;
+
+        Pieces(ChatStream stream, ChatCompletion completion, Patience patience) {
+            this.stream = stream;
+            this.completion = completion;
+            this.patience = patience;
+        }
+
+        @Override
+        public void said(String text) throws ChatRun.ClientGoneException {
+            stream.send(completion.delta(spoken ? "\n\n" + text : text));
+            spoken = true;
+        }
+
+        @Override
+        public void alive() throws ChatRun.ClientGoneException {
+            patience.alive();
+            stream.beat();
+        }
+    }
+
+    @ServerExceptionMapper
+    Response refused(ChatException e) {
+        return e.response();
+    }
+
+    @ServerExceptionMapper
+    Response refused(ProblemException e) {
+        if (e.problem().code().equals(UNKNOWN_AGENT)) {
+            return ChatException.unknownModel(e.problem().detail()).response();
+        }
+        int status = e.problem().status() == 422 ? 400 : e.problem().status();
+        return ChatException.refused(status, e.problem().code(), e.problem().detail())
+                .response();
+    }
+
+    @ServerExceptionMapper
+    Response unavailable(BrokerUnavailableException e) {
+        LOGGER.atWarn().setCause(e.getCause()).log("The brokers did not take or tell something in time");
+        return ChatException.refused(503, "broker_unavailable", "The Kafka brokers did not answer in time.")
+                .response();
+    }
+
+    @ServerExceptionMapper
+    Response tooLarge(EventTooLargeException e) {
+        return ChatException.refused(
+                        413,
+                        "event_too_large",
+                        "The conversation is larger than the Kafka topic takes that it belongs on.")
+                .response();
+    }
+
+    @ServerExceptionMapper
+    Response interrupted(InterruptedException e) {
+        return ChatException.refused(503, "shutting_down", "This instance stops; ask another one.")
+                .response();
+    }
+
+    private static @Nullable String blankToNull(@Nullable String text) {
+        return text == null || text.isBlank() ? null : text;
+    }
+
+    /** The JSON of requests and answers, as the OpenAPI document shows it. */
+    static final class ChatShapes {
+        private ChatShapes() {}
+
+        @Schema(
+                name = "ChatRequest",
+                description =
+                        "As OpenAI describes it; docs/openai.md says what is refused and what is" + " passed over.")
+        record Request(
+                @Schema(required = true, description = "The name of an agent.", examples = "general")
+                String model,
+
+                @Schema(required = true, description = "The whole conversation; the last message is the user's.")
+                List<Message> messages,
+
+                @Schema(description = "Whether the answer comes in pieces.") @Nullable
+                Boolean stream,
+
+                @Schema(
+                        name = "stream_options",
+                        description = "{\"include_usage\": true}: a stream ends with what was used.")
+                @Nullable
+                Map<String, Object> streamOptions,
+
+                @Schema(description = "The conversation, unless the header X-Session-Id names it.") @Nullable
+                String user,
+
+                @Schema(description = "Kept with the task.") @Nullable
+                Map<String, Object> metadata) {}
+
+        @Schema(name = "ChatMessage")
+        record Message(
+                @Schema(enumeration = {"system", "developer", "user", "assistant"})
+                String role,
+
+                @Schema(description = "A text, or parts of the types text and image_url (data URLs only).")
+                Object content) {}
+
+        @Schema(name = "ChatCompletion")
+        record Completion(
+                String id,
+                @Schema(examples = "chat.completion") String object,
+                long created,
+                String model,
+                List<Object> choices,
+                Map<String, Object> usage) {}
+    }
+}

@@ -1,0 +1,184 @@
+package dev.millrace.gateway.rest;
+
+import dev.millrace.gateway.kafka.JournalFilter;
+import dev.millrace.gateway.kafka.JournalListener;
+import dev.millrace.gateway.kafka.ListenerDroppedException;
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.JournalEntry;
+import dev.millrace.schemas.KnownEventType;
+import java.time.Duration;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Follows the task that a message of an OpenAI client has started, to its answer. If a task of the session waits for an
+ * answer, the message is that answer (X-10), and the task that goes on is the one that is followed. For one thread.
+ */
+final class ChatRun {
+
+    /** How long a step waits, so that a client that is gone is noticed soon. */
+    private static final Duration TICK = Duration.ofMillis(250);
+
+    private final Event message;
+    private final Duration atMost;
+    private final Watcher watcher;
+
+    private String taskId;
+    private String finishReason = "stop";
+    private long inputTokens;
+    private long outputTokens;
+    private long cachedInputTokens;
+    private long reasoningTokens;
+
+    /** Who looks on while the task runs. Each call may block, and may end the run by an exception. */
+    interface Watcher {
+
+        /** The agent has said this; it goes on, or not. */
+        void said(String text) throws InterruptedException, ClientGoneException;
+
+        /** Some time has passed. */
+        void alive() throws InterruptedException, ClientGoneException;
+    }
+
+    /** Nobody waits for the answer any more. */
+    static final class ClientGoneException extends Exception {
+        private static final long serialVersionUID = 1L;
+    }
+
+    /**
+     * What came of it.
+     *
+     * @param taskId the task that gave the answer
+     * @param text the answer, or the question that it asks
+     * @param finishReason in OpenAI's words
+     */
+    record Answer(String taskId, String text, String finishReason, Map<String, Object> usage) {}
+
+    /**
+     * For one message that is not yet sent.
+     *
+     * @param atMost how long the task may take
+     */
+    ChatRun(Event message, Duration atMost, Watcher watcher) {
+        this.message = message;
+        this.taskId = message.id();
+        this.atMost = atMost;
+        this.watcher = watcher;
+    }
+
+    /** What a listener has to hear: the message's own task, and whatever happens in its session. */
+    JournalFilter filter() {
+        String sessionId = message.sessionId();
+        return JournalFilter.task(message.namespace(), message.id())
+                .or(labels -> sessionId != null
+                        && sessionId.equals(labels.sessionId())
+                        && labels.namespace().equals(message.namespace()));
+    }
+
+    /** The task that is followed now. */
+    String taskId() {
+        return taskId;
+    }
+
+    /**
+     * Waits for the answer.
+     *
+     * @throws ChatException if the task fails, is cancelled by somebody else, or takes too long
+     */
+    Answer await(JournalListener listener) throws InterruptedException, ClientGoneException {
+        long end = System.nanoTime() + atMost.toNanos();
+        try {
+            while (System.nanoTime() < end) {
+                JournalEntry entry = listener.next(TICK);
+                if (entry == null) {
+                    watcher.alive();
+                    continue;
+                }
+                Answer answer = take(entry.event());
+                if (answer != null) {
+                    return answer;
+                }
+            }
+        } catch (ListenerDroppedException e) {
+            throw ChatException.leftAlone(
+                    "This instance stops and cannot wait for the task " + taskId + ", which goes on.");
+        }
+        throw ChatException.tooLate("The task " + taskId + " had not ended after " + atMost.toSeconds() + " s.");
+    }
+
+    private @Nullable Answer take(Event event) throws InterruptedException, ClientGoneException {
+        String of = event.taskId() == null ? event.id() : event.taskId();
+        if (event.id().equals(message.id())) {
+            taskId = of;
+        }
+        if (!of.equals(taskId) || !(event.type() instanceof KnownEventType type)) {
+            return null;
+        }
+        if (event.payload().get("usage") instanceof Map<?, ?> used && type != KnownEventType.TASK_COMPLETED) {
+            use(used);
+        }
+        return switch (type) {
+            case REASON_DONE -> {
+                String reason = event.text("finishReason");
+                finishReason = reason != null && (reason.equals("length") || reason.equals("content_filter"))
+                        ? reason
+                        : "stop";
+                say(event.text("response"));
+                yield null;
+            }
+            case NEED_MORE_INFO -> {
+                String question = String.valueOf(event.text("question"));
+                say(event.text("response"));
+                say(question);
+                yield answer(question);
+            }
+            case TASK_COMPLETED -> {
+                Object response =
+                        event.payload().get("result") instanceof Map<?, ?> result ? result.get("response") : null;
+                yield answer(response instanceof String text ? text : "");
+            }
+            case TASK_FAILED ->
+                throw ChatException.failed(
+                        String.valueOf(event.text("code")), "The task " + taskId + " failed: " + event.text("error"));
+            case TASK_CANCELLED ->
+                throw ChatException.failed(
+                        "cancelled", "The task " + taskId + " was cancelled: " + event.text("reason"));
+            default -> null;
+        };
+    }
+
+    private void say(@Nullable String text) throws InterruptedException, ClientGoneException {
+        if (text != null && !text.isEmpty()) {
+            watcher.said(text);
+        }
+    }
+
+    private Answer answer(String text) {
+        return new Answer(taskId, text, finishReason, usage());
+    }
+
+    private void use(Map<?, ?> used) {
+        inputTokens += number(used.get("inputTokens"));
+        outputTokens += number(used.get("outputTokens"));
+        cachedInputTokens += number(used.get("cachedInputTokens"));
+        reasoningTokens += number(used.get("reasoningTokens"));
+    }
+
+    private Map<String, Object> usage() {
+        return Map.of(
+                "prompt_tokens",
+                inputTokens,
+                "completion_tokens",
+                outputTokens,
+                "total_tokens",
+                inputTokens + outputTokens,
+                "prompt_tokens_details",
+                Map.of("cached_tokens", cachedInputTokens),
+                "completion_tokens_details",
+                Map.of("reasoning_tokens", reasoningTokens));
+    }
+
+    private static long number(@Nullable Object value) {
+        return value instanceof Number number ? number.longValue() : 0;
+    }
+}

@@ -1,0 +1,81 @@
+package dev.millrace.gateway.rest;
+
+import dev.millrace.gateway.query.AgentClient;
+import dev.millrace.gateway.query.QueryUnavailableException;
+import dev.millrace.schemas.Json;
+import io.smallrye.common.annotation.RunOnVirtualThread;
+import jakarta.inject.Inject;
+import jakarta.ws.rs.GET;
+import jakarta.ws.rs.Path;
+import jakarta.ws.rs.PathParam;
+import jakarta.ws.rs.Produces;
+import jakarta.ws.rs.core.MediaType;
+import jakarta.ws.rs.core.Response;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.eclipse.microprofile.openapi.annotations.Operation;
+import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
+import org.eclipse.microprofile.openapi.annotations.tags.Tag;
+import org.jboss.resteasy.reactive.server.ServerExceptionMapper;
+
+/** The agents, as OpenAI's clients list models. */
+@Path("/v1/models")
+@Produces(MediaType.APPLICATION_JSON)
+@RunOnVirtualThread
+@Tag(name = "OpenAI")
+public class ModelsResource {
+
+    private final AgentClient agentService;
+
+    @Inject
+    ModelsResource(AgentClient agentService) {
+        this.agentService = agentService;
+    }
+
+    @GET
+    @Operation(summary = "The agents, as OpenAI's clients list models")
+    @APIResponse(responseCode = "200", description = "As OpenAI describes it; created is always 0.")
+    @APIResponse(responseCode = "503", description = "query_unavailable")
+    public Response models() throws QueryUnavailableException, InterruptedException {
+        Object agents =
+                agentService.get(AgentClient.path("agents"), Map.of()).object().get("agents");
+        List<Map<String, Object>> models = new ArrayList<>();
+        for (Object agent : agents instanceof List<?> list ? list : List.of()) {
+            if (agent instanceof Map<?, ?> one && one.get("name") instanceof String name) {
+                models.add(shown(name));
+            }
+        }
+        return Response.ok(Json.writeText(Map.of("object", "list", "data", models)))
+                .build();
+    }
+
+    @GET
+    @Path("{model}")
+    @Operation(summary = "One agent, as OpenAI's clients ask for a model")
+    @APIResponse(responseCode = "200", description = "As OpenAI describes it.")
+    @APIResponse(responseCode = "404", description = "model_not_found")
+    @APIResponse(responseCode = "503", description = "query_unavailable")
+    public Response model(@PathParam("model") String name) throws QueryUnavailableException, InterruptedException {
+        if (!agentService.get(AgentClient.path("agents", name), Map.of()).found()) {
+            throw ChatException.unknownModel(
+                    "There is no agent " + name + "; GET /v1/models lists those that there are.");
+        }
+        return Response.ok(Json.writeText(shown(name))).build();
+    }
+
+    private static Map<String, Object> shown(String name) {
+        return Map.of("id", name, "object", "model", "created", 0, "owned_by", "millrace");
+    }
+
+    @ServerExceptionMapper
+    Response refused(ChatException e) {
+        return e.response();
+    }
+
+    @ServerExceptionMapper
+    Response unavailable(QueryUnavailableException e) {
+        return ChatException.refused(503, "query_unavailable", String.valueOf(e.getMessage()))
+                .response();
+    }
+}
