@@ -38,7 +38,8 @@ public final class ModelCallException extends Exception {
     }
 
     private ModelCallException(ModelCallException same, ModelCharge charge) {
-        super(same.getMessage(), same);
+        super(same.getMessage(), same.getCause());
+        setStackTrace(same.getStackTrace());
         this.code = same.code;
         this.retryable = same.retryable;
         this.retryAfter = same.retryAfter;
