@@ -33,6 +33,9 @@ import org.junit.jupiter.api.io.TempDir;
 class OpenAiClientIT {
 
     private static final Duration LIMIT = Duration.ofSeconds(60);
+    /** Far longer than pieces are gathered for. */
+    private static final Duration BREATH = Duration.ofMillis(700);
+
     private static final String PIXEL =
             "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
@@ -83,6 +86,13 @@ class OpenAiClientIT {
                 found.pieces = []
                 for await (const piece of stream) found.pieces.push(piece)
 
+                const slowly = await ask([{ role: 'user', content: 'piece by piece' }], { stream: true })
+                found.slowly = []
+                for await (const piece of slowly) {
+                  const content = piece.choices[0]?.delta?.content
+                  if (content) found.slowly.push(content)
+                }
+
                 const messages = [
                   { role: 'system', content: 'Be brief.' },
                   { role: 'user', content: [{ type: 'text', text: 'remember 42' },
@@ -127,6 +137,10 @@ class OpenAiClientIT {
         pieces.forEach(piece -> text.append(
                 piece.path("choices").path(0).path("delta").path("content").asText("")));
         assertThat(text).hasToString("The tool says so.");
+        assertThat(found.path("slowly"))
+                .as("what the model says comes while it says it")
+                .extracting(JsonNode::asText)
+                .containsExactly("One ", "two ", "three.");
         assertThat(pieces.path(0)
                         .path("choices")
                         .path(0)
@@ -243,6 +257,20 @@ class OpenAiClientIT {
                 .asText();
     }
 
+    private static String piece(String text) {
+        return Json.writeText(Map.of(
+                "id",
+                "chatcmpl-1",
+                "object",
+                "chat.completion.chunk",
+                "created",
+                1,
+                "model",
+                "stub-model",
+                "choices",
+                List.of(Map.of("index", 0, "delta", Map.of("role", "assistant", "content", text)))));
+    }
+
     private static Answer answer(StubModelServer.Request request) {
         String said = request.last("user");
         boolean first = request.messages().stream().noneMatch(message -> "tool".equals(message.get("role")));
@@ -259,6 +287,10 @@ class OpenAiClientIT {
                                 ? "42"
                                 : "?")
                         + (request.text().contains(PIXEL) ? " and an image" : ""));
+            case "piece by piece" ->
+                Answer.events(piece("One "), piece("two "), piece("three."), "[DONE]")
+                        .pausingBefore(1, BREATH)
+                        .pausingBefore(2, BREATH);
             case "break" -> Answer.message("content_filter", Map.of("role", "assistant", "content", ""));
             default -> Answer.text("You said: " + said);
         };

@@ -2,11 +2,14 @@ package dev.millrace.gateway.rest;
 
 import dev.millrace.gateway.config.GatewayConfig;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
+import dev.millrace.gateway.kafka.EventStreams;
 import dev.millrace.gateway.kafka.EventTooLargeException;
 import dev.millrace.gateway.kafka.JournalListener;
 import dev.millrace.gateway.kafka.JournalTail;
+import dev.millrace.gateway.kafka.StreamListener;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Ids;
+import dev.millrace.schemas.JournalEntry;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.KnownEventType;
 import io.smallrye.common.annotation.RunOnVirtualThread;
@@ -27,6 +30,7 @@ import java.io.OutputStream;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.eclipse.microprofile.openapi.annotations.Operation;
 import org.eclipse.microprofile.openapi.annotations.media.Content;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
@@ -52,12 +56,14 @@ public class ChatCompletionsResource {
 
     private final TaskIntake intake;
     private final JournalTail tail;
+    private final EventStreams streams;
     private final GatewayConfig config;
 
     @Inject
-    ChatCompletionsResource(TaskIntake intake, JournalTail tail, GatewayConfig config) {
+    ChatCompletionsResource(TaskIntake intake, JournalTail tail, EventStreams streams, GatewayConfig config) {
         this.intake = intake;
         this.tail = tail;
+        this.streams = streams;
         this.config = config;
     }
 
@@ -109,7 +115,7 @@ public class ChatCompletionsResource {
                 new ChatCompletion("chatcmpl-" + message.id(), now.getEpochSecond(), request.model());
         if (!request.stream()) {
             ChatRun run = new ChatRun(message, config.openai().timeout(), new Patience(response));
-            ChatRun.Answer answer = run(run, message);
+            ChatRun.Answer answer = whole(run, message);
             return answer == null
                     ? Response.noContent().build() // nobody reads it
                     : Response.ok(Json.writeText(completion.whole(answer)))
@@ -132,7 +138,7 @@ public class ChatCompletionsResource {
                 stream.send(completion.begin());
                 ChatRun run = new ChatRun(
                         message, config.openai().timeout(), new Pieces(stream, completion, new Patience(response)));
-                ChatRun.Answer answer = run(run, message);
+                ChatRun.Answer answer = live(run, message);
                 if (answer == null) {
                     return;
                 }
@@ -155,14 +161,37 @@ public class ChatCompletionsResource {
         }
     }
 
-    /** The answer; {@code null} if nobody waits for it any more. */
-    private ChatRun.@Nullable Answer run(ChatRun run, Event message)
+    /** The answer, once it is there; {@code null} if nobody waits for it any more. */
+    private ChatRun.@Nullable Answer whole(ChatRun run, Event message)
             throws BrokerUnavailableException, EventTooLargeException, InterruptedException {
         int partition = tail.partitionOf(message.sessionKey());
         try (JournalListener listener =
                 tail.listen(partition, tail.end(partition, config.produceTimeout()), run.filter())) {
+            return run(run, message, atMost -> {
+                JournalEntry entry = listener.next(atMost);
+                return entry == null ? null : entry.event();
+            });
+        }
+    }
+
+    /** The same, and the watcher hears what models say while they say it. */
+    private ChatRun.@Nullable Answer live(ChatRun run, Event message)
+            throws BrokerUnavailableException, EventTooLargeException, InterruptedException {
+        int partition = tail.partitionOf(message.sessionKey());
+        try (StreamListener listener =
+                streams.listen(streams.now(Set.of(partition), config.produceTimeout()), run.filter())) {
+            return run(run, message, atMost -> {
+                StreamListener.Heard heard = listener.next(atMost);
+                return heard == null ? null : heard.event();
+            });
+        }
+    }
+
+    private ChatRun.@Nullable Answer run(ChatRun run, Event message, ChatRun.Source source)
+            throws BrokerUnavailableException, EventTooLargeException, InterruptedException {
+        try {
             intake.accept(List.of(message));
-            return run.await(listener);
+            return run.await(source);
         } catch (ChatRun.ClientGoneException e) {
             cancel(run, message, "its client is gone");
             return null;
@@ -189,7 +218,10 @@ public class ChatCompletionsResource {
     private record Patience(HttpServerResponse response) implements ChatRun.Watcher {
 
         @Override
-        public void said(String text) {}
+        public void saying(String callId, int attempt, String delta) {}
+
+        @Override
+        public void said(@Nullable String callId, String text) {}
 
         @Override
         public void alive() throws ChatRun.ClientGoneException {
@@ -205,6 +237,7 @@ public class ChatCompletionsResource {
         private final ChatStream stream;
         private final ChatCompletion completion;
         private final Patience patience;
+        private final ChatText text = new ChatText(this::send);
         private boolean spoken;
 
         Pieces(ChatStream stream, ChatCompletion completion, Patience patience) {
@@ -214,8 +247,17 @@ public class ChatCompletionsResource {
         }
 
         @Override
-        public void said(String text) throws ChatRun.ClientGoneException {
-            stream.send(completion.delta(spoken ? "\n\n" + text : text));
+        public void saying(String callId, int attempt, String delta) throws ChatRun.ClientGoneException {
+            text.live(callId, attempt, delta);
+        }
+
+        @Override
+        public void said(@Nullable String callId, String whole) throws ChatRun.ClientGoneException {
+            text.whole(callId, whole);
+        }
+
+        private void send(String more, boolean begins) throws ChatRun.ClientGoneException {
+            stream.send(completion.delta(begins && spoken ? "\n\n" + more : more));
             spoken = true;
         }
 

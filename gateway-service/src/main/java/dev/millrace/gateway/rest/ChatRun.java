@@ -1,11 +1,10 @@
 package dev.millrace.gateway.rest;
 
 import dev.millrace.gateway.kafka.JournalFilter;
-import dev.millrace.gateway.kafka.JournalListener;
 import dev.millrace.gateway.kafka.ListenerDroppedException;
 import dev.millrace.schemas.Event;
-import dev.millrace.schemas.JournalEntry;
 import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.StreamType;
 import java.time.Duration;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -30,11 +29,27 @@ final class ChatRun {
     private long cachedInputTokens;
     private long reasoningTokens;
 
+    /** What happens, as it comes: facts, and live text if there is any. */
+    @FunctionalInterface
+    interface Source {
+
+        /** Waits for what comes next; {@code null} if nothing came within this time. */
+        @Nullable
+        Event next(Duration atMost) throws InterruptedException, ListenerDroppedException;
+    }
+
     /** Who looks on while the task runs. Each call may block, and may end the run by an exception. */
     interface Watcher {
 
-        /** The agent has said this; it goes on, or not. */
-        void said(String text) throws InterruptedException, ClientGoneException;
+        /** A model is just saying this, as a part of the reply to a call. */
+        void saying(String callId, int attempt, String delta) throws InterruptedException, ClientGoneException;
+
+        /**
+         * The agent has said this; it goes on, or not.
+         *
+         * @param callId the call that it is the whole text of; {@code null} = of none
+         */
+        void said(@Nullable String callId, String text) throws InterruptedException, ClientGoneException;
 
         /** Some time has passed. */
         void alive() throws InterruptedException, ClientGoneException;
@@ -85,16 +100,16 @@ final class ChatRun {
      *
      * @throws ChatException if the task fails, is cancelled by somebody else, or takes too long
      */
-    Answer await(JournalListener listener) throws InterruptedException, ClientGoneException {
+    Answer await(Source source) throws InterruptedException, ClientGoneException {
         long end = System.nanoTime() + atMost.toNanos();
         try {
             while (System.nanoTime() < end) {
-                JournalEntry entry = listener.next(TICK);
-                if (entry == null) {
+                Event event = source.next(TICK);
+                if (event == null) {
                     watcher.alive();
                     continue;
                 }
-                Answer answer = take(entry.event());
+                Answer answer = take(event);
                 if (answer != null) {
                     return answer;
                 }
@@ -111,6 +126,9 @@ final class ChatRun {
         if (event.id().equals(message.id())) {
             taskId = of;
         }
+        if (of.equals(taskId) && event.type() == StreamType.TEXT) {
+            hear(event);
+        }
         if (!of.equals(taskId) || !(event.type() instanceof KnownEventType type)) {
             return null;
         }
@@ -123,13 +141,13 @@ final class ChatRun {
                 finishReason = reason != null && (reason.equals("length") || reason.equals("content_filter"))
                         ? reason
                         : "stop";
-                say(event.text("response"));
+                say(event.text("callId"), event.text("response"));
                 yield null;
             }
             case NEED_MORE_INFO -> {
                 String question = String.valueOf(event.text("question"));
-                say(event.text("response"));
-                say(question);
+                say(event.text("callId"), event.text("response"));
+                say(null, question);
                 yield answer(question);
             }
             case TASK_COMPLETED -> {
@@ -147,9 +165,17 @@ final class ChatRun {
         };
     }
 
-    private void say(@Nullable String text) throws InterruptedException, ClientGoneException {
+    private void hear(Event piece) throws InterruptedException, ClientGoneException {
+        String callId = piece.text("callId");
+        String delta = piece.text("delta");
+        if (callId != null && delta != null) {
+            watcher.saying(callId, (int) number(piece.payload().get("attempt")), delta);
+        }
+    }
+
+    private void say(@Nullable String callId, @Nullable String text) throws InterruptedException, ClientGoneException {
         if (text != null && !text.isEmpty()) {
-            watcher.said(text);
+            watcher.said(callId, text);
         }
     }
 
