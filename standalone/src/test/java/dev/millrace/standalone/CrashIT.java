@@ -2,16 +2,27 @@ package dev.millrace.standalone;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.millrace.schemas.Json;
 import java.io.IOException;
 import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -77,6 +88,110 @@ class CrashIT {
                     .as("repeated calls per task")
                     .allSatisfy(repeated -> assertThat(repeated).isLessThanOrEqualTo(1));
             assertThat(callsById(calls)).as("two calls per task").hasSize(2 * TASKS);
+        }
+    }
+
+    @Test
+    @DisplayName(
+            "issue 5: kill -9 in the middle of a streamed reply: whoever watched hears that it begins anew, puts together"
+                    + " what the journal says, and the usage tells of two attempts")
+    void shouldTellWatchersThatACallIsMadeAgain() throws IOException, InterruptedException {
+        Path script = folder.resolve("spoken.yaml");
+        String answer = IntStream.range(0, 60).mapToObj(i -> "word" + i).collect(Collectors.joining(" "));
+        Files.writeString(script, """
+                stream: { chunkChars: 5, chunkMs: 60 }
+                rules:
+                  - steps:
+                      - text: "%s"
+                """.formatted(answer));
+        int port = FreePort.find();
+        int kafkaPort = FreePort.find();
+        LiveReply watched = new LiveReply();
+        String taskId;
+
+        // given: somebody has heard a part of the reply
+        try (ServiceProcess up = up(port, kafkaPort, script)) {
+            taskId = HttpApi.onPort(port).submit("speak");
+            watched.watch(port, taskId, () -> watched.pieces >= 5);
+            assertThat(answer).startsWith(watched.text()).isNotEqualTo(watched.text());
+
+            // when
+            up.kill();
+        }
+
+        // then
+        try (ServiceProcess up = up(port, kafkaPort, script)) {
+            watched.watch(port, taskId, () -> watched.reply != null);
+            assertThat(up.isAlive()).isTrue();
+            JsonNode reply = Objects.requireNonNull(watched.reply);
+            assertThat(watched.restarts).containsExactly("takeover");
+            assertThat(watched.text())
+                    .isEqualTo(answer)
+                    .isEqualTo(reply.path("response").asText());
+            assertThat(reply.path("usage").path("attempts").asInt()).isEqualTo(2);
+            assertThat(reply.path("usage").path("uncountedAttempts").asInt()).isEqualTo(1);
+        }
+    }
+
+    /** Puts a reply together from a task's stream, as docs/streaming.md says. */
+    private static final class LiveReply {
+        final List<String> restarts = new ArrayList<>();
+        int pieces;
+
+        @Nullable
+        JsonNode reply;
+
+        private final StringBuilder text = new StringBuilder();
+        private @Nullable String lastId;
+
+        String text() {
+            return text.toString();
+        }
+
+        /** Listens on from where it was, until it has heard enough. */
+        void watch(int port, String taskId, BooleanSupplier enough) throws IOException, InterruptedException {
+            HttpRequest.Builder request = HttpRequest.newBuilder(
+                            URI.create("http://127.0.0.1:" + port + "/v1/tasks/" + taskId + "/stream?tokens=stream"))
+                    .timeout(LIMIT);
+            if (lastId != null) {
+                request.header("Last-Event-ID", lastId);
+            }
+            try (HttpClient http = HttpClient.newHttpClient();
+                    Stream<String> lines =
+                            http.send(request.build(), BodyHandlers.ofLines()).body()) {
+                String event = "";
+                for (Iterator<String> next = lines.iterator(); !enough.getAsBoolean() && next.hasNext(); ) {
+                    String line = next.next();
+                    if (line.startsWith("id:")) {
+                        lastId = line.substring(3).strip();
+                    } else if (line.startsWith("event:")) {
+                        event = line.substring(6).strip();
+                    } else if (line.startsWith("data:")) {
+                        take(event, Json.MAPPER.readTree(line.substring(5)));
+                    }
+                }
+                http.shutdownNow();
+            }
+            assertThat(enough.getAsBoolean())
+                    .as("heard enough before the stream ended")
+                    .isTrue();
+        }
+
+        private void take(String event, JsonNode data) {
+            JsonNode payload = data.has("payload") ? data.path("payload") : data;
+            switch (event) {
+                case "stream.start" -> text.setLength(0);
+                case "stream.restart" -> {
+                    text.setLength(0);
+                    restarts.add(payload.path("reason").asText());
+                }
+                case "stream.text" -> {
+                    text.append(payload.path("delta").asText());
+                    pieces++;
+                }
+                case "REASON_DONE" -> reply = payload;
+                default -> {}
+            }
         }
     }
 
