@@ -219,6 +219,10 @@ class StreamsIT {
         try (SseClient stream = gateway.stream(path, null)) {
             one = gateway.journal(gateway.journalRoot(Ids.random(), null), KnownEventType.TASK_COMPLETED, 1, Map.of());
             first = Objects.requireNonNull(stream.next());
+            if (before.equals(first.json().get("taskId"))) {
+                // "now" is where this instance has read up to, and that may be a moment ago
+                first = Objects.requireNonNull(stream.next());
+            }
         }
         List<Event> missed = new ArrayList<>();
         for (int i = 0; i < 6; i++) {

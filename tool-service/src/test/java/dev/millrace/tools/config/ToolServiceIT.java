@@ -36,6 +36,7 @@ class ToolServiceIT {
     private static final List<String> BUILT_IN = List.of(
             "current_time",
             "get_env",
+            "set_env",
             "web_search",
             "task_list",
             "task_replay",
