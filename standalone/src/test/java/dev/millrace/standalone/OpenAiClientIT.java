@@ -258,6 +258,10 @@ class OpenAiClientIT {
     }
 
     private static String piece(String text) {
+        return chunk(Map.of("index", 0, "delta", Map.of("role", "assistant", "content", text)));
+    }
+
+    private static String chunk(Map<String, Object> choice) {
         return Json.writeText(Map.of(
                 "id",
                 "chatcmpl-1",
@@ -268,7 +272,7 @@ class OpenAiClientIT {
                 "model",
                 "stub-model",
                 "choices",
-                List.of(Map.of("index", 0, "delta", Map.of("role", "assistant", "content", text)))));
+                List.of(choice)));
     }
 
     private static Answer answer(StubModelServer.Request request) {
@@ -288,7 +292,12 @@ class OpenAiClientIT {
                                 : "?")
                         + (request.text().contains(PIXEL) ? " and an image" : ""));
             case "piece by piece" ->
-                Answer.events(piece("One "), piece("two "), piece("three."), "[DONE]")
+                Answer.events(
+                                piece("One "),
+                                piece("two "),
+                                piece("three."),
+                                chunk(Map.of("index", 0, "delta", Map.of(), "finish_reason", "stop")),
+                                "[DONE]")
                         .pausingBefore(1, BREATH)
                         .pausingBefore(2, BREATH);
             case "break" -> Answer.message("content_filter", Map.of("role", "assistant", "content", ""));
