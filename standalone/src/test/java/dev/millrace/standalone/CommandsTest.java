@@ -342,7 +342,7 @@ class CommandsTest {
                                 .contains("  2 × tools, ")
                                 .endsWith("  two lines"),
                         second -> assertThat(second).startsWith("t-10  completed  explore "));
-        assertThat(gateway.requests()).containsExactly("GET /v1/tasks?limit=20&state=a%20b");
+        assertThat(gateway.requests()).containsExactly("GET /v1/tasks?state=a%20b&limit=20");
     }
 
     @Test
@@ -366,7 +366,7 @@ class CommandsTest {
                         first -> assertThat(first).matches("t-1/1/0-ab  write_file  .* in \\d+ d +\\{\"path\":\"a\"}"),
                         second -> assertThat(second).matches("t-1/1/1-cd  http_get    .* never +\\{}"));
         assertThat(approvals.err()).contains("There are more");
-        assertThat(gateway.requests()).containsExactly("GET /v1/approvals?limit=20&taskId=t-1");
+        assertThat(gateway.requests()).containsExactly("GET /v1/approvals?taskId=t-1&limit=20");
     }
 
     @Test
@@ -388,7 +388,7 @@ class CommandsTest {
                         heading -> assertThat(heading).matches("SINCE +REASON +TYPE +TASK +DETAIL"),
                         first -> assertThat(first).matches("\\d+ d +not_waiting +MESSAGE_RECEIVED +t-1 +expected more"),
                         second -> assertThat(second).matches("\\d+ d +bad_json +- +- +"));
-        assertThat(gateway.requests()).containsExactly("GET /v1/dead-letters?limit=20&reason=bad_json");
+        assertThat(gateway.requests()).containsExactly("GET /v1/dead-letters?reason=bad_json&limit=20");
     }
 
     @ParameterizedTest

@@ -20,7 +20,7 @@ import picocli.CommandLine.Option;
 public final class ApprovalsCommand implements Callable<Integer> {
 
     @Mixin
-    private GatewayOptions gateway = new GatewayOptions();
+    private PageOptions page = new PageOptions();
 
     @Option(names = "--task", paramLabel = "ID", description = "Only those of one task.")
     private @Nullable String task;
@@ -30,13 +30,6 @@ public final class ApprovalsCommand implements Callable<Integer> {
 
     @Option(names = "--tool", paramLabel = "NAME", description = "Only those of one tool.")
     private @Nullable String tool;
-
-    @Option(
-            names = "--limit",
-            paramLabel = "N",
-            defaultValue = "20",
-            description = "How many at most (default: ${DEFAULT-VALUE}).")
-    private int limit = 20;
 
     private final Terminal terminal;
 
@@ -48,23 +41,10 @@ public final class ApprovalsCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         Query query = new Query("/v1/approvals")
-                .with("limit", limit)
                 .with("taskId", task)
                 .with("sessionId", session)
                 .with("toolName", tool);
-        try (GatewayClient client = gateway.client()) {
-            JsonNode page = client.get(query.toString());
-            JsonNode approvals = page.path("approvals");
-            if (approvals.isEmpty()) {
-                terminal.err().println("Nothing waits for a decision.");
-                return ExitCodes.DONE;
-            }
-            table(approvals, Instant.now()).forEach(terminal.out()::println);
-            if (page.hasNonNull("next")) {
-                terminal.err().println("There are more; --limit shows them.");
-            }
-            return ExitCodes.DONE;
-        }
+        return page.print(terminal, query, "approvals", "Nothing waits for a decision.", ApprovalsCommand::table);
     }
 
     private static List<String> table(JsonNode approvals, Instant now) {

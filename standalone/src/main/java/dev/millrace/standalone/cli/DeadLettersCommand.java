@@ -14,20 +14,13 @@ import picocli.CommandLine.Option;
 public final class DeadLettersCommand implements Callable<Integer> {
 
     @Mixin
-    private GatewayOptions gateway = new GatewayOptions();
+    private PageOptions page = new PageOptions();
 
     @Option(names = "--task", paramLabel = "ID", description = "Only those of one task.")
     private @Nullable String task;
 
     @Option(names = "--reason", paramLabel = "CODE", description = "Only those with this code, such as unknown_task.")
     private @Nullable String reason;
-
-    @Option(
-            names = "--limit",
-            paramLabel = "N",
-            defaultValue = "20",
-            description = "How many at most (default: ${DEFAULT-VALUE}).")
-    private int limit = 20;
 
     private final Terminal terminal;
 
@@ -38,23 +31,8 @@ public final class DeadLettersCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        Query query = new Query("/v1/dead-letters")
-                .with("limit", limit)
-                .with("taskId", task)
-                .with("reason", reason);
-        try (GatewayClient client = gateway.client()) {
-            JsonNode page = client.get(query.toString());
-            JsonNode letters = page.path("deadLetters");
-            if (letters.isEmpty()) {
-                terminal.err().println("No dead letters.");
-                return ExitCodes.DONE;
-            }
-            table(letters, Instant.now()).forEach(terminal.out()::println);
-            if (page.hasNonNull("next")) {
-                terminal.err().println("There are more; --limit shows them.");
-            }
-            return ExitCodes.DONE;
-        }
+        Query query = new Query("/v1/dead-letters").with("taskId", task).with("reason", reason);
+        return page.print(terminal, query, "deadLetters", "No dead letters.", DeadLettersCommand::table);
     }
 
     private static List<String> table(JsonNode letters, Instant now) {

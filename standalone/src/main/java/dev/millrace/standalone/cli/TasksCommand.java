@@ -14,7 +14,7 @@ import picocli.CommandLine.Option;
 public final class TasksCommand implements Callable<Integer> {
 
     @Mixin
-    private GatewayOptions gateway = new GatewayOptions();
+    private PageOptions page = new PageOptions();
 
     @Option(
             names = "--state",
@@ -31,13 +31,6 @@ public final class TasksCommand implements Callable<Integer> {
             description = "Only those that wait for admission, model, tools, answer, approval, resume or children.")
     private @Nullable String waitingFor;
 
-    @Option(
-            names = "--limit",
-            paramLabel = "N",
-            defaultValue = "20",
-            description = "How many at most (default: ${DEFAULT-VALUE}).")
-    private int limit = 20;
-
     private final Terminal terminal;
 
     /** For picocli. */
@@ -48,23 +41,10 @@ public final class TasksCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         Query query = new Query("/v1/tasks")
-                .with("limit", limit)
                 .with("state", state)
                 .with("sessionId", session)
                 .with("waitingFor", waitingFor);
-        try (GatewayClient client = gateway.client()) {
-            JsonNode page = client.get(query.toString());
-            JsonNode tasks = page.path("tasks");
-            if (tasks.isEmpty()) {
-                terminal.err().println("No tasks.");
-                return ExitCodes.DONE;
-            }
-            table(tasks, Instant.now()).forEach(terminal.out()::println);
-            if (page.hasNonNull("next")) {
-                terminal.err().println("There are more; --limit shows them.");
-            }
-            return ExitCodes.DONE;
-        }
+        return page.print(terminal, query, "tasks", "No tasks.", TasksCommand::table);
     }
 
     /** One line per task under a heading. */

@@ -1,0 +1,51 @@
+package dev.millrace.standalone.cli;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.time.Instant;
+import java.util.List;
+import java.util.function.BiFunction;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** The options of every command that lists one page of something, and how it is listed: as a table. */
+final class PageOptions {
+
+    @Mixin
+    private GatewayOptions gateway = new GatewayOptions();
+
+    @Option(
+            names = "--limit",
+            paramLabel = "N",
+            defaultValue = "20",
+            description = "How many at most (default: ${DEFAULT-VALUE}).")
+    private int limit = 20;
+
+    /**
+     * Asks for a page and prints it.
+     *
+     * @param field of the answer, which has what is listed
+     * @param none is said if there is nothing
+     * @param table makes lines of what is listed, as of now
+     * @return the exit code
+     */
+    int print(
+            Terminal terminal,
+            Query query,
+            String field,
+            String none,
+            BiFunction<JsonNode, Instant, List<String>> table) {
+        try (GatewayClient client = gateway.client()) {
+            JsonNode page = client.get(query.with("limit", limit).toString());
+            JsonNode listed = page.path(field);
+            if (listed.isEmpty()) {
+                terminal.err().println(none);
+                return ExitCodes.DONE;
+            }
+            table.apply(listed, Instant.now()).forEach(terminal.out()::println);
+            if (page.hasNonNull("next")) {
+                terminal.err().println("There are more; --limit shows them.");
+            }
+            return ExitCodes.DONE;
+        }
+    }
+}
