@@ -3,6 +3,8 @@ package dev.millrace.standalone;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.schemas.Json;
+import dev.millrace.testing.FreePort;
+import dev.millrace.testing.ServiceProcess;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;

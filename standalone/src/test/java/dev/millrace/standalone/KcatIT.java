@@ -2,6 +2,9 @@ package dev.millrace.standalone;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.millrace.testing.FreePort;
+import dev.millrace.testing.HttpApi;
+import dev.millrace.testing.ServiceProcess;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;

@@ -3,6 +3,9 @@ package dev.millrace.standalone;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.millrace.testing.FreePort;
+import dev.millrace.testing.HttpApi;
+import dev.millrace.testing.ServiceProcess;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;

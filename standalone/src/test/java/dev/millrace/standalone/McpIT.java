@@ -4,7 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.millrace.testing.FreePort;
+import dev.millrace.testing.HttpApi;
 import dev.millrace.testing.NpmPackages;
+import dev.millrace.testing.ServiceProcess;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
@@ -80,15 +83,28 @@ class McpIT {
             // when: the server is killed while it works
             String taskId = api.submit("Have patience.");
             await().atMost(LIMIT).until(() -> types(api, taskId).contains("REASON_DONE"));
-            await().pollDelay(Duration.ofSeconds(1)).until(() -> true);
-            ProcessHandle.allProcesses()
-                    .filter(process -> process.parent().map(ProcessHandle::pid).equals(Optional.of(up.pid())))
-                    .filter(process -> process.info().commandLine().orElse("").contains("server-everything"))
-                    .forEach(ProcessHandle::destroyForcibly);
+            await().atMost(LIMIT)
+                    .pollDelay(Duration.ofSeconds(1))
+                    .pollInterval(Duration.ofSeconds(1))
+                    .until(() -> {
+                        // the call may not have reached the server yet, which is then started again for it
+                        boolean lost = types(api, taskId).contains("TOOL_CALL_FAILED");
+                        if (!lost) {
+                            killServer(up);
+                        }
+                        return lost;
+                    });
 
             // then
             assertThat(answer(api, taskId)).contains("was lost during the call").contains("Echo: I am back");
         }
+    }
+
+    private static void killServer(ServiceProcess up) {
+        ProcessHandle.allProcesses()
+                .filter(process -> process.parent().map(ProcessHandle::pid).equals(Optional.of(up.pid())))
+                .filter(process -> process.info().commandLine().orElse("").contains("server-everything"))
+                .forEach(ProcessHandle::destroyForcibly);
     }
 
     private static String answer(HttpApi api, String taskId) {

@@ -3,6 +3,8 @@ package dev.millrace.standalone;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.broker.EmbeddedBroker;
+import dev.millrace.testing.FreePort;
+import dev.millrace.testing.ServiceProcess;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;

@@ -5,6 +5,9 @@ import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.millrace.schemas.Json;
+import dev.millrace.testing.FreePort;
+import dev.millrace.testing.HttpApi;
+import dev.millrace.testing.ServiceProcess;
 import dev.millrace.testing.StubModelServer;
 import dev.millrace.testing.StubModelServer.Answer;
 import dev.millrace.testing.StubModelServer.ToolCall;

@@ -3,6 +3,8 @@
  * class asks for it with {@link dev.millrace.testing.RequiresBroker} and gets a {@link
  * dev.millrace.testing.TestBroker} as a parameter; topics come per test from {@link
  * dev.millrace.testing.TestBroker#createTopics()}, so that tests share the broker and nothing else.
+ * Whoever needs whole processes starts them as {@link dev.millrace.testing.ServiceProcess} and talks to their {@link
+ * dev.millrace.testing.HttpApi}.
  */
 @NullMarked
 package dev.millrace.testing;

@@ -1,4 +1,4 @@
-package dev.millrace.standalone;
+package dev.millrace.testing;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;

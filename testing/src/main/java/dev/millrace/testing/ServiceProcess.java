@@ -1,4 +1,4 @@
-package dev.millrace.standalone;
+package dev.millrace.testing;
 
 import static org.awaitility.Awaitility.await;
 
@@ -44,16 +44,16 @@ public final class ServiceProcess implements AutoCloseable {
     /** What to start. */
     public static final class Builder {
         private final String name;
-        private final Path jar;
+        private final List<String> program;
         private final List<String> args;
         private final List<String> jvmArgs = new ArrayList<>();
         // reflections are model calls that a test of tasks would count
         private final Map<String, String> environment =
                 new LinkedHashMap<>(Map.of("MILLRACE_AGENT_REFLECTION_ENABLED", "false"));
 
-        private Builder(String name, Path jar, List<String> args) {
+        private Builder(String name, List<String> program, List<String> args) {
             this.name = name;
-            this.jar = jar;
+            this.program = program;
             this.args = args;
         }
 
@@ -71,16 +71,12 @@ public final class ServiceProcess implements AutoCloseable {
 
         /** Starts it; its output goes to {@code <folder>/<name>.log}, appended if there is one. Does not wait. */
         public ServiceProcess start(Path folder) {
-            if (!Files.isRegularFile(jar)) {
-                throw new AssertionError(
-                        "Expected a built " + jar.toAbsolutePath() + ", found none. Run ./mvnw package.");
-            }
             List<String> command = new ArrayList<>();
             command.add(ProcessHandle.current().info().command().orElse("java"));
             command.addAll(
                     List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "--enable-native-access=ALL-UNNAMED"));
             command.addAll(jvmArgs);
-            command.addAll(List.of("-jar", jar.toAbsolutePath().toString()));
+            command.addAll(program);
             command.addAll(args);
             Path log = folder.resolve(name + ".log");
             ProcessBuilder builder = new ProcessBuilder(command)
@@ -105,12 +101,20 @@ public final class ServiceProcess implements AutoCloseable {
 
     /** The whole of it, or one of its commands: {@code standalone("up", "--port", …)}. */
     public static Builder standalone(String... args) {
-        return new Builder("standalone-" + args[0], jarOf("standalone"), List.of(args));
+        return new Builder("standalone-" + args[0], application("standalone"), List.of(args));
     }
 
     /** One service alone, by the name of its module, such as {@code agent-service}. */
     public static Builder service(String module) {
-        return new Builder(module, jarOf(module), List.of());
+        return new Builder(module, application(module), List.of());
+    }
+
+    /** A class of this process's own class path. */
+    public static Builder mainClass(Class<?> main, String... args) {
+        return new Builder(
+                main.getSimpleName(),
+                List.of("-cp", System.getProperty("java.class.path"), main.getName()),
+                List.of(args));
     }
 
     /** Waits until this URL answers 200. */
@@ -202,7 +206,22 @@ public final class ServiceProcess implements AutoCloseable {
                 + String.join("\n", lines.subList(Math.max(0, lines.size() - TAIL_LINES), lines.size()));
     }
 
-    private static Path jarOf(String module) {
-        return Path.of("..", module, "target", "quarkus-app", "quarkus-run.jar");
+    private static List<String> application(String module) {
+        Path jar = repository().resolve(Path.of(module, "target", "quarkus-app", "quarkus-run.jar"));
+        if (!Files.isRegularFile(jar)) {
+            throw new AssertionError("Expected a built " + jar + ", found none. Run ./mvnw package.");
+        }
+        return List.of("-jar", jar.toString());
+    }
+
+    /** The folder of the clone that this process was started in, or below. */
+    private static Path repository() {
+        Path here = Path.of("").toAbsolutePath();
+        for (Path folder = here; folder != null; folder = folder.getParent()) {
+            if (Files.isRegularFile(folder.resolve("mvnw"))) {
+                return folder;
+            }
+        }
+        throw new IllegalStateException("Expected to be in a clone of Millrace, found " + here);
     }
 }

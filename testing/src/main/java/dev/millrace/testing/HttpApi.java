@@ -1,4 +1,4 @@
-package dev.millrace.standalone;
+package dev.millrace.testing;
 
 import static org.awaitility.Awaitility.await;
 
