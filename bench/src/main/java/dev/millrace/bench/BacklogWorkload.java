@@ -44,6 +44,8 @@ final class BacklogWorkload implements Workload {
     /** As in {@code ./millrace up}. */
     static final int PARTITIONS = 2;
 
+    private static final Option RECORDS = new Option("records", "200000", "events in the low lanes");
+    private static final Option CANCELLED = new Option("tasks", "40", "tasks that are cancelled meanwhile");
     private static final EventType NOISE = EventType.of("bench.noise");
     private static final Duration PATIENCE = Duration.ofMinutes(10);
     private static final Duration BETWEEN_SAMPLES = Duration.ofMillis(50);
@@ -56,13 +58,18 @@ final class BacklogWorkload implements Workload {
 
     @Override
     public String summary() {
-        return "a system event and a cancel behind --records 200000 in the low lanes, with priorities and without";
+        return "a system event and a cancel behind a backlog in the low lanes, with priorities and without";
     }
 
     @Override
-    public Map<String, @Nullable Object> run(Options options) throws Exception {
-        int records = options.number("records", 200_000);
-        int tasks = options.number("tasks", 40);
+    public List<Option> options() {
+        return List.of(RECORDS, CANCELLED);
+    }
+
+    @Override
+    public void run(Options options, Report report) throws Exception {
+        int records = options.number(RECORDS);
+        int tasks = options.number(CANCELLED);
         Path folder = Files.createTempDirectory("millrace-bench-");
         Map<String, @Nullable Object> result = new LinkedHashMap<>();
         result.put("records", records);
@@ -73,14 +80,18 @@ final class BacklogWorkload implements Workload {
             result.put("kafka", options.kafka());
             // what has just been compiled is slow, and would be so for whoever comes first
             new Mode("warm.", kafka, folder, records / 10, tasks, false).measure();
+            report.progress("backlog: with priorities");
             Measured with = new Mode("with.", kafka, folder, records, tasks, true).measure();
+            report.progress("backlog: without priorities");
             Measured without = new Mode("without.", kafka, folder, records, tasks, false).measure();
             result.put("withPriority", with.toJson());
             result.put("withoutPriority", without.toJson());
             result.put("systemEventRatioP50", ratio(without.systemEvents(), with.systemEvents()));
             result.put("cancelRatioP50", ratio(without.cancels(), with.cancels()));
+        } finally {
+            Folders.delete(folder);
         }
-        return result;
+        report.row(result);
     }
 
     private static double ratio(Latencies slow, Latencies fast) {

@@ -76,10 +76,6 @@ final class JournalWatch implements AutoCloseable {
     @Override
     public void close() {
         closed = true;
-        try {
-            reader.join(Duration.ofSeconds(5));
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        Uninterrupted.join(reader, Duration.ofSeconds(5));
     }
 }

@@ -49,6 +49,9 @@ import org.jspecify.annotations.Nullable;
  * is part of it.
  */
 final class StreamsWorkload implements Workload {
+    private static final Option STREAMS = new Option("streams", "200", "streams at a time");
+    private static final Option PIECES = new Option("pieces", "500", "pieces of each");
+    private static final Option PAUSE = new Option("pause", "30", "milliseconds between two pieces");
     private static final Duration PATIENCE = Duration.ofMinutes(5);
     private static final int MEBIBYTE = 1 << 20;
 
@@ -59,14 +62,19 @@ final class StreamsWorkload implements Workload {
 
     @Override
     public String summary() {
-        return "what --streams 200 at a time cost, of --pieces 500 each, one every --pause 30 ms: latency and memory";
+        return "live text to many listeners at a time: how late, and how much memory";
     }
 
     @Override
-    public Map<String, @Nullable Object> run(Options options) throws Exception {
-        int streams = options.number("streams", 200);
-        int pieces = options.number("pieces", 500);
-        int pause = options.number("pause", 30);
+    public List<Option> options() {
+        return List.of(STREAMS, PIECES, PAUSE);
+    }
+
+    @Override
+    public void run(Options options, Report report) throws Exception {
+        int streams = options.number(STREAMS);
+        int pieces = options.number(PIECES);
+        int pause = options.number(PAUSE);
         Path folder = Files.createTempDirectory("millrace-bench-");
         Map<String, @Nullable Object> result = new LinkedHashMap<>();
         result.put("streams", streams);
@@ -88,8 +96,10 @@ final class StreamsWorkload implements Workload {
             result.put("heapBeforeMiB", before / MEBIBYTE);
             result.put("heapDuringMiB", measured.heap() / MEBIBYTE);
             result.put("heapPerStreamKiB", Math.max(0, measured.heap() - before) / 1024 / streams);
+        } finally {
+            Folders.delete(folder);
         }
-        return result;
+        report.row(result);
     }
 
     /**

@@ -1,7 +1,6 @@
 package dev.millrace.bench;
 
-import java.util.Map;
-import org.jspecify.annotations.Nullable;
+import java.util.List;
 
 /** Something that is done a lot of times, and what is measured of it. */
 interface Workload {
@@ -12,11 +11,13 @@ interface Workload {
     /** What it does, in one line. */
     String summary();
 
+    /** What can be said to it. */
+    List<Option> options();
+
     /**
-     * Does it.
+     * Does it, and reports at least one row.
      *
-     * @return what was measured, as JSON; the unit is the last word of each name
-     * @throws Exception if it could not be done; then there is no result
+     * @throws Exception if it could not be done; what was reported before holds
      */
-    Map<String, @Nullable Object> run(Options options) throws Exception;
+    void run(Options options, Report report) throws Exception;
 }

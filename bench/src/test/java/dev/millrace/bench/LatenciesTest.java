@@ -1,7 +1,6 @@
 package dev.millrace.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.List;
 import java.util.stream.IntStream;
@@ -19,16 +18,5 @@ class LatenciesTest {
         assertThat(hundred.max()).isEqualTo(100);
         assertThat(new Latencies(List.of(7.0)).percentile(0.5)).isEqualTo(7);
         assertThat(new Latencies(List.of()).max()).isNaN();
-    }
-
-    @Test
-    void shouldReadOptions() {
-        Options options = Options.parse("--records", "10", "--kafka.linger.ms", "5");
-
-        assertThat(options.number("records", 1)).isEqualTo(10);
-        assertThat(options.number("tasks", 3)).isEqualTo(3);
-        assertThat(options.kafka()).containsEntry("linger.ms", "5").hasSize(1);
-        assertThatThrownBy(() -> Options.parse("records", "10")).hasMessageContaining("found records");
-        assertThatThrownBy(() -> Options.parse("--records")).hasMessageContaining("found --records");
     }
 }

@@ -1,0 +1,196 @@
+package dev.millrace.bench;
+
+import dev.millrace.bench.Fleet.Durability;
+import dev.millrace.bench.Fleet.Mode;
+import dev.millrace.schemas.KnownEventType;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.header.Header;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Tasks that have asked a question which nobody answers: what they cost while they wait, and how long a start takes with
+ * them. One process, as {@code ./millrace up}, killed and started again with all of them, and then with an empty folder.
+ */
+final class IdleWorkload implements Workload {
+
+    private static final Option TASKS = new Option("suspended", "100000", "tasks that wait");
+    private static final Option SECONDS = new Option("idle-seconds", "30", "how long nothing is done");
+    private static final Duration SETTLING = Duration.ofSeconds(15);
+    private static final int IN_FLIGHT = 256;
+    private static final String SCRIPT = """
+            rules:
+              - calls: [{ tool: ask_user, arguments: { question: "Which one?" } }]
+            """;
+    private static final Pattern USED = Pattern.compile("used (\\d+)K");
+
+    @Override
+    public String name() {
+        return "idle";
+    }
+
+    @Override
+    public String summary() {
+        return "many tasks that wait for an answer: start-up, CPU and heap";
+    }
+
+    @Override
+    public List<Option> options() {
+        return List.of(TASKS, SECONDS);
+    }
+
+    @Override
+    public void run(Options options, Report report) throws Exception {
+        int tasks = options.number(TASKS);
+        int seconds = options.number(SECONDS);
+        Path folder = Files.createTempDirectory("millrace-bench-");
+        try {
+            Path script = Files.writeString(folder.resolve("script.yaml"), SCRIPT);
+            Resting empty = rest(folder.resolve("empty"), script, seconds, report);
+            Path full = folder.resolve("full");
+            double perSecond = suspend(tasks, full, script, report);
+            Resting resting = rest(full, script, seconds, report);
+            Map<String, @Nullable Object> row = new LinkedHashMap<>();
+            row.put("mode", Mode.ONE.wireName());
+            row.put("suspended", tasks);
+            row.put("suspendedPerSecond", Math.round(perSecond));
+            row.put("startSeconds", resting.startSeconds());
+            row.put("emptyStartSeconds", empty.startSeconds());
+            row.put("cpuMsPerSecond", resting.cpuMsPerSecond());
+            row.put("emptyCpuMsPerSecond", empty.cpuMsPerSecond());
+            row.put("heapMb", resting.heapKb() >> 10);
+            row.put("emptyHeapMb", empty.heapKb() >> 10);
+            row.put("heapBytesPerTask", Math.max(0, resting.heapKb() - empty.heapKb()) * 1024 / tasks);
+            row.put("rssMb", resting.rssMb());
+            row.put("emptyRssMb", empty.rssMb());
+            report.row(row);
+        } finally {
+            Folders.delete(folder);
+        }
+    }
+
+    /** What a process costs that has nothing to do. */
+    private record Resting(double startSeconds, double cpuMsPerSecond, long heapKb, long rssMb) {}
+
+    private static Resting rest(Path folder, Path script, int seconds, Report report)
+            throws IOException, InterruptedException, ExecutionException {
+        report.progress("idle: starting");
+        long begun = System.nanoTime();
+        try (Fleet fleet = Fleet.start(Mode.ONE, Durability.CACHE, folder, script, List.of())) {
+            double startSeconds = Math.round((System.nanoTime() - begun) / 1e8) / 10.0;
+            report.progress("idle: ready after " + startSeconds + " s, resting");
+            Thread.sleep(SETTLING);
+            Footprint before = fleet.footprint();
+            Thread.sleep(Duration.ofSeconds(seconds));
+            Footprint after = fleet.footprint();
+            double cpu = after.cpuMsSince(before).values().stream()
+                    .mapToDouble(Double::doubleValue)
+                    .sum();
+            return new Resting(
+                    startSeconds, Math.round(10 * cpu / seconds) / 10.0, heapKb(fleet.pid()), after.residentKb() >> 10);
+        }
+    }
+
+    private static double suspend(int tasks, Path folder, Path script, Report report)
+            throws IOException, InterruptedException, ExecutionException {
+        try (Fleet fleet = Fleet.start(Mode.ONE, Durability.CACHE, folder, script, List.of())) {
+            try (LaneDriver driver = new LaneDriver(fleet.kafka(), new Questions(fleet))) {
+                driver.startNoting();
+                long begun = System.nanoTime();
+                driver.keep(IN_FLIGHT);
+                long said = begun;
+                int done = 0;
+                while (done < tasks) {
+                    Thread.sleep(Duration.ofMillis(50));
+                    done = driver.noted().sorted().size();
+                    if (System.nanoTime() - said > 5e9) {
+                        said = System.nanoTime();
+                        report.progress("idle: " + done + " of " + tasks + " tasks wait");
+                    }
+                }
+                return done / ((System.nanoTime() - begun) / 1e9);
+            } finally {
+                fleet.kill();
+            }
+        }
+    }
+
+    /** What lives on the heap after a collection. */
+    private static long heapKb(long pid) throws IOException, InterruptedException {
+        jcmd(pid, "GC.run");
+        Matcher used = USED.matcher(jcmd(pid, "GC.heap_info"));
+        long sum = 0;
+        while (used.find()) {
+            sum += Long.parseLong(used.group(1));
+        }
+        return sum - metaspaceKb(pid);
+    }
+
+    private static long metaspaceKb(long pid) throws IOException, InterruptedException {
+        long sum = 0;
+        for (String line : jcmd(pid, "GC.heap_info").lines().toList()) {
+            Matcher used = USED.matcher(line);
+            if ((line.contains("Metaspace") || line.contains("class space")) && used.find()) {
+                sum += Long.parseLong(used.group(1));
+            }
+        }
+        return sum;
+    }
+
+    private static String jcmd(long pid, String command) throws IOException, InterruptedException {
+        Process process = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "jcmd").toString(), Long.toString(pid), command)
+                .redirectErrorStream(true)
+                .start();
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        if (process.waitFor() != 0) {
+            throw new IllegalStateException("jcmd " + command + " said: " + output);
+        }
+        return output;
+    }
+
+    /** A task counts as soon as it waits for its answer. */
+    private record Questions(LaneDriver.Tasks tasks) implements LaneDriver.Loop {
+        Questions(Fleet fleet) {
+            this(new LaneDriver.Tasks(fleet.topics(), "one of many"));
+        }
+
+        @Override
+        public ProducerRecord<String, byte[]> start(String id) {
+            return tasks.start(id);
+        }
+
+        @Override
+        public String outcomes() {
+            return tasks.outcomes();
+        }
+
+        @Override
+        public @Nullable String completed(ConsumerRecord<byte[], byte[]> entry) {
+            Header type = entry.headers().lastHeader("ce_type");
+            Header subject = entry.headers().lastHeader("ce_subject");
+            return type != null
+                            && subject != null
+                            && new String(type.value(), StandardCharsets.UTF_8)
+                                    .equals(KnownEventType.TASK_SUSPENDED.wireName())
+                    ? new String(subject.value(), StandardCharsets.UTF_8)
+                    : null;
+        }
+
+        @Override
+        public boolean failed(ConsumerRecord<byte[], byte[]> entry) {
+            return tasks.failed(entry);
+        }
+    }
+}

@@ -1,0 +1,187 @@
+package dev.millrace.bench;
+
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.EventCodec;
+import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.Topics;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.header.Header;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.common.serialization.StringSerializer;
+import org.jspecify.annotations.Nullable;
+
+/** Straight through topics with Kafka clients: a task is done when a reader of committed records sees so. */
+final class LaneDriver implements Driver {
+
+    /** What is sent and what is waited for. */
+    interface Loop {
+        /** The record that starts a task. */
+        ProducerRecord<String, byte[]> start(String id);
+
+        /** Where its end is to be seen. */
+        String outcomes();
+
+        /** The id of the task that this record says has completed; absent = none. */
+        @Nullable
+        String completed(ConsumerRecord<byte[], byte[]> entry);
+
+        /** Whether this record says that a task has ended otherwise. */
+        boolean failed(ConsumerRecord<byte[], byte[]> entry);
+    }
+
+    /**
+     * Millrace's: a message on its lane, and the journal.
+     *
+     * @param text what each task asks
+     */
+    record Tasks(Topics topics, String text) implements Loop {
+        private static final String COMPLETED = KnownEventType.TASK_COMPLETED.wireName();
+        private static final List<String> BAD_ENDS =
+                List.of(KnownEventType.TASK_FAILED.wireName(), KnownEventType.TASK_CANCELLED.wireName());
+
+        @Override
+        public ProducerRecord<String, byte[]> start(String id) {
+            Event event = Event.root(id, KnownEventType.MESSAGE_RECEIVED, Instant.now())
+                    .source("bench")
+                    .payload(Map.of("text", text))
+                    .build();
+            return EventCodec.toRecord(topics.lane(event.lane()), event);
+        }
+
+        @Override
+        public String outcomes() {
+            return topics.journal();
+        }
+
+        @Override
+        public @Nullable String completed(ConsumerRecord<byte[], byte[]> entry) {
+            return header(entry, "ce_type").equals(COMPLETED) ? header(entry, "ce_subject") : null;
+        }
+
+        @Override
+        public boolean failed(ConsumerRecord<byte[], byte[]> entry) {
+            return BAD_ENDS.contains(header(entry, "ce_type"));
+        }
+
+        private static String header(ConsumerRecord<byte[], byte[]> entry, String name) {
+            Header header = entry.headers().lastHeader(name);
+            return header == null ? "" : new String(header.value(), StandardCharsets.UTF_8);
+        }
+    }
+
+    private static final Duration POLL = Duration.ofMillis(100);
+    private final Loop loop;
+    private final Tally tally = new Tally();
+    private final Map<String, Long> sentAt = new ConcurrentHashMap<>();
+    private final KafkaProducer<String, byte[]> producer;
+    private final KafkaConsumer<byte[], byte[]> outcomes;
+    private final Thread reader = Thread.ofPlatform().name("lane-driver").unstarted(this::read);
+    private final String run = UUID.randomUUID().toString().substring(0, 8);
+    private final Queue<String> completed = new ConcurrentLinkedQueue<>();
+    private final AtomicLong serial = new AtomicLong();
+    private volatile int wanted;
+    private volatile boolean closed;
+
+    /** Reads the outcomes from their end on. */
+    LaneDriver(Map<String, Object> kafka, Loop loop) {
+        this.loop = loop;
+        Map<String, Object> sending = new HashMap<>(kafka);
+        sending.put("linger.ms", 0);
+        producer = new KafkaProducer<>(sending, new StringSerializer(), new ByteArraySerializer());
+        Map<String, Object> reading = new HashMap<>(kafka);
+        reading.put("isolation.level", "read_committed");
+        reading.put("fetch.max.wait.ms", 50);
+        outcomes = new KafkaConsumer<>(reading, new ByteArrayDeserializer(), new ByteArrayDeserializer());
+        List<TopicPartition> partitions = outcomes.partitionsFor(loop.outcomes()).stream()
+                .map(info -> new TopicPartition(info.topic(), info.partition()))
+                .toList();
+        outcomes.assign(partitions);
+        outcomes.seekToEnd(partitions);
+        partitions.forEach(outcomes::position); // which is when the end is asked for
+        reader.start();
+    }
+
+    @Override
+    public String ingress() {
+        return "lanes";
+    }
+
+    @Override
+    public void keep(int inFlight) {
+        wanted = inFlight;
+        while (sentAt.size() < inFlight) {
+            submit();
+        }
+    }
+
+    private void submit() {
+        String id = run + '-' + serial.incrementAndGet();
+        sentAt.put(id, System.nanoTime());
+        Future<RecordMetadata> ignored = producer.send(loop.start(id), (metadata, failure) -> {
+            if (failure != null) {
+                tally.failed("the lane did not take a task: " + failure);
+            }
+        });
+    }
+
+    private void read() {
+        while (!closed) {
+            for (ConsumerRecord<byte[], byte[]> entry : outcomes.poll(POLL)) {
+                String done = loop.completed(entry);
+                Long sent = done == null ? null : sentAt.remove(done);
+                if (sent != null) {
+                    completed.add(done);
+                    tally.completed(sent);
+                    if (sentAt.size() < wanted) {
+                        submit();
+                    }
+                } else if (loop.failed(entry)) {
+                    tally.failed(new String(entry.value(), StandardCharsets.UTF_8));
+                }
+            }
+        }
+        outcomes.close();
+    }
+
+    /** The ids of the tasks that have completed since {@link #startNoting}, in this order. */
+    List<String> completed() {
+        return List.copyOf(completed);
+    }
+
+    @Override
+    public void startNoting() {
+        completed.clear();
+        tally.restart();
+    }
+
+    @Override
+    public Latencies noted() {
+        return tally.latencies();
+    }
+
+    @Override
+    public void close() {
+        wanted = 0;
+        closed = true;
+        Uninterrupted.join(reader, Duration.ofSeconds(5));
+        producer.close(Duration.ofSeconds(5));
+    }
+}
