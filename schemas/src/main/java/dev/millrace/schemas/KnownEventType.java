@@ -49,6 +49,7 @@ public enum KnownEventType implements EventType {
     TOOL_CALL_FAILED(420, "A tool did not run, or said no; the model sees the error."),
 
     REFLECTION_REQUESTED(500, "An ended task is worth reflecting on."),
+    MEMORY_EDIT_REQUESTED(505, "A person wants a document of memory to be as they say. On requests.memory only."),
     RAG_INGEST(510, "A document is to be indexed."),
     ENTITY_EXTRACT(520, "A text is to be searched for entities."),
     NOTIFICATION_REQUESTED(530, "The owner of a task is to be told something at the task's callback URL.");
@@ -84,8 +85,8 @@ public enum KnownEventType implements EventType {
     }
 
     /**
-     * Whether only the task machine writes it, to the journal or a request topic; on a lane it is refused. Everything else
-     * is taken from anyone.
+     * Whether only Millrace itself writes it, to the journal or a request topic; on a lane it is refused. Everything else is
+     * taken from anyone.
      */
     public boolean machineOnly() {
         return switch (this) {
@@ -98,6 +99,7 @@ public enum KnownEventType implements EventType {
                     STEP_COMPLETED,
                     TOOL_CALL_REQUESTED,
                     REFLECTION_REQUESTED,
+                    MEMORY_EDIT_REQUESTED,
                     APPROVAL_REQUESTED,
                     NOTIFICATION_REQUESTED -> true;
             case SYSTEM_STARTED,

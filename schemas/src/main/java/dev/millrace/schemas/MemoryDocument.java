@@ -1,10 +1,15 @@
 package dev.millrace.schemas;
 
 import com.fasterxml.jackson.annotation.JsonCreator;
+import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import java.io.IOException;
 import java.time.Instant;
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,8 +23,10 @@ import org.jspecify.annotations.Nullable;
  * @param summary what its line {@code > Summary:} says; empty if it has none
  * @param size of the content, in bytes of UTF-8
  * @param updatedAt when it was written
- * @param updatedBy who wrote it: {@code task <id>}, {@code reflection <id of the task>} or {@code people}
+ * @param updatedBy who wrote it: {@code task <id>}, {@code reflection <id of the task>}, or a person: {@code person <name>},
+ *     {@code person} if they did not say who they are
  * @param changeId id of the call or edit that wrote it
+ * @param deleted whether this version is that the document was taken away; only of an older version, and its content is empty
  */
 public record MemoryDocument(
         String namespace,
@@ -30,7 +37,51 @@ public record MemoryDocument(
         long size,
         String updatedAt,
         String updatedBy,
-        String changeId) {
+        String changeId,
+        @JsonInclude(JsonInclude.Include.NON_DEFAULT) boolean deleted) {
+
+    /** The largest document of facts, in bytes of UTF-8. */
+    public static final int MAX_FACTS_BYTES = 15 * 1024;
+    /** The largest document of episodes, in bytes of UTF-8. */
+    public static final int MAX_EPISODES_BYTES = 100 * 1024;
+
+    /** Header of a record: id of the call or edit that it comes from; also of one without a value. */
+    public static final String CHANGE_HEADER = "millrace-change";
+    /** Header of a record: the version that the document has from there on. */
+    public static final String VERSION_HEADER = "millrace-version";
+    /** Header of a record that answers a MEMORY_EDIT_REQUESTED: its id. The record has the document as it is after it. */
+    public static final String ANSWER_HEADER = "millrace-answer";
+    /**
+     * Header beside {@link #ANSWER_HEADER}: the number of the version that the edit has made; or, as a word, why it was refused
+     * and changed nothing ({@link Refusal}).
+     */
+    public static final String OUTCOME_HEADER = "millrace-outcome";
+
+    private static final Pattern FACTS = Pattern.compile("facts/[\\p{L}\\p{N}][\\p{L}\\p{N}._ -]{0,80}\\.md");
+    private static final Pattern EPISODES = Pattern.compile("episodes/[0-9]{4}-(0[1-9]|1[0-2])\\.md");
+    private static final int TAG_HASH = 8;
+
+    /** Why an edit changes nothing. */
+    public enum Refusal {
+        /** The document is not there, and the edit is to take it away. */
+        DOCUMENT_NOT_FOUND,
+        /** The document is not as the edit says that it has to be. */
+        PRECONDITION_FAILED,
+        /** The document would be larger than one may be. */
+        DOCUMENT_TOO_LARGE;
+
+        /** The word in {@link #OUTCOME_HEADER}. */
+        public String code() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+
+        /** The refusal of this code; empty if there is none. */
+        public static Optional<Refusal> of(String code) {
+            return Arrays.stream(values())
+                    .filter(refusal -> refusal.code().equals(code))
+                    .findFirst();
+        }
+    }
 
     /** Stands before the version in the key of an older version. No path has it. */
     public static final char VERSION_MARK = '@';
@@ -43,11 +94,11 @@ public record MemoryDocument(
         public static @Nullable Key of(String key) {
             int slash = key.indexOf('/');
             int mark = key.lastIndexOf(VERSION_MARK);
-            if (slash < 1 || (mark >= 0 && mark < slash)) {
+            if (slash < 1) {
                 return null;
             }
             String namespace = key.substring(0, slash);
-            if (mark < 0) {
+            if (mark < slash) {
                 return new Key(namespace, key.substring(slash + 1), null);
             }
             try {
@@ -56,6 +107,43 @@ public record MemoryDocument(
                 return null;
             }
         }
+    }
+
+    /** A document that is there. */
+    public MemoryDocument(
+            String namespace,
+            String path,
+            long version,
+            String content,
+            String summary,
+            long size,
+            String updatedAt,
+            String updatedBy,
+            String changeId) {
+        this(namespace, path, version, content, summary, size, updatedAt, updatedBy, changeId, false);
+    }
+
+    /** Whether this is a place in memory, in the one form that a document's path has. */
+    public static boolean isPath(String text) {
+        return EPISODES.matcher(text).matches() || (FACTS.matcher(text).matches() && !text.contains(".."));
+    }
+
+    /** How large the document at this place may be, in bytes of UTF-8. */
+    public static int maxBytes(String path) {
+        return path.startsWith("facts/") ? MAX_FACTS_BYTES : MAX_EPISODES_BYTES;
+    }
+
+    /**
+     * Names one version of one document among all that ever were at its place, also after memory was forgotten and numbers
+     * begin anew: an entity tag as HTTP has it, without quotes.
+     */
+    public static String tag(long version, String changeId) {
+        return version + "-" + Ids.hash(changeId).substring(0, TAG_HASH);
+    }
+
+    /** {@link #tag(long, String)} of this one. */
+    public String tag() {
+        return tag(version, changeId);
     }
 
     /** The record key of a document as it is now. */
@@ -108,7 +196,8 @@ public record MemoryDocument(
             @JsonProperty("size") long size,
             @JsonProperty("updatedAt") @Nullable String updatedAt,
             @JsonProperty("updatedBy") @Nullable String updatedBy,
-            @JsonProperty("changeId") @Nullable String changeId) {
+            @JsonProperty("changeId") @Nullable String changeId,
+            @JsonProperty("deleted") boolean deleted) {
         return new MemoryDocument(
                 or(namespace, Event.DEFAULT_NAMESPACE),
                 or(path, ""),
@@ -118,7 +207,8 @@ public record MemoryDocument(
                 size,
                 or(updatedAt, Instant.EPOCH.toString()),
                 or(updatedBy, ""),
-                or(changeId, ""));
+                or(changeId, ""),
+                deleted);
     }
 
     private static String or(@Nullable String value, String other) {

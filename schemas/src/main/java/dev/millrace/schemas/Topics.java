@@ -101,7 +101,7 @@ public record Topics(String prefix) {
                 "workers of " + toolset);
     }
 
-    /** Calls of the memory tools. */
+    /** Calls of the memory tools, and edits by people. */
     public String memoryRequests() {
         return requests(MEMORY_TOOLSET);
     }
@@ -173,8 +173,17 @@ public record Topics(String prefix) {
                 // no topology reads it, and workers of a share group see everything only where there is one partition
                 false,
                 "tool workers (share group)"));
-        topics.add(requests(
-                memoryRequests(), "Calls of the memory tools: TOOL_CALL_REQUESTED", "namespace", true, "reflection"));
+        topics.add(new Topic(
+                memoryRequests(),
+                "What is to be done with memory: calls of its tools (TOOL_CALL_REQUESTED), edits by people"
+                        + " (MEMORY_EDIT_REQUESTED)",
+                "namespace",
+                true,
+                Cleanup.DELETE,
+                ONE_DAY,
+                MAX_EVENT_BYTES,
+                "agent, gateway",
+                "reflection"));
         topics.add(requests(
                 reflectionRequests(),
                 "Ended tasks worth a reflection: REFLECTION_REQUESTED",
@@ -226,7 +235,7 @@ public record Topics(String prefix) {
                 Duration.ZERO,
                 MAX_EVENT_BYTES,
                 "reflection",
-                "reflection, agent, anyone"));
+                "agent, gateway, anyone"));
         topics.add(new Topic(
                 content(),
                 "Tool results that are too large for an event: the pieces, then a record that names them",

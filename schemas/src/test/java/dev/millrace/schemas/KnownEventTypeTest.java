@@ -49,6 +49,7 @@ class KnownEventTypeTest {
             F-035  | TOOL_CALL_COMPLETED   | 410 | TOOL
             F-036  | TOOL_CALL_FAILED      | 420 | TOOL
             DESIGN | REFLECTION_REQUESTED  | 500 | BACKGROUND
+            issue 6 | MEMORY_EDIT_REQUESTED | 505 | BACKGROUND
             DESIGN | RAG_INGEST            | 510 | BACKGROUND
             DESIGN | ENTITY_EXTRACT        | 520 | BACKGROUND
             DESIGN | NOTIFICATION_REQUESTED | 530 | BACKGROUND
@@ -130,6 +131,7 @@ class KnownEventTypeTest {
                         KnownEventType.MODEL_CALL_REQUESTED,
                         KnownEventType.STEP_COMPLETED,
                         KnownEventType.TOOL_CALL_REQUESTED,
+                        KnownEventType.MEMORY_EDIT_REQUESTED,
                         KnownEventType.REFLECTION_REQUESTED))
                 .allMatch(KnownEventType::machineOnly);
     }

@@ -89,7 +89,7 @@ final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoin
         }
     }
 
-    private void take(Event event) throws MalformedEventException {
+    private void take(Event event) throws MalformedEventException, RejectedRecordException {
         Instant now = Instant.ofEpochMilli(context.currentSystemTimeMs());
         boolean ofReflections = sender.origin().topic().equals(settings.topics().reflectionRequests());
         if (ofReflections && event.type() == KnownEventType.REFLECTION_REQUESTED) {
@@ -98,6 +98,8 @@ final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoin
             reflections.replied(event, now);
         } else if (ofReflections && event.type() == KnownEventType.MODEL_CALL_FAILED) {
             reflections.failed(event);
+        } else if (!ofReflections && event.type() == KnownEventType.MEMORY_EDIT_REQUESTED) {
+            Edits.take(event, memoryOf(event.namespace()), now);
         } else {
             answer(Request.of(event, 1), now);
         }

@@ -9,6 +9,7 @@ import dev.millrace.schemas.MemoryDocument;
 import dev.millrace.schemas.Topics;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
+import java.util.List;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import org.apache.kafka.common.header.Headers;
@@ -22,11 +23,6 @@ import org.jspecify.annotations.Nullable;
  * memory} topic, in the transaction of the record that is being taken. For one stream thread.
  */
 final class NamespaceDocuments implements Documents {
-
-    /** Header of every record of the memory topic: id of the call or edit that it comes from; also of one without a value. */
-    static final String CHANGE = "millrace-change";
-    /** Header of every record of the memory topic: the version that the document has from there on. */
-    static final String VERSION = "millrace-version";
 
     private final KeyValueStore<String, DocumentRow> store;
     private final Publication publication;
@@ -85,18 +81,74 @@ final class NamespaceDocuments implements Documents {
      * @param content {@code null} = the document is gone from now on
      */
     void write(MemoryPath path, @Nullable String content, Author author) {
+        write(path, content, author, false);
+    }
+
+    /** The same for a person's edit, whose id is the author's change; its answer is in the record. */
+    void edit(MemoryPath path, @Nullable String content, Author author) {
+        write(path, content, author, true);
+    }
+
+    /**
+     * Answers an edit that changes nothing, or nothing any more, with the document as it is.
+     *
+     * @param outcome a version, or why not; see {@link MemoryDocument#OUTCOME_HEADER}
+     */
+    void answer(MemoryPath path, String editId, String outcome, Instant now) {
+        DocumentRow row = row(path);
+        Headers headers = row == null ? new RecordHeaders() : headers(row);
+        addAnswer(headers, editId, outcome);
+        publish(MemoryDocument.key(namespace, path.text()), row == null ? null : asItIs(path, row), now, headers);
+    }
+
+    private void write(MemoryPath path, @Nullable String content, Author author, boolean edit) {
         DocumentRow before = row(path);
         long version = before == null ? 1 : before.version() + 1;
-        DocumentRow after = new DocumentRow(version, content, author.now().toString(), author.by(), author.changeId());
+        DocumentRow changed = new DocumentRow(
+                version,
+                content,
+                author.now().toString(),
+                author.by(),
+                author.changeId(),
+                before == null ? List.of() : before.edits());
+        DocumentRow after = edit ? changed.remembering(author.changeId()) : changed;
         store.put(Stores.documentKey(namespace, path), after);
-        if (before != null && before.content() != null && publication.keptVersions() > 0) {
-            publish(MemoryDocument.key(namespace, path.text(), before.version()), document(path, before), after);
+        publishVersions(path, before, after);
+        Headers headers = headers(after);
+        if (edit) {
+            addAnswer(headers, author.changeId(), Long.toString(version));
         }
-        long tooOld = version - 1 - publication.keptVersions();
-        if (tooOld >= 1 && publication.keptVersions() > 0) {
-            publish(MemoryDocument.key(namespace, path.text(), tooOld), null, after);
+        publish(MemoryDocument.key(namespace, path.text()), asItIs(path, after), author.now(), headers);
+    }
+
+    /** What is from now on an older version, and the one that is too old. */
+    private void publishVersions(MemoryPath path, @Nullable DocumentRow before, DocumentRow after) {
+        if (publication.keptVersions() == 0) {
+            return;
         }
-        publish(MemoryDocument.key(namespace, path.text()), content == null ? null : document(path, after), after);
+        if (before != null && before.content() != null) {
+            publishVersion(path, before.version(), document(path, before), after);
+        }
+        if (after.content() == null) {
+            // of what is gone there is no record as it is now: who took it away is said here alone
+            publishVersion(path, after.version(), document(path, after), after);
+        }
+        long tooOld = after.version() - 1 - publication.keptVersions();
+        if (tooOld >= 1) {
+            publishVersion(path, tooOld, null, after);
+        }
+    }
+
+    private void publishVersion(MemoryPath path, long version, @Nullable MemoryDocument document, DocumentRow cause) {
+        publish(
+                MemoryDocument.key(namespace, path.text(), version),
+                document,
+                Instant.parse(cause.updatedAt()),
+                headers(cause));
+    }
+
+    private @Nullable MemoryDocument asItIs(MemoryPath path, DocumentRow row) {
+        return row.content() == null ? null : document(path, row);
     }
 
     private MemoryDocument document(MemoryPath path, DocumentRow row) {
@@ -110,19 +162,33 @@ final class NamespaceDocuments implements Documents {
                 Markdown.size(content),
                 row.updatedAt(),
                 row.updatedBy(),
-                row.changeId());
+                row.changeId(),
+                row.content() == null);
     }
 
-    private void publish(String key, @Nullable MemoryDocument document, DocumentRow cause) {
+    private static Headers headers(DocumentRow cause) {
         Headers headers = new RecordHeaders();
-        headers.add(CHANGE, cause.changeId().getBytes(StandardCharsets.UTF_8));
-        headers.add(VERSION, Long.toString(cause.version()).getBytes(StandardCharsets.UTF_8));
+        headers.add(MemoryDocument.CHANGE_HEADER, bytes(cause.changeId()));
+        headers.add(MemoryDocument.VERSION_HEADER, bytes(Long.toString(cause.version())));
+        return headers;
+    }
+
+    private static void addAnswer(Headers headers, String editId, String outcome) {
+        headers.add(MemoryDocument.ANSWER_HEADER, bytes(editId));
+        headers.add(MemoryDocument.OUTCOME_HEADER, bytes(outcome));
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    private void publish(String key, @Nullable MemoryDocument document, Instant now, Headers headers) {
         publication
                 .sender()
                 .forward(
-                        key.getBytes(StandardCharsets.UTF_8),
+                        bytes(key),
                         new Outgoing(publication.topics().memory(), document == null ? null : document.toJson()),
-                        Instant.parse(cause.updatedAt()),
+                        now,
                         headers);
     }
 }

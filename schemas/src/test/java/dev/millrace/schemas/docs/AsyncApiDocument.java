@@ -142,8 +142,10 @@ final class AsyncApiDocument {
         if (topic.name().equals(TOPICS.memory())) {
             return List.of(MEMORY_DOCUMENT);
         }
-        if (topic.name().equals(TOPICS.requests(Topics.BUILT_IN_TOOLSET))
-                || topic.name().equals(TOPICS.memoryRequests())) {
+        if (topic.name().equals(TOPICS.memoryRequests())) {
+            return List.of(KnownEventType.TOOL_CALL_REQUESTED.name(), KnownEventType.MEMORY_EDIT_REQUESTED.name());
+        }
+        if (topic.name().equals(TOPICS.requests(Topics.BUILT_IN_TOOLSET))) {
             return List.of(KnownEventType.TOOL_CALL_REQUESTED.name());
         }
         boolean lane = isLane(topic);
@@ -313,6 +315,11 @@ final class AsyncApiDocument {
         field(properties, "updatedAt", "string", "When it was written, RFC 3339.");
         field(properties, "updatedBy", "string", "Who wrote it.");
         field(properties, "changeId", "string", "Id of the call or edit that wrote it.");
+        field(
+                properties,
+                "deleted",
+                "boolean",
+                "Whether this version is that the document was taken away. Absent = no.");
         return message;
     }
 
