@@ -5,6 +5,7 @@ import dev.millrace.gateway.kafka.DeadLetterReader;
 import dev.millrace.gateway.kafka.EventSender;
 import dev.millrace.gateway.kafka.EventStreams;
 import dev.millrace.gateway.kafka.JournalTail;
+import dev.millrace.gateway.kafka.Memory;
 import dev.millrace.gateway.kafka.TailSettings;
 import dev.millrace.gateway.query.AgentClient;
 import dev.millrace.gateway.query.KnownAgents;
@@ -110,6 +111,16 @@ public class GatewayWiring {
     @Singleton
     DeadLetterReader deadLetters() {
         return new DeadLetterReader(kafka, topics);
+    }
+
+    @Produces
+    @Singleton
+    Memory memory(EventSender sender) {
+        return new Memory(kafka, topics, sender);
+    }
+
+    void close(@Disposes Memory memory) {
+        memory.close();
     }
 
     @Produces

@@ -24,7 +24,7 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.StringSerializer;
 import org.jspecify.annotations.Nullable;
 
-/** Puts events on the lanes of their effective priorities, and says so only once all in-sync replicas have them. */
+/** Puts events on topics, and says so only once all in-sync replicas have them. */
 public final class EventSender implements AutoCloseable {
 
     private final Topics topics;
@@ -62,20 +62,34 @@ public final class EventSender implements AutoCloseable {
     }
 
     /**
-     * Returns once every event is stored. Blocks for at most the time-out that the constructor was given.
+     * Returns once every event is stored on the lane of its effective priority. Blocks for at most the time-out that the
+     * constructor was given.
      *
      * @throws BrokerUnavailableException if not all were acknowledged in time; some may be stored all the same, so that
      *     the caller may repeat the call with the same ids and nothing happens twice
      * @throws EventTooLargeException if the broker does not take an event because of its size
      */
     public void send(List<Event> events) throws BrokerUnavailableException, EventTooLargeException {
+        produce(events.stream()
+                .map(event -> EventCodec.toRecord(topics.lane(event.lane()), event))
+                .toList());
+    }
+
+    /** The same for one event, on this topic and with this key. */
+    public void send(String topic, String key, Event event) throws BrokerUnavailableException, EventTooLargeException {
+        ProducerRecord<String, byte[]> encoded = EventCodec.toRecord(topic, event);
+        produce(List.of(
+                new ProducerRecord<>(topic, null, encoded.timestamp(), key, encoded.value(), encoded.headers())));
+    }
+
+    private void produce(List<ProducerRecord<String, byte[]>> records)
+            throws BrokerUnavailableException, EventTooLargeException {
         long end = System.nanoTime() + timeout.toNanos();
         try {
             Producer<String, byte[]> open = producer();
-            List<Future<RecordMetadata>> sent = new ArrayList<>(events.size());
-            for (Event event : events) {
-                ProducerRecord<String, byte[]> produced = EventCodec.toRecord(topics.lane(event.lane()), event);
-                sent.add(open.send(produced));
+            List<Future<RecordMetadata>> sent = new ArrayList<>(records.size());
+            for (ProducerRecord<String, byte[]> one : records) {
+                sent.add(open.send(one));
             }
             for (Future<RecordMetadata> one : sent) {
                 one.get(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS);

@@ -45,7 +45,13 @@ final class JournalReader {
 
     /** A new consumer with nothing assigned; it connects when it is used. */
     Consumer<byte[], byte[]> open(String purpose) {
+        return open(purpose, Map.of());
+    }
+
+    /** The same with further settings. */
+    Consumer<byte[], byte[]> open(String purpose, Map<String, Object> more) {
         Map<String, Object> ours = new HashMap<>(config);
+        ours.putAll(more);
         ours.put(ConsumerConfig.CLIENT_ID_CONFIG, "millrace-gateway-" + purpose);
         return new KafkaConsumer<>(ours, new ByteArrayDeserializer(), new ByteArrayDeserializer());
     }

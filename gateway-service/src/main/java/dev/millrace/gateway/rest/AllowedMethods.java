@@ -27,6 +27,8 @@ final class AllowedMethods {
                     AgentsResource.class,
                     ToolsResource.class,
                     UsageResource.class,
+                    MemoryResource.class,
+                    MemoryVersionsResource.class,
                     ChatCompletionsResource.class,
                     ModelsResource.class)
             .flatMap(AllowedMethods::routes)

@@ -1,0 +1,90 @@
+package dev.millrace.gateway.rest;
+
+import dev.millrace.gateway.kafka.MemoryVersion;
+import java.util.List;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
+import org.jspecify.annotations.Nullable;
+
+/** The JSON of memory. */
+final class MemoryShapes {
+    private MemoryShapes() {}
+
+    @Schema(name = "MemoryNamespaces")
+    record Namespaces(List<Namespace> namespaces) {}
+
+    @Schema(name = "MemoryNamespace")
+    record Namespace(
+            String namespace,
+
+            @Schema(description = "How many documents it has.")
+            int documents,
+
+            @Schema(description = "Of all of them, in bytes.")
+            long size) {}
+
+    @Schema(name = "MemoryDocuments")
+    record Documents(
+            String namespace,
+
+            @Schema(description = "By path.") List<Version> documents,
+
+            @Schema(description = "The cursor of the next page; null = this is the last one.") @Nullable
+            String next) {}
+
+    @Schema(name = "MemoryVersions")
+    record Versions(
+            String namespace,
+            String path,
+
+            @Schema(description = "Those that are kept, the newest first; the first one is how it is now.")
+            List<Version> versions) {}
+
+    @Schema(name = "MemoryVersion")
+    record Version(
+            @Schema(examples = "facts/user.md") String path,
+
+            @Schema(description = "1 for the first one; each change has the next number.")
+            long version,
+
+            @Schema(
+                    description = "Its entity tag, quotes included: for If-Match and If-None-Match.",
+                    examples = "\"3-9f2c41d7\"")
+            String etag,
+
+            @Schema(description = "What its line \"> Summary: …\" says; may be empty.")
+            String summary,
+
+            @Schema(description = "In bytes.") long size,
+
+            @Schema(examples = "2026-11-22T09:00:00Z") String updatedAt,
+
+            @Schema(
+                    description =
+                            "task and its id, reflection and the id of the task, or person and, if they said so, who.",
+                    examples = "person ada")
+            String updatedBy,
+
+            @Schema(description = "Whether this version is that the document was taken away.")
+            boolean deleted) {
+
+        static Version of(MemoryVersion version) {
+            return new Version(
+                    version.path(),
+                    version.version(),
+                    Preconditions.quoted(version.tag()),
+                    version.summary(),
+                    version.size(),
+                    version.updatedAt(),
+                    version.updatedBy(),
+                    version.deleted());
+        }
+    }
+
+    @Schema(name = "MemoryEditAccepted", description = "The edit is stored, and is judged when the writer comes to it.")
+    record EditAccepted(
+            @Schema(description = "The same as an Idempotency-Key gives what became of it.")
+            String eventId,
+
+            @Schema(examples = "accepted") String status,
+            String note) {}
+}
