@@ -10,6 +10,7 @@ import dev.millrace.standalone.cli.DeadLettersCommand;
 import dev.millrace.standalone.cli.DrainCommand;
 import dev.millrace.standalone.cli.EventsCommand;
 import dev.millrace.standalone.cli.ExitCodes;
+import dev.millrace.standalone.cli.MemoryCommand;
 import dev.millrace.standalone.cli.NotificationsCommand;
 import dev.millrace.standalone.cli.RejectCommand;
 import dev.millrace.standalone.cli.ResumeCommand;
@@ -60,6 +61,7 @@ public final class Main {
                 .addSubcommand(new AgentsCommand(terminal))
                 .addSubcommand(new ToolsCommand(terminal))
                 .addSubcommand(new UsageCommand(terminal))
+                .addSubcommand(MemoryCommand.of(terminal))
                 .addSubcommand(new BrokerCommand(terminal))
                 .addSubcommand(new HelpCommand())
                 .setOut(new PrintWriter(terminal.out(), true, StandardCharsets.UTF_8))

@@ -247,7 +247,8 @@ class CommandsTest {
                 "cancel t-1",
                 "dead-letters",
                 "drain",
-                "undrain"
+                "undrain",
+                "memory list"
             })
     void shouldTellThatNobodyIsThere(String command) {
         // given
@@ -274,7 +275,9 @@ class CommandsTest {
                 "approve",
                 "approve c --params [1]",
                 "approve c --params {",
-                "cancel"
+                "cancel",
+                "memory show",
+                "memory import no-such-folder"
             })
     void shouldExplainAWrongCommandLine(String command) {
         // when
@@ -306,6 +309,9 @@ class CommandsTest {
                 "agents --help",
                 "tools --help",
                 "usage --help",
+                "memory",
+                "memory --help",
+                "memory import --help",
                 "help ask",
                 "--version"
             })

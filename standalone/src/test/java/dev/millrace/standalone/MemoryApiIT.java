@@ -54,11 +54,7 @@ class MemoryApiIT {
         model = StubModelServer.start(MemoryApiIT::answer);
         port = FreePort.find();
         up = ServiceProcess.standalone(
-                        "up",
-                        "--port",
-                        String.valueOf(port),
-                        "--kafka-port",
-                        String.valueOf(FreePort.find()))
+                        "up", "--port", String.valueOf(port), "--kafka-port", String.valueOf(FreePort.find()))
                 .env("OPENAI_BASE_URL", model.baseUrl().toString())
                 .env("OPENAI_API_KEY", "sk-test")
                 .env("MILLRACE_MODEL", "test-model-1")

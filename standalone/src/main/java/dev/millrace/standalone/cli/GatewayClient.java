@@ -67,6 +67,35 @@ final class GatewayClient implements AutoCloseable {
         return call(request(path).build());
     }
 
+    /** A resource that is text, with what names its version. */
+    Text text(String path) {
+        HttpResponse<String> response = send(request(path).build());
+        return new Text(response.body(), response.headers().firstValue("ETag").orElse(""));
+    }
+
+    /** Puts a text; the answer, if it is one. */
+    JsonNode put(String path, String text, Map<String, String> headers) {
+        HttpRequest.Builder request = request(path)
+                .header("Content-Type", "text/markdown; charset=utf-8")
+                .PUT(HttpRequest.BodyPublishers.ofString(text));
+        headers.forEach(request::header);
+        return call(request.build());
+    }
+
+    /** Sends nothing but headers. */
+    JsonNode postNothing(String path, Map<String, String> headers) {
+        HttpRequest.Builder request = request(path).POST(HttpRequest.BodyPublishers.noBody());
+        headers.forEach(request::header);
+        return call(request.build());
+    }
+
+    /** Takes a resource away; the answer, if it is one. */
+    JsonNode delete(String path, Map<String, String> headers) {
+        HttpRequest.Builder request = request(path).DELETE();
+        headers.forEach(request::header);
+        return call(request.build());
+    }
+
     /** Opens a stream of server-sent events. The caller closes the body. */
     HttpResponse<InputStream> open(String path, @Nullable String lastEventId) throws IOException, InterruptedException {
         HttpRequest.Builder request =
@@ -123,15 +152,21 @@ final class GatewayClient implements AutoCloseable {
 
     private JsonNode call(HttpRequest request) {
         try {
+            return Json.MAPPER.readTree(send(request).body());
+        } catch (JsonProcessingException e) {
+            throw new CommandException(
+                    ExitCodes.FAILED, "Expected JSON from " + request.uri() + ". Is that a Millrace gateway?");
+        }
+    }
+
+    private HttpResponse<String> send(HttpRequest request) {
+        try {
             HttpResponse<String> response =
                     http.send(request, HttpResponse.BodyHandlers.ofString(StandardCharsets.UTF_8));
             if (response.statusCode() / 100 != 2) {
                 throw new RefusedException(response.statusCode(), problem(response.statusCode(), response.body()));
             }
-            return Json.MAPPER.readTree(response.body());
-        } catch (JsonProcessingException e) {
-            throw new CommandException(
-                    ExitCodes.FAILED, "Expected JSON from " + request.uri() + ". Is that a Millrace gateway?");
+            return response;
         } catch (IOException e) {
             throw unreachable(e);
         } catch (InterruptedException e) {
@@ -139,6 +174,13 @@ final class GatewayClient implements AutoCloseable {
             throw new CommandException(ExitCodes.FAILED, "Interrupted.");
         }
     }
+
+    /**
+     * A resource that is text.
+     *
+     * @param etag names its version, quotes included; empty = not said
+     */
+    record Text(String text, String etag) {}
 
     /** The gateway answered, and the answer was no. */
     static final class RefusedException extends CommandException {
@@ -151,6 +193,11 @@ final class GatewayClient implements AutoCloseable {
         RefusedException(int status, String detail) {
             super(ExitCodes.FAILED, detail);
             this.status = status;
+        }
+
+        /** Whether it is because of this HTTP status. */
+        boolean is(int wanted) {
+            return status == wanted;
         }
 
         /** The same in plainer words, if it says that this task is not there. */

@@ -1,0 +1,202 @@
+package dev.millrace.standalone.cli;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.millrace.standalone.cli.MemoryClient.ChangedException;
+import dev.millrace.standalone.cli.MemoryFolder.Entry;
+import dev.millrace.standalone.cli.MemoryFolder.Origin;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code millrace memory import <dir>}: files into memory, as far as they differ and nothing newer is lost. */
+@Command(
+        name = "import",
+        description =
+                "Writes the files of a folder into memory: those that were changed or are new. What was changed in"
+                        + " memory since it was exported is not overwritten, and nothing is taken away.")
+public final class MemoryImportCommand implements Callable<Integer> {
+
+    @Parameters(paramLabel = "DIR", arity = "1", description = "The folder: <namespace>/<path>, as export makes it.")
+    private Path folder = Path.of("");
+
+    @Option(names = "--dry-run", description = "Only say what would be done.")
+    private boolean dryRun;
+
+    @Option(names = "--force", description = "Also over what is newer in memory; that stays as an older version.")
+    private boolean force;
+
+    @Mixin
+    private AuthorOption author = new AuthorOption();
+
+    @Mixin
+    private GatewayOptions gateway = new GatewayOptions();
+
+    private final Terminal terminal;
+
+    /** For picocli. */
+    public MemoryImportCommand(Terminal terminal) {
+        this.terminal = terminal;
+    }
+
+    /** What a file is to memory. */
+    private enum Finding {
+        NEW,
+        CHANGED,
+        SAME,
+        NEWER_THERE,
+        GONE_THERE,
+        CONFLICT,
+        REFUSED;
+
+        String word() {
+            return name().toLowerCase(Locale.ROOT).replace('_', ' ');
+        }
+    }
+
+    /**
+     * What is found out about a file.
+     *
+     * @param etag of what it would replace, or {@link MemoryClient#NOTHING}
+     */
+    private record Judgement(Finding finding, String etag) {}
+
+    @Override
+    public Integer call() throws IOException {
+        if (!Files.isDirectory(folder)) {
+            throw new CommandException(ExitCodes.USAGE, "There is no folder " + folder + ".");
+        }
+        try (GatewayClient client = gateway.client()) {
+            MemoryClient memory = new MemoryClient(client);
+            MemoryFolder files = MemoryFolder.of(folder);
+            Map<String, Map<String, String>> there = new HashMap<>();
+            Map<Finding, Integer> counts = new EnumMap<>(Finding.class);
+            try {
+                for (Entry entry : files.entries()) {
+                    Finding finding =
+                            switch (entry) {
+                                case Entry.Refused refused -> {
+                                    tell(Finding.REFUSED, refused.name() + ": " + refused.why());
+                                    yield Finding.REFUSED;
+                                }
+                                case Entry.Document document ->
+                                    take(
+                                            memory,
+                                            files,
+                                            document,
+                                            there.computeIfAbsent(
+                                                    document.namespace(), namespace -> etags(memory, namespace)));
+                            };
+                    counts.merge(finding, 1, Integer::sum);
+                }
+            } finally {
+                if (!dryRun) {
+                    files.save();
+                }
+            }
+            sumUp(counts);
+            return counts.containsKey(Finding.CONFLICT) || counts.containsKey(Finding.REFUSED)
+                    ? ExitCodes.FAILED
+                    : ExitCodes.DONE;
+        }
+    }
+
+    private static Map<String, String> etags(MemoryClient memory, String namespace) {
+        return memory.documents(namespace).stream()
+                .collect(Collectors.toMap(
+                        document -> document.path("path").asText(),
+                        document -> document.path("etag").asText()));
+    }
+
+    private Finding take(MemoryClient memory, MemoryFolder files, Entry.Document document, Map<String, String> there) {
+        Judgement judgement = judge(memory, files, document, there.get(document.path()));
+        boolean write = judgement.finding() == Finding.NEW
+                || judgement.finding() == Finding.CHANGED
+                || (judgement.finding() == Finding.CONFLICT && force);
+        if (!write) {
+            return told(judgement.finding(), document);
+        }
+        Finding done = judgement.finding() == Finding.CONFLICT ? Finding.CHANGED : judgement.finding();
+        if (dryRun) {
+            return told(done, document);
+        }
+        try {
+            JsonNode version = memory.write(
+                    document.namespace(), document.path(), document.content(), judgement.etag(), author.by());
+            files.remember(
+                    document.namespace(),
+                    document.path(),
+                    document.content(),
+                    version.path("etag").asText());
+            return told(done, document);
+        } catch (ChangedException e) {
+            tell(Finding.CONFLICT, document.name() + ": " + e.getMessage());
+            return Finding.CONFLICT;
+        }
+    }
+
+    private Judgement judge(MemoryClient memory, MemoryFolder files, Entry.Document document, @Nullable String listed) {
+        Optional<Origin> origin = files.origin(document.namespace(), document.path());
+        boolean untouched = origin.map(known -> known.had(document.content())).orElse(false);
+        if (listed == null) {
+            return new Judgement(
+                    origin.isEmpty() ? Finding.NEW : untouched ? Finding.GONE_THERE : Finding.CONFLICT,
+                    MemoryClient.NOTHING);
+        }
+        if (origin.map(known -> known.etag().equals(listed)).orElse(false)) {
+            return new Judgement(untouched ? Finding.SAME : Finding.CHANGED, listed);
+        }
+        Optional<GatewayClient.Text> now = memory.read(document.namespace(), document.path());
+        if (now.isPresent() && now.get().text().equals(document.content())) {
+            files.remember(
+                    document.namespace(),
+                    document.path(),
+                    document.content(),
+                    now.get().etag());
+            return new Judgement(Finding.SAME, now.get().etag());
+        }
+        return new Judgement(
+                untouched ? Finding.NEWER_THERE : Finding.CONFLICT,
+                now.map(GatewayClient.Text::etag).orElse(MemoryClient.NOTHING));
+    }
+
+    private Finding told(Finding finding, Entry.Document document) {
+        switch (finding) {
+            case NEW, CHANGED -> tell(finding, document.name());
+            case NEWER_THERE, GONE_THERE ->
+                tell(finding, document.name() + ": the file was not changed since it was exported");
+            case CONFLICT ->
+                tell(
+                        finding,
+                        document.name()
+                                + ": changed here and in memory, or not from an export; --force writes it all the same");
+            case SAME, REFUSED -> {}
+        }
+        return finding;
+    }
+
+    private void tell(Finding finding, String what) {
+        (finding == Finding.NEW || finding == Finding.CHANGED ? terminal.out() : terminal.err())
+                .println(finding.word() + ": " + what);
+    }
+
+    private void sumUp(Map<Finding, Integer> counts) {
+        String sums = counts.entrySet().stream()
+                .map(count -> count.getValue() + " " + count.getKey().word())
+                .collect(Collectors.joining(", "));
+        terminal.err()
+                .println((sums.isEmpty() ? "No documents" : sums)
+                        + (dryRun ? "; nothing was written (--dry-run)." : "."));
+    }
+}
