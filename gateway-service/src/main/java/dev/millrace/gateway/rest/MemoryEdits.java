@@ -83,7 +83,7 @@ public class MemoryEdits {
                     "There is no document " + path + " in the memory of the namespace " + namespace + "."));
         }
 
-        private static String shown(String text) {
+        static String shown(String text) {
             return text.codePoints()
                     .limit(120)
                     .map(character -> Character.isISOControl(character) ? '?' : character)
@@ -125,8 +125,10 @@ public class MemoryEdits {
     private Event event(Place place, @Nullable String content, Asked asked) {
         String by =
                 asked.by() == null || asked.by().isBlank() ? null : asked.by().strip();
-        if (by != null && by.length() > Ids.MAX_LENGTH) {
-            throw ProblemException.badParameter("by", "at most " + Ids.MAX_LENGTH + " characters", by);
+        // it is shown on terminals
+        if (by != null && (by.length() > Ids.MAX_LENGTH || by.chars().anyMatch(Character::isISOControl))) {
+            throw ProblemException.badParameter(
+                    "by", "at most " + Ids.MAX_LENGTH + " characters and no control characters", Place.shown(by));
         }
         Map<String, @Nullable Object> payload = new LinkedHashMap<>();
         payload.put("path", place.path());
