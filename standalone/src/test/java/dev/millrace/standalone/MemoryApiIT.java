@@ -15,6 +15,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -240,7 +241,41 @@ class MemoryApiIT {
                 .isEqualTo(200);
         assertThat(put(namespace + FACTS, "x", "If-Match", "nonsense").statusCode())
                 .isEqualTo(400);
+        assertThat(put(namespace + FACTS + "?by=%1B%5B2J", "x").statusCode()).isEqualTo(400);
         assertThat(get(namespace + "%2Fx").statusCode()).isIn(400, 404);
+    }
+
+    @Test
+    @DisplayName("the command line does the same: out as files and in again, back one version, away")
+    void shouldServeTheCommandLine() throws IOException {
+        put("/v1/memory/cli" + FACTS, "# One\n> Summary: first\n");
+        Path files = folder.resolve("exported");
+
+        assertThat(memory("export", files.toString()).out()).isEqualTo("cli/facts/user.md\n");
+        Path file = files.resolve("cli/facts/user.md");
+        assertThat(file).hasContent("# One\n> Summary: first\n");
+        Files.writeString(file, "# Größe\n");
+        assertThat(CommandRun.of("memory", "import", files.toString(), "--by", "ada", "--url", base())
+                        .out())
+                .isEqualTo("changed: cli/facts/user.md\n");
+        assertThat(memory("show", "facts/user.md").out()).isEqualTo("# Größe\n");
+        assertThat(memory("history", "facts/user.md").out()).contains("person ada");
+        assertThat(memory("show", "facts/user.md", "--at", "1").out()).startsWith("# One");
+        assertThat(memory("undo", "facts/user.md").out()).contains("as in version 1 again; that is version 3");
+        assertThat(memory("list").out()).containsPattern("facts/user.md +23 +3 .* first");
+        assertThat(memory("remove", "facts/user.md").exitCode()).isZero();
+        assertThat(memory("show", "facts/user.md").err()).contains("no document facts/user.md");
+    }
+
+    private static CommandRun memory(String... arguments) {
+        return CommandRun.of(
+                Stream.of(Stream.of("memory"), Stream.of(arguments), Stream.of("--namespace", "cli", "--url", base()))
+                        .flatMap(part -> part)
+                        .toArray(String[]::new));
+    }
+
+    private static String base() {
+        return "http://127.0.0.1:" + port;
     }
 
     private static List<String> versions(String document) {
@@ -267,8 +302,8 @@ class MemoryApiIT {
     }
 
     private static HttpRequest.Builder request(String path, String... headers) {
-        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
-                .timeout(LIMIT);
+        HttpRequest.Builder request =
+                HttpRequest.newBuilder(URI.create(base() + path)).timeout(LIMIT);
         return headers.length == 0 ? request : request.headers(headers);
     }
 

@@ -342,6 +342,9 @@ class MemoryCommandsTest {
                 send(exchange, 200, Map.of("versions", history));
             } else if (!there && !method.equals("PUT") && !method.equals("POST")) {
                 send(exchange, 404, Map.of("detail", "There is none."));
+            } else if (method.equals("GET")
+                    && !exchange.getRequestHeaders().getFirst("Accept").contains("text/markdown")) {
+                send(exchange, 406, Map.of("detail", "It is markdown."));
             } else if (method.equals("GET")) {
                 exchange.getResponseHeaders().add("ETag", tag(versions.size()));
                 send(exchange, 200, versions.getLast().orElseThrow().getBytes(StandardCharsets.UTF_8));

@@ -69,7 +69,9 @@ final class GatewayClient implements AutoCloseable {
 
     /** A resource that is text, with what names its version. */
     Text text(String path) {
-        HttpResponse<String> response = send(request(path).build());
+        HttpResponse<String> response = send(request(path)
+                .setHeader("Accept", "text/markdown, text/plain, application/problem+json")
+                .build());
         return new Text(response.body(), response.headers().firstValue("ETag").orElse(""));
     }
 

@@ -14,7 +14,7 @@ public final class MemoryShowCommand implements Callable<Integer> {
     @Parameters(paramLabel = "PATH", arity = "1", description = "Such as facts/user.md; `memory list` has them.")
     private String path = "";
 
-    @Option(names = "--version-number", paramLabel = "N", description = "As it was in this version.")
+    @Option(names = "--at", paramLabel = "N", description = "As it was in this version; `memory history` has them.")
     private @Nullable Long version;
 
     @Mixin
