@@ -190,7 +190,7 @@ public final class Memory implements AutoCloseable {
         catalogue.take(consumed);
         String editId = header(consumed, MemoryDocument.ANSWER_HEADER);
         String outcome = header(consumed, MemoryDocument.OUTCOME_HEADER);
-        MemoryDocument.Key key = editId == null || outcome == null
+        MemoryDocument.Key key = editId == null || outcome == null || consumed.key() == null
                 ? null
                 : MemoryDocument.Key.of(new String(consumed.key(), StandardCharsets.UTF_8));
         if (key != null) {

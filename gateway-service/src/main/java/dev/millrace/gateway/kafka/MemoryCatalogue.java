@@ -63,7 +63,7 @@ final class MemoryCatalogue {
             return;
         }
         try {
-            Kept kept = consumed.value() == null ? null : kept(consumed);
+            Kept kept = consumed.value() == null ? null : kept(key.path(), consumed);
             Long version = key.version();
             change(
                     key,
@@ -79,11 +79,11 @@ final class MemoryCatalogue {
         }
     }
 
-    private static Kept kept(ConsumerRecord<byte[], byte[]> consumed) throws MalformedEventException {
+    private static Kept kept(String path, ConsumerRecord<byte[], byte[]> consumed) throws MalformedEventException {
         MemoryDocument document = MemoryDocument.fromJson(consumed.value());
         return new Kept(
                 new MemoryVersion(
-                        document.path(),
+                        path,
                         document.version(),
                         document.tag(),
                         document.summary(),

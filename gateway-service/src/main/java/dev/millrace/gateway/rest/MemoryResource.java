@@ -33,7 +33,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Optional;
 import org.eclipse.microprofile.openapi.annotations.Operation;
+import org.eclipse.microprofile.openapi.annotations.enums.ParameterIn;
 import org.eclipse.microprofile.openapi.annotations.enums.SchemaType;
+import org.eclipse.microprofile.openapi.annotations.headers.Header;
 import org.eclipse.microprofile.openapi.annotations.media.Content;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.eclipse.microprofile.openapi.annotations.parameters.Parameter;
@@ -51,6 +53,12 @@ public class MemoryResource {
     static final String MARKDOWN = "text/markdown";
     private static final String MARKDOWN_UTF_8 = MARKDOWN + ";charset=UTF-8";
     private static final int MAX_DOCUMENTS = 1_000;
+
+    static final String IF_MATCH = "Only if the document is there with this tag; * = with any.";
+    static final String IF_NONE_MATCH = "Only if the document is not there with this tag; * = not there at all.";
+    static final String IDEMPOTENCY_KEY =
+            "Your own id of the edit: one that comes again is answered again, and not done twice.";
+    static final String ETAG = "Names the version.";
 
     private final Memory memory;
     private final MemoryEdits edits;
@@ -112,9 +120,15 @@ public class MemoryResource {
     @Path("/{namespace}/{path: .+}")
     @Produces(MARKDOWN_UTF_8)
     @Operation(summary = "A document", description = "Its header ETag is what If-Match takes when it is written.")
+    @Parameter(
+            name = "If-None-Match",
+            in = ParameterIn.HEADER,
+            description = IF_NONE_MATCH,
+            schema = @Schema(type = SchemaType.STRING))
     @APIResponse(
             responseCode = "200",
-            description = "The document, with an ETag.",
+            description = "The document.",
+            headers = @Header(name = "ETag", description = ETAG, schema = @Schema(type = SchemaType.STRING)),
             content = @Content(mediaType = MARKDOWN, schema = @Schema(type = SchemaType.STRING)))
     @APIResponse(responseCode = "304", description = "You have it: If-None-Match names its tag.")
     @APIResponse(responseCode = "400", description = "bad_path, bad_parameter")
@@ -146,14 +160,31 @@ public class MemoryResource {
                             + " that somebody else has written since; If-None-Match: * that nothing is there yet. The one writer of"
                             + " memory compares, so of two that know the same version exactly one wins. Every write is a"
                             + " version of its own, and older ones are kept. An Idempotency-Key makes it safe to repeat.")
+    @Parameter(
+            name = "If-Match",
+            in = ParameterIn.HEADER,
+            description = IF_MATCH,
+            schema = @Schema(type = SchemaType.STRING))
+    @Parameter(
+            name = "If-None-Match",
+            in = ParameterIn.HEADER,
+            description = IF_NONE_MATCH,
+            schema = @Schema(type = SchemaType.STRING))
+    @Parameter(
+            name = "Idempotency-Key",
+            in = ParameterIn.HEADER,
+            description = IDEMPOTENCY_KEY,
+            schema = @Schema(type = SchemaType.STRING))
     @RequestBody(required = true, content = @Content(mediaType = MARKDOWN, schema = @Schema(type = SchemaType.STRING)))
     @APIResponse(
             responseCode = "200",
-            description = "It is written; the header ETag names the new version.",
+            description = "It is written.",
+            headers = @Header(name = "ETag", description = ETAG, schema = @Schema(type = SchemaType.STRING)),
             content = @Content(schema = @Schema(implementation = MemoryShapes.Version.class)))
     @APIResponse(
             responseCode = "201",
             description = "The same, and there was no such document before.",
+            headers = @Header(name = "ETag", description = ETAG, schema = @Schema(type = SchemaType.STRING)),
             content = @Content(schema = @Schema(implementation = MemoryShapes.Version.class)))
     @APIResponse(
             responseCode = "202",
@@ -186,6 +217,16 @@ public class MemoryResource {
     @Operation(
             summary = "Take a document away",
             description = "Its versions are kept, so that it can be restored. If-Match as for writing it.")
+    @Parameter(
+            name = "If-Match",
+            in = ParameterIn.HEADER,
+            description = IF_MATCH,
+            schema = @Schema(type = SchemaType.STRING))
+    @Parameter(
+            name = "Idempotency-Key",
+            in = ParameterIn.HEADER,
+            description = IDEMPOTENCY_KEY,
+            schema = @Schema(type = SchemaType.STRING))
     @APIResponse(responseCode = "204", description = "It is gone.")
     @APIResponse(
             responseCode = "202",

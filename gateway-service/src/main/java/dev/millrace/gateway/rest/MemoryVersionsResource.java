@@ -23,7 +23,9 @@ import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.core.Response;
 import java.util.List;
 import org.eclipse.microprofile.openapi.annotations.Operation;
+import org.eclipse.microprofile.openapi.annotations.enums.ParameterIn;
 import org.eclipse.microprofile.openapi.annotations.enums.SchemaType;
+import org.eclipse.microprofile.openapi.annotations.headers.Header;
 import org.eclipse.microprofile.openapi.annotations.media.Content;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.eclipse.microprofile.openapi.annotations.parameters.Parameter;
@@ -97,9 +99,29 @@ public class MemoryVersionsResource {
     @Operation(
             summary = "Make a document what it was",
             description = "That is a new version with the content of this one. If-Match as for writing it.")
+    @Parameter(
+            name = "If-Match",
+            in = ParameterIn.HEADER,
+            description = MemoryResource.IF_MATCH,
+            schema = @Schema(type = SchemaType.STRING))
+    @Parameter(
+            name = "If-None-Match",
+            in = ParameterIn.HEADER,
+            description = MemoryResource.IF_NONE_MATCH,
+            schema = @Schema(type = SchemaType.STRING))
+    @Parameter(
+            name = "Idempotency-Key",
+            in = ParameterIn.HEADER,
+            description = MemoryResource.IDEMPOTENCY_KEY,
+            schema = @Schema(type = SchemaType.STRING))
     @APIResponse(
             responseCode = "200",
-            description = "It is written; the header ETag names the new version.",
+            description = "It is written.",
+            headers =
+                    @Header(
+                            name = "ETag",
+                            description = MemoryResource.ETAG,
+                            schema = @Schema(type = SchemaType.STRING)),
             content = @Content(schema = @Schema(implementation = MemoryShapes.Version.class)))
     @APIResponse(
             responseCode = "201",
