@@ -20,7 +20,7 @@ final class BrokerSettings {
 
     private BrokerSettings() {}
 
-    static Properties of(Path dataFolder, int brokerPort, int controllerPort) {
+    static Properties of(Path dataFolder, int brokerPort, int controllerPort, String advertisedHost) {
         Map<String, Object> settings = new LinkedHashMap<>(anywhere());
         settings.put("process.roles", "broker,controller");
         settings.put("node.id", DataFolder.NODE_ID);
@@ -29,7 +29,7 @@ final class BrokerSettings {
                 "listeners",
                 BROKER_LISTENER + "://" + LOOPBACK + ":" + brokerPort + "," + DataFolder.CONTROLLER_LISTENER + "://"
                         + LOOPBACK + ":" + controllerPort);
-        settings.put("advertised.listeners", BROKER_LISTENER + "://" + LOOPBACK + ":" + brokerPort);
+        settings.put("advertised.listeners", BROKER_LISTENER + "://" + advertisedHost + ":" + brokerPort);
         settings.put("listener.security.protocol.map", "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT");
         settings.put("inter.broker.listener.name", BROKER_LISTENER);
         settings.put("controller.listener.names", DataFolder.CONTROLLER_LISTENER);

@@ -62,11 +62,20 @@ public final class EmbeddedBroker implements AutoCloseable {
      * @throws BrokerStartException if the port or the folder cannot be had, or the data cannot be read
      */
     public static EmbeddedBroker start(Path dataFolder, int port) throws BrokerStartException {
+        return start(dataFolder, port, BrokerSettings.LOOPBACK);
+    }
+
+    /**
+     * As above, for clients that reach it by way of something else, such as a relay.
+     *
+     * @param advertisedHost the host where clients are told to connect, on the same port; this process has to reach itself there
+     */
+    public static EmbeddedBroker start(Path dataFolder, int port, String advertisedHost) throws BrokerStartException {
         try (Sockets sockets = Sockets.bind(port)) {
             DataFolder folder = DataFolder.take(dataFolder);
             try {
                 folder.format();
-                return start(folder, sockets);
+                return start(folder, sockets, advertisedHost);
             } catch (BrokerStartException | RuntimeException e) {
                 folder.close();
                 throw e;
@@ -74,8 +83,10 @@ public final class EmbeddedBroker implements AutoCloseable {
         }
     }
 
-    private static EmbeddedBroker start(DataFolder folder, Sockets sockets) throws BrokerStartException {
-        Properties settings = BrokerSettings.of(folder.path(), sockets.brokerPort(), sockets.controllerPort());
+    private static EmbeddedBroker start(DataFolder folder, Sockets sockets, String advertisedHost)
+            throws BrokerStartException {
+        Properties settings =
+                BrokerSettings.of(folder.path(), sockets.brokerPort(), sockets.controllerPort(), advertisedHost);
         KafkaConfig config = KafkaConfig.fromProps(settings, false);
         Tuple2<MetaPropertiesEnsemble, BootstrapMetadata> onDisk;
         try {

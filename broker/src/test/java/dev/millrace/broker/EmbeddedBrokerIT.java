@@ -22,6 +22,7 @@ import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.Node;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.apache.kafka.common.serialization.StringDeserializer;
@@ -238,6 +239,19 @@ class EmbeddedBrokerIT {
         try (EmbeddedBroker broker = EmbeddedBroker.start(temp, 0)) {
             createTopic(broker);
             assertThat(records(broker)).isEmpty();
+        }
+    }
+
+    @Test
+    @DisplayName("clients are told to connect to the host that it was given")
+    void shouldTellClientsAnotherHost() throws Exception {
+        // when
+        try (EmbeddedBroker broker = EmbeddedBroker.start(temp, 0, "localhost");
+                Admin admin = admin(broker)) {
+            // then
+            assertThat(admin.describeCluster().nodes().get())
+                    .extracting(Node::host)
+                    .containsExactly("localhost");
         }
     }
 

@@ -16,6 +16,8 @@ import picocli.CommandLine.Option;
 @Command(name = "broker", hidden = true, description = "Runs a Kafka broker and nothing else.")
 final class BrokerCommand implements Callable<Integer> {
 
+    private static final String LOOPBACK = "127.0.0.1";
+
     @Option(
             names = "--port",
             paramLabel = "PORT",
@@ -30,6 +32,14 @@ final class BrokerCommand implements Callable<Integer> {
             description = "Where its data lives (default: ${DEFAULT-VALUE}).")
     private Path data = Path.of("data");
 
+    @Option(
+            names = "--advertised-host",
+            paramLabel = "HOST",
+            defaultValue = LOOPBACK,
+            description =
+                    "Where clients are told to connect, if they come by way of a relay (default: ${DEFAULT-VALUE}).")
+    private String advertisedHost = LOOPBACK;
+
     private final Terminal terminal;
 
     BrokerCommand(Terminal terminal) {
@@ -38,7 +48,7 @@ final class BrokerCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException {
-        EmbeddedBroker broker = start(data.resolve(UpCommand.KAFKA_FOLDER), port);
+        EmbeddedBroker broker = start(data.resolve(UpCommand.KAFKA_FOLDER), port, advertisedHost);
         CountDownLatch end = new CountDownLatch(1);
         Runtime.getRuntime()
                 .addShutdownHook(Thread.ofPlatform().name("broker-stop").unstarted(() -> {
@@ -56,9 +66,14 @@ final class BrokerCommand implements Callable<Integer> {
 
     /** Starts a broker without a word from Kafka: what is wrong is in the exception. */
     static EmbeddedBroker start(Path folder, int port) {
+        return start(folder, port, LOOPBACK);
+    }
+
+    /** As above, for clients that are told to connect to this host. */
+    private static EmbeddedBroker start(Path folder, int port, String advertisedHost) {
         Logs.kafka(Level.OFF);
         try {
-            return EmbeddedBroker.start(folder, port);
+            return EmbeddedBroker.start(folder, port, advertisedHost);
         } catch (BrokerStartException e) {
             throw new CommandException(ExitCodes.FAILED, String.valueOf(e.getMessage()));
         } finally {
