@@ -42,7 +42,9 @@ public final class Bench {
                 new LongWorkload(),
                 new IdleWorkload(),
                 new BacklogWorkload(),
-                new StreamsWorkload()));
+                new StreamsWorkload(),
+                new RecoveryWorkload(),
+                new CrashWorkload()));
         return workloads;
     }
 

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** What is promised when everything dies at once: broker, machine, thinker and tools are one process here. */
 class CrashIT {
 
-    private static final int TASKS = 50;
+    private static final int TASKS = 24;
     private static final Duration LIMIT = Duration.ofMinutes(2);
 
     @TempDir
@@ -41,7 +41,7 @@ class CrashIT {
 
     @Test
     @DisplayName(
-            "kill -9 in the middle of 50 tasks: all complete, no event twice, at most one model call repeated per task")
+            "kill -9 in the middle of 24 tasks: all complete, no event twice, at most one model call repeated per task")
     void shouldFinishEverythingAfterAKill() throws IOException {
         Path calls = folder.resolve("calls.log");
         Path script = folder.resolve("slow.yaml");
@@ -59,7 +59,7 @@ class CrashIT {
         int kafkaPort = FreePort.find();
         List<String> taskIds = new ArrayList<>();
 
-        // given: 50 tasks, about half of them done
+        // given: tasks, about half of them done
         try (ServiceProcess up = up(port, kafkaPort, script)) {
             HttpApi api = HttpApi.onPort(port);
             for (int i = 0; i < TASKS; i++) {
