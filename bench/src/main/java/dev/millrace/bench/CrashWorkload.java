@@ -19,6 +19,7 @@ final class CrashWorkload implements Workload {
     private static final Option BROKERS = new Option("brokers", "1", "1, or 3 with every topic on all of them");
     private static final Option ONLY =
             new Option("only", "", "kinds of faults with commas between, such as kill-agent,full-disk; else all");
+    private static final Option MINUTES = new Option("minutes", "60", "after which nothing more is broken");
     private static final Option REPORT = new Option("report", "", "a file that gets a report for people");
     private static final Option FOLDER =
             new Option("folder", "", "where data and logs go and stay; else a temporary one");
@@ -38,7 +39,7 @@ final class CrashWorkload implements Workload {
 
     @Override
     public List<Option> options() {
-        return List.of(FAULTS, SEED, TASKS, BROKERS, ONLY, REPORT, FOLDER);
+        return List.of(FAULTS, SEED, TASKS, BROKERS, MINUTES, ONLY, REPORT, FOLDER);
     }
 
     @Override
@@ -58,7 +59,8 @@ final class CrashWorkload implements Workload {
                                                 .map(FaultKind::of)
                                                 .toList(),
                                 folder,
-                                LIMIT),
+                                LIMIT,
+                                Duration.ofMinutes(options.number(MINUTES))),
                         report::progress)
                 .run();
         report.row(done.toJson());

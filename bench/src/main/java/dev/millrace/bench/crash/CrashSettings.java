@@ -14,9 +14,17 @@ import java.util.List;
  * @param kinds of faults; what the machine does not allow is left out, and said
  * @param folder for data and logs; must not be there yet, or be empty
  * @param limit for all to be well after a fault
+ * @param time after which nothing more is broken
  */
 public record CrashSettings(
-        int faults, long seed, int tasks, int brokers, List<FaultKind> kinds, Path folder, Duration limit) {
+        int faults,
+        long seed,
+        int tasks,
+        int brokers,
+        List<FaultKind> kinds,
+        Path folder,
+        Duration limit,
+        Duration time) {
 
     /** Copies the list, and checks the numbers. */
     public CrashSettings {

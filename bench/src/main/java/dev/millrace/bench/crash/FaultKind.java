@@ -6,23 +6,23 @@ import java.util.stream.Collectors;
 
 /** What can happen to an installation. */
 public enum FaultKind {
-    KILL_AGENT("kill -9 of one of two agent-services", Needs.NOTHING, 1),
+    KILL_AGENT("kill -9 of one of two agent-services", Needs.NOTHING, 2),
     KILL_TOOLS("kill -9 of tool-service", Needs.NOTHING, 0),
-    KILL_REFLECTION("kill -9 of reflection-service", Needs.NOTHING, 0),
+    KILL_REFLECTION("kill -9 of reflection-service", Needs.NOTHING, 1),
     KILL_GATEWAY("kill -9 of the gateway", Needs.NOTHING, 0),
-    KILL_BROKER("kill -9 of a broker", Needs.NOTHING, 1),
-    KILL_ALL("kill -9 of everything at once", Needs.NOTHING, 1),
-    RESTART_BROKER("a broker is stopped in order and started again", Needs.NOTHING, 1),
-    PAUSE_AGENT("SIGSTOP of an agent-service for longer than its session", Needs.NOTHING, 1),
+    KILL_BROKER("kill -9 of a broker", Needs.NOTHING, 2),
+    KILL_ALL("kill -9 of everything at once", Needs.NOTHING, 2),
+    RESTART_BROKER("a broker is stopped in order and started again", Needs.NOTHING, 2),
+    PAUSE_AGENT("SIGSTOP of an agent-service for longer than its session", Needs.NOTHING, 2),
     PAUSE_TOOLS("SIGSTOP of tool-service for longer than its session", Needs.NOTHING, 0),
-    PAUSE_REFLECTION("SIGSTOP of reflection-service for longer than its session", Needs.NOTHING, 0),
-    PAUSE_BROKER("SIGSTOP of a broker", Needs.NOTHING, 1),
-    HOLD_AGENT("the network of an agent-service is silent for longer than its session", Needs.OWN_ADDRESSES, 1),
-    CUT_AGENT("the network of an agent-service resets connections for a while", Needs.OWN_ADDRESSES, 1),
+    PAUSE_REFLECTION("SIGSTOP of reflection-service for longer than its session", Needs.NOTHING, 1),
+    PAUSE_BROKER("SIGSTOP of a broker", Needs.NOTHING, 2),
+    HOLD_AGENT("the network of an agent-service is silent for longer than its session", Needs.OWN_ADDRESSES, 2),
+    CUT_AGENT("the network of an agent-service resets connections for a while", Needs.OWN_ADDRESSES, 2),
     CUT_TOOLS("the network of tool-service resets connections for a while", Needs.OWN_ADDRESSES, 0),
-    CUT_ALL("the network between all services and the brokers is cut", Needs.OWN_ADDRESSES, 1),
-    FULL_DISK("the disk of an agent-service's state is full for a while", Needs.OWN_DISK, 1),
-    FULL_DISK_RESTART("kill -9 of an agent-service, and its disk is full when it starts again", Needs.OWN_DISK, 1),
+    CUT_ALL("the network between all services and the brokers is cut", Needs.OWN_ADDRESSES, 2),
+    FULL_DISK("the disk of an agent-service's state is full for a while", Needs.OWN_DISK, 2),
+    FULL_DISK_RESTART("kill -9 of an agent-service, and its disk is full when it starts again", Needs.OWN_DISK, 2),
     ROLLING_RESTART(
             "two agent-services with standby replicas are restarted in order, one after the other", Needs.NOTHING, 4);
 
@@ -55,8 +55,8 @@ public enum FaultKind {
     }
 
     /**
-     * How often model calls of one task may be made again because of it: once for a crash, and once for each time that its
-     * partition moves in an orderly way ({@code docs/guarantees.md}).
+     * How often model calls of one task may be made again because of it: once for a crash, and once more for each time that
+     * its partition moves in an orderly way, as when the one that is back gets its share ({@code docs/guarantees.md}).
      */
     int repeats() {
         return repeats;
