@@ -32,7 +32,7 @@ class FaultsIT {
         KAFKA.setLevel(Level.SEVERE);
         List<FaultKind> kinds = List.of(FaultKind.KILL_BROKER, FaultKind.RESTART_BROKER, FaultKind.PAUSE_AGENT);
         CrashSettings settings =
-                new CrashSettings(kinds.size(), 1, 12, 3, kinds, folder, Duration.ofMinutes(2), Duration.ofMinutes(5));
+                new CrashSettings(kinds.size(), 8, 12, 3, kinds, folder, Duration.ofMinutes(2), Duration.ofMinutes(5));
 
         // when
         CrashReport report = new CrashRun(settings, System.out::println).run();
