@@ -42,6 +42,7 @@ public enum KnownEventType implements EventType {
     MODEL_CALL_ABANDONED(325, "Nobody waited for this model call any more; what it used is counted all the same."),
     STEP_COMPLETED(335, "A step that is no tool call is done."),
     REFLECTION_COMPLETE(345, "The reflection on an ended task is done."),
+    REFLECTION_FAILED(347, "The reflection on an ended task was given up; the task is as it was."),
     NEED_MORE_INFO(350, "The model asks the person a question before it goes on."),
 
     TOOL_CALL_REQUESTED(400, "A tool is to run. On a request topic it is work, in the journal it is a record."),
@@ -118,6 +119,7 @@ public enum KnownEventType implements EventType {
                     MODEL_CALL_FAILED,
                     MODEL_CALL_ABANDONED,
                     REFLECTION_COMPLETE,
+                    REFLECTION_FAILED,
                     NEED_MORE_INFO,
                     TOOL_CALL_COMPLETED,
                     TOOL_CALL_FAILED,

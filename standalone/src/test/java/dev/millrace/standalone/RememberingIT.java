@@ -41,6 +41,9 @@ class RememberingIT {
                 rules:
                   - user: '(?s)^\\[Reflection\\].*I hate reflections'
                     fail: { code: auth_failed, message: not today }
+                  - user: '(?s)^\\[Reflection\\].*I wait for ever'
+                    text: Too late.
+                    latencyMs: 3600000
                   - user: '(?s)^\\[Reflection\\].*My name is Ada'
                     steps:
                       - calls: [ { tool: memory_append, arguments: { path: facts/memory.md, entry: "- one" } } ]
@@ -74,14 +77,23 @@ class RememberingIT {
             assertThat(api.awaitEnd(hated, LIMIT).path("state").asText()).isEqualTo("completed");
             Awaitility.await().atMost(LIMIT).until(() -> reflectionRounds(calls).size() == 1);
 
+            // one that says nothing for an hour: the answer, and the conversation, do not wait for it
+            Awaitility.await().atMost(LIMIT).until(() -> types(api, hated).contains("REFLECTION_FAILED"));
+            String hung = api.submit("I wait for ever");
+            assertThat(api.awaitEnd(hung, LIMIT).path("state").asText()).isEqualTo("completed");
+            Awaitility.await().atMost(LIMIT).until(() -> reflectionRounds(calls).size() == 2);
+
             told = api.submit("My name is Ada");
             assertThat(api.awaitEnd(told, LIMIT).path("response").asText()).isEqualTo("Hello Ada.");
             assertThat(types(api, hated))
                     .contains("REFLECTION_REQUESTED", "TASK_COMPLETED")
                     .doesNotContain("REFLECTION_COMPLETE", "TASK_FAILED");
+            assertThat(types(api, hung))
+                    .endsWith("TASK_COMPLETED", "REFLECTION_REQUESTED")
+                    .doesNotContain("REFLECTION_COMPLETE", "REFLECTION_FAILED");
 
             // in the middle of round 3
-            Awaitility.await().atMost(LIMIT).until(() -> reflectionRounds(calls).size() == 4);
+            Awaitility.await().atMost(LIMIT).until(() -> reflectionRounds(calls).size() == 5);
             up.kill();
         }
 
@@ -98,8 +110,9 @@ class RememberingIT {
             assertThat(complete.path("toolCallsCount").asInt()).isEqualTo(4);
             assertThat(complete.path("assessment").asText()).isEqualTo("The user is Ada.");
             assertThat(reflectionRounds(calls).values())
-                    .as("the one that failed; rounds 1 and 2 once, 3 once more, 4 and 5 once")
-                    .containsExactlyInAnyOrder(1L, 1L, 1L, 2L, 1L, 1L);
+                    .as(
+                            "the one that failed; the one that hangs, and again; rounds 1 and 2 once, 3 once more, 4 and 5 once")
+                    .containsExactlyInAnyOrder(1L, 2L, 1L, 1L, 2L, 1L, 1L);
 
             String asked = api.submit("Who am I?");
             assertThat(api.awaitEnd(asked, LIMIT).path("response").asText()).contains("> Summary: Ada");

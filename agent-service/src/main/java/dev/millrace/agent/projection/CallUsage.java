@@ -3,10 +3,11 @@ package dev.millrace.agent.projection;
 import dev.millrace.agent.projection.UsageSums.Ending;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.KnownEventType;
+import java.time.Instant;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,31 +25,40 @@ record CallUsage(String callId, long repliedAt, String agent, Map<String, UsageS
         byModel = Map.copyOf(byModel);
     }
 
-    /** Empty if the event is not the end of a model call. */
-    static Optional<CallUsage> of(Event event) {
-        String callId = event.text("callId");
-        if (callId == null || !(event.type() instanceof KnownEventType type)) {
-            return Optional.empty();
+    /** None if the event is not the end of a model call; several if it is that of a reflection. */
+    static List<CallUsage> of(Event event) {
+        if (!(event.type() instanceof KnownEventType type)) {
+            return List.of();
         }
-        @Nullable
-        Ending ending =
-                switch (type) {
-                    case REASON_DONE, NEED_MORE_INFO, CONTEXT_COMPACTED -> Ending.REPLIED;
-                    case MODEL_CALL_FAILED -> Ending.FAILED;
-                    case MODEL_CALL_ABANDONED -> Ending.ABANDONED;
-                    default -> null;
-                };
-        // a failure that says nothing was declared by the machine, whose patience had ended; the call's own end is told
-        // apart
-        boolean declared = ending == Ending.FAILED && !event.payload().containsKey("usage");
-        return ending == null || declared ? Optional.empty() : Optional.of(of(event, callId, ending));
+        return switch (type) {
+            case REASON_DONE, NEED_MORE_INFO, CONTEXT_COMPACTED -> ofCall(event, Ending.REPLIED);
+            // a failure that says nothing was declared by the machine, whose patience had ended; the call's own end is
+            // told apart
+            case MODEL_CALL_FAILED -> event.payload().containsKey("usage") ? ofCall(event, Ending.FAILED) : List.of();
+            case MODEL_CALL_ABANDONED -> ofCall(event, Ending.ABANDONED);
+            case REFLECTION_COMPLETE, REFLECTION_FAILED -> ofReflection(event);
+            default -> List.of();
+        };
     }
 
-    private static CallUsage of(Event event, String callId, Ending ending) {
-        Map<String, @Nullable Object> payload = event.payload();
-        long repliedAt = payload.get("repliedAt") instanceof Number said
-                ? said.longValue()
-                : event.timestamp().toEpochMilli();
+    private static List<CallUsage> ofCall(Event event, Ending ending) {
+        String callId = event.text("callId");
+        return callId == null ? List.of() : List.of(of(callId, event.payload(), event.timestamp(), ending));
+    }
+
+    private static List<CallUsage> ofReflection(Event event) {
+        List<CallUsage> calls = new ArrayList<>();
+        for (Object one : event.payload().get("modelCalls") instanceof List<?> list ? list : List.of()) {
+            if (one instanceof Map<?, ?> call && call.get("callId") instanceof String callId) {
+                calls.add(
+                        of(callId, call, event.timestamp(), call.containsKey("code") ? Ending.FAILED : Ending.REPLIED));
+            }
+        }
+        return calls;
+    }
+
+    private static CallUsage of(String callId, Map<?, ?> payload, Instant toldAt, Ending ending) {
+        long repliedAt = payload.get("repliedAt") instanceof Number said ? said.longValue() : toldAt.toEpochMilli();
         Map<String, UsageSums> byModel = new LinkedHashMap<>();
         UsageSums failed = UsageSums.NONE;
         boolean priced = true;

@@ -23,7 +23,7 @@ final class UsageLedger {
 
     /** Adds what this event tells, if it tells anything; {@code task} is the row that it belongs to. */
     void add(JournalEntry entry, TaskRow task) {
-        CallUsage.of(entry.event()).ifPresent(usage -> add(usage, entry.cursor(), task));
+        CallUsage.of(entry.event()).forEach(usage -> add(usage, entry.cursor(), task));
     }
 
     private void add(CallUsage usage, JournalCursor cursor, TaskRow task) {

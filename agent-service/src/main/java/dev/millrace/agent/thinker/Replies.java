@@ -2,8 +2,8 @@ package dev.millrace.agent.thinker;
 
 import dev.millrace.agent.AgentDefinition;
 import dev.millrace.agent.topology.OutstandingCall;
+import dev.millrace.engine.ModelUsage;
 import dev.millrace.llm.ModelCallException;
-import dev.millrace.llm.ModelCharge;
 import dev.millrace.llm.ModelErrorCode;
 import dev.millrace.llm.ModelOutcome;
 import dev.millrace.llm.ModelReply;
@@ -148,50 +148,8 @@ final class Replies {
 
     /** Who asked how often, and what all of it used. */
     private static void putUsage(Map<String, @Nullable Object> payload, OutstandingCall call, ModelOutcome outcome) {
-        List<ModelCharge> charges = outcome.charges();
-        ModelReply.Usage used =
-                charges.stream().map(ModelCharge::usage).reduce(ModelReply.Usage.NONE, ModelReply.Usage::plus);
-        int counted = charges.size();
-        if (outcome instanceof ModelOutcome.Replied replied) {
-            used = replied.reply().usage().plus(used);
-            counted++;
-        }
-        // whether those that had the call before had come to ask, nobody knows
-        int attempts = call.takeovers() + outcome.attempts();
-        if (attempts > 0) {
-            Map<String, Object> usage = usage(used);
-            if (attempts > 1) {
-                usage.put("attempts", attempts);
-            }
-            if (attempts > counted) {
-                usage.put("uncountedAttempts", attempts - counted);
-            }
-            payload.put("usage", usage);
-        }
-        if (!charges.isEmpty()) {
-            payload.put(
-                    "failedAttempts",
-                    charges.stream()
-                            .map(charge -> Map.of("model", charge.model(), "usage", usage(charge.usage())))
-                            .toList());
-        }
+        ModelUsage.put(payload, call.takeovers(), outcome);
         payload.put("agent", AgentDefinition.nameIn(call.agent().reference()));
-    }
-
-    private static Map<String, Object> usage(ModelReply.Usage usage) {
-        Map<String, Object> json = new LinkedHashMap<>();
-        json.put("inputTokens", usage.inputTokens());
-        json.put("outputTokens", usage.outputTokens());
-        if (usage.cachedInputTokens() > 0) {
-            json.put("cachedInputTokens", usage.cachedInputTokens());
-        }
-        if (usage.reasoningTokens() > 0) {
-            json.put("reasoningTokens", usage.reasoningTokens());
-        }
-        if (usage.costMicros() != null) {
-            json.put("costMicros", usage.costMicros());
-        }
-        return json;
     }
 
     /** Why a call failed. */

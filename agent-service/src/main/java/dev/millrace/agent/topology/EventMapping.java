@@ -121,6 +121,7 @@ final class EventMapping {
                     HEARTBEAT,
                     MODEL_CALL_ABANDONED,
                     REFLECTION_COMPLETE,
+                    REFLECTION_FAILED,
                     RAG_INGEST,
                     ENTITY_EXTRACT -> new RecordOnly();
             default -> ofTask(type, event, taskId, agent, nowMs);

@@ -90,6 +90,57 @@ class UsageTest {
     }
 
     @Test
+    void shouldCountEachCallOfAReflection() {
+        // given: the end of a reflection, told twice
+        Event ended = event(
+                "r1",
+                KnownEventType.REFLECTION_FAILED,
+                NOON,
+                Map.of(
+                        "code",
+                        "refused",
+                        "error",
+                        "no",
+                        "modelCalls",
+                        List.of(
+                                Map.of(
+                                        "callId",
+                                        "reflection/1",
+                                        "repliedAt",
+                                        NOON.minusSeconds(5).toEpochMilli(),
+                                        "model",
+                                        "small",
+                                        "agent",
+                                        "reflection",
+                                        "usage",
+                                        Map.of("inputTokens", 30, "outputTokens", 4)),
+                                Map.of(
+                                        "callId",
+                                        "reflection/2",
+                                        "code",
+                                        "refused",
+                                        "agent",
+                                        "reflection",
+                                        "usage",
+                                        Map.of("inputTokens", 5, "outputTokens", 0),
+                                        "failedAttempts",
+                                        List.of(Map.of(
+                                                "model",
+                                                "small",
+                                                "usage",
+                                                Map.of("inputTokens", 5, "outputTokens", 0)))))));
+        write(ended);
+        write(ended);
+
+        // when
+        UsageReport report = report(DEFAULT, Dimension.AGENT);
+
+        // then
+        assertThat(report.total()).isEqualTo(new UsageSums(2, 1, 0, 2, 0, 35, 4, 0, 0, 0, 2));
+        assertThat(report.groups()).extracting(UsageReport.Group::names).containsExactly(List.of("reflection"));
+    }
+
+    @Test
     void shouldCountWhatFailedAndCutOffCallsUsed() {
         // given
         write(event(

@@ -2,10 +2,12 @@ package dev.millrace.reflection.thinker;
 
 import dev.millrace.engine.LaneProducer;
 import dev.millrace.engine.ModelCalls;
+import dev.millrace.engine.ModelUsage;
 import dev.millrace.engine.StoreReader;
 import dev.millrace.llm.ChatMessage;
 import dev.millrace.llm.ModelCall;
 import dev.millrace.llm.ModelDispatcher;
+import dev.millrace.llm.ModelErrorCode;
 import dev.millrace.llm.ModelOutcome;
 import dev.millrace.llm.ModelReply;
 import dev.millrace.llm.ModelRequest;
@@ -41,6 +43,10 @@ import org.slf4j.LoggerFactory;
 public final class Reflector implements ModelCalls<ReflectionCall> {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(Reflector.class);
+
+    /** Whose calls these are in sums of what was used. */
+    private static final String AGENT = "reflection";
+
     private static final List<ToolSpec> TOOLS = MemoryToolDefinitions.all().stream()
             .filter(tool -> Reflection.offers(tool.name()))
             .map(tool -> new ToolSpec(tool.name(), tool.description(), tool.parameters()))
@@ -83,7 +89,12 @@ public final class Reflector implements ModelCalls<ReflectionCall> {
 
     @Override
     public void request(int partition, ReflectionCall call) {
-        wiring.dispatcher()
+        requestAgain(partition, call);
+    }
+
+    @Override
+    public boolean requestAgain(int partition, ReflectionCall call) {
+        return wiring.dispatcher()
                 .submit(new ModelCall(
                         call.key(),
                         call.request().effectivePriority(),
@@ -144,7 +155,12 @@ public final class Reflector implements ModelCalls<ReflectionCall> {
         Instant now = wiring.clock().instant();
         try {
             if (!send(reply(call, outcome, now))) {
-                send(failed(call, "bad_response", "The model's reply is larger than a record may be", now));
+                send(failed(
+                        call,
+                        outcome,
+                        ModelErrorCode.BAD_RESPONSE,
+                        "The model's reply is larger than a record may be",
+                        now));
             }
         } catch (InterruptedException e) {
             LOGGER.atInfo()
@@ -170,7 +186,7 @@ public final class Reflector implements ModelCalls<ReflectionCall> {
                         said.toolCalls().stream().map(Reflector::toolCall).toList());
                 payload.put("model", said.model());
                 payload.put("finishReason", said.finishReason().wireName());
-                payload.put("usage", usage(said.usage()));
+                putUsage(payload, call, outcome);
                 yield call.reply(KnownEventType.REASON_DONE, now)
                         .payload(payload)
                         .build();
@@ -178,16 +194,31 @@ public final class Reflector implements ModelCalls<ReflectionCall> {
             case ModelOutcome.Failed failed ->
                 failed(
                         call,
-                        failed.error().code().wireName(),
+                        outcome,
+                        failed.error().code(),
                         String.valueOf(failed.error().getMessage()),
                         now);
         };
     }
 
-    private static Event failed(ReflectionCall call, String code, String error, Instant now) {
+    private static Event failed(
+            ReflectionCall call, ModelOutcome outcome, ModelErrorCode code, String error, Instant now) {
+        Map<String, @Nullable Object> payload = new LinkedHashMap<>();
+        payload.put("callId", call.callId());
+        payload.put("code", code.wireName());
+        payload.put("error", error);
+        if (outcome instanceof ModelOutcome.Replied replied) {
+            payload.put("model", replied.reply().model());
+        }
+        putUsage(payload, call, outcome);
         return call.reply(KnownEventType.MODEL_CALL_FAILED, now)
-                .payload(Map.of("callId", call.callId(), "code", code, "error", error))
+                .payload(payload)
                 .build();
+    }
+
+    private static void putUsage(Map<String, @Nullable Object> payload, ReflectionCall call, ModelOutcome outcome) {
+        ModelUsage.put(payload, call.takeovers(), outcome);
+        payload.put("agent", AGENT);
     }
 
     private static Map<String, @Nullable Object> toolCall(ToolCallRequest call) {
@@ -195,16 +226,6 @@ public final class Reflector implements ModelCalls<ReflectionCall> {
         json.put("toolCallId", call.toolCallId());
         json.put("toolName", call.toolName());
         json.put("arguments", call.arguments());
-        return json;
-    }
-
-    private static Map<String, Object> usage(ModelReply.Usage usage) {
-        Map<String, Object> json = new LinkedHashMap<>();
-        json.put("inputTokens", usage.inputTokens());
-        json.put("outputTokens", usage.outputTokens());
-        if (usage.costMicros() != null) {
-            json.put("costMicros", usage.costMicros());
-        }
         return json;
     }
 

@@ -56,7 +56,11 @@ final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoin
         sender = new Sender(context, settings.topics());
         documents = context.getStateStore(Stores.DOCUMENTS);
         calls = new OutstandingCalls<>(
-                context.getStateStore(Stores.CALLS), ReflectionCall::key, modelCalls, partition());
+                context.getStateStore(Stores.CALLS),
+                ReflectionCall::key,
+                modelCalls,
+                partition(),
+                ReflectionCall::takenOver);
         reflections = new Reflections(
                 context.getStateStore(Stores.REFLECTIONS),
                 calls,
@@ -97,7 +101,7 @@ final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoin
         } else if (ofReflections && event.type() == KnownEventType.REASON_DONE) {
             reflections.replied(event, now);
         } else if (ofReflections && event.type() == KnownEventType.MODEL_CALL_FAILED) {
-            reflections.failed(event);
+            reflections.failed(event, now);
         } else if (!ofReflections && event.type() == KnownEventType.MEMORY_EDIT_REQUESTED) {
             Edits.take(event, memoryOf(event.namespace()), now);
         } else {

@@ -11,8 +11,9 @@ import java.time.Instant;
  * @param callId the call
  * @param request REFLECTION_REQUESTED, without its payload
  * @param requestedAtMs when it was asked for, in Unix milliseconds
+ * @param takeovers how many instances had it before and are gone, or have lost its partition
  */
-public record ReflectionCall(String callId, Event request, long requestedAtMs) {
+public record ReflectionCall(String callId, Event request, long requestedAtMs, int takeovers) {
 
     /** The call of a round, from 1. The same on every replay. */
     static ReflectionCall of(Event request, int round, long nowMs) {
@@ -20,7 +21,13 @@ public record ReflectionCall(String callId, Event request, long requestedAtMs) {
                 "reflection/"
                         + Ids.hash(request.namespace() + '\n' + request.id()).substring(0, 24) + '/' + round,
                 request,
-                nowMs);
+                nowMs,
+                0);
+    }
+
+    /** The same call in the hands of another instance. */
+    public ReflectionCall takenOver() {
+        return new ReflectionCall(callId, request, requestedAtMs, takeovers + 1);
     }
 
     /** The key in the store of outstanding calls, unique across namespaces. */

@@ -1,5 +1,6 @@
 package dev.millrace.reflection.topology;
 
+import dev.millrace.engine.ModelUsage;
 import dev.millrace.engine.OutstandingCalls;
 import dev.millrace.engine.Sender;
 import dev.millrace.reflection.core.MemoryException;
@@ -67,30 +68,25 @@ final class Reflections {
                 number(request.payload(), "actionsCount"),
                 memory.apply(request.namespace()));
         ReflectionCall call = ReflectionCall.of(bare, 1, now.toEpochMilli());
-        rows.put(key, new ReflectionRow(bare, reflection, call.callId(), 0, 0, null));
+        rows.put(key, ReflectionRow.begin(bare, reflection, call.callId()));
         calls.request(call);
     }
 
     /** REASON_DONE. A reply that nobody waits for does nothing. */
     void replied(Event reply, Instant now) {
-        ReflectionRow row = settle(reply);
-        if (row == null) {
+        ReflectionRow paid = settle(reply, now);
+        if (paid == null) {
             return;
         }
-        Map<?, ?> usage = reply.payload().get("usage") instanceof Map<?, ?> used ? used : Map.of();
-        ReflectionRow paid = row.using(
-                number(usage, "inputTokens"),
-                number(usage, "outputTokens"),
-                usage.get("costMicros") instanceof Number micros ? Long.valueOf(micros.longValue()) : null);
         String text = reply.text("response");
         List<Map<?, ?>> wanted = toolCalls(reply);
         if (wanted.isEmpty()) {
-            end(paid, paid.reflection(), text == null ? "" : text, now);
+            complete(paid, paid.reflection(), text == null ? "" : text, now);
             return;
         }
         Reflection next = carryOut(paid, text, wanted, now);
         if (next.isExhausted()) {
-            end(paid, next, Reflection.MAX_ROUNDS_REACHED, now);
+            complete(paid, next, Reflection.MAX_ROUNDS_REACHED, now);
             return;
         }
         ReflectionCall call = ReflectionCall.of(paid.request(), next.rounds().size() + 1, now.toEpochMilli());
@@ -98,13 +94,16 @@ final class Reflections {
         calls.request(call);
     }
 
-    /** MODEL_CALL_FAILED: what has been written stays, and nobody else hears of it (F-099). */
-    void failed(Event reply) {
-        ReflectionRow row = settle(reply);
+    /** MODEL_CALL_FAILED: what has been written stays, what was paid is told, and the task is as it was (F-099). */
+    void failed(Event reply, Instant now) {
+        ReflectionRow row = settle(reply, now);
         if (row == null) {
             return;
         }
-        rows.delete(Stores.reflectionKey(row.request()));
+        Map<String, @Nullable Object> payload = new LinkedHashMap<>();
+        payload.put("code", reply.text("code"));
+        payload.put("error", reply.text("error"));
+        end(row, row.reflection(), KnownEventType.REFLECTION_FAILED, payload, now);
         outlet.metrics().failed();
         LOGGER.atWarn()
                 .addKeyValue("taskId", row.request().taskId())
@@ -114,8 +113,10 @@ final class Reflections {
                 .log("A reflection was given up, since the model did not answer; its task is as it was");
     }
 
-    /** The row that waits for this reply; {@code null} = none does. */
-    private @Nullable ReflectionRow settle(Event reply) {
+    /**
+     * The row that waited for this reply, with what the call used; {@code null} = none did, and what it used is told apart.
+     */
+    private @Nullable ReflectionRow settle(Event reply, Instant now) {
         String callId = reply.text("callId");
         // the parent of a reply is the request, whose key the row has
         String requestId = reply.parentEventId();
@@ -124,10 +125,11 @@ final class Reflections {
         }
         ReflectionRow row = rows.get(Stores.reflectionKey(reply.namespace(), requestId));
         if (row == null || !row.awaiting().equals(callId)) {
+            ModelUsage.abandoned(reply, "stale_call").ifPresent(paidFor -> send(paidFor, now));
             return null;
         }
         calls.settle(Event.qualified(reply.namespace(), callId));
-        return row;
+        return row.after(reply);
     }
 
     private Reflection carryOut(ReflectionRow row, @Nullable String text, List<Map<?, ?>> wanted, Instant now) {
@@ -161,7 +163,22 @@ final class Reflections {
         return row.reflection().after(new Reflection.Round(text, done), changes);
     }
 
-    private void end(ReflectionRow row, Reflection reflection, String assessment, Instant now) {
+    private void complete(ReflectionRow row, Reflection reflection, String assessment, Instant now) {
+        end(
+                row,
+                reflection,
+                KnownEventType.REFLECTION_COMPLETE,
+                new LinkedHashMap<>(Map.of("assessment", assessment)),
+                now);
+        outlet.metrics().completed();
+    }
+
+    private void end(
+            ReflectionRow row,
+            Reflection reflection,
+            KnownEventType type,
+            Map<String, @Nullable Object> payload,
+            Instant now) {
         rows.delete(Stores.reflectionKey(row.request()));
         Map<String, Object> usage = new LinkedHashMap<>();
         usage.put("inputTokens", row.inputTokens());
@@ -169,22 +186,24 @@ final class Reflections {
         if (row.costMicros() != null) {
             usage.put("costMicros", row.costMicros());
         }
-        Map<String, @Nullable Object> payload = new LinkedHashMap<>();
         payload.put("factsWritten", reflection.factsWritten());
         payload.put("hasEpisode", reflection.hasEpisode());
         payload.put("toolCallsCount", reflection.toolCallsCount());
-        payload.put("assessment", assessment);
         payload.put("usage", usage);
-        Event complete = row.request()
-                .derive(KnownEventType.REFLECTION_COMPLETE, 0, now)
+        payload.put("modelCalls", row.modelCalls());
+        Event ended = row.request()
+                .derive(type, 0, now)
                 .source("cognitive.reflect")
                 // caused by what was reflected on, as in the canonical flow (F-054)
                 .parentEventId(Objects.requireNonNullElse(
                         row.request().parentEventId(), row.request().id()))
                 .payload(payload)
                 .build();
-        outlet.sender().send(outlet.topics().lane(complete.lane()), complete.sessionKey(), complete, now, Map.of());
-        outlet.metrics().completed();
+        send(ended, now);
+    }
+
+    private void send(Event event, Instant now) {
+        outlet.sender().send(outlet.topics().lane(event.lane()), event.sessionKey(), event, now, Map.of());
     }
 
     private static List<Map<?, ?>> toolCalls(Event reply) {

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -53,6 +54,11 @@ class ReflectionTopologyTest {
                     .containsEntry("toolCallsCount", 3)
                     .containsEntry("assessment", "Ada told me her name.")
                     .containsEntry("usage", Map.of("inputTokens", 12, "outputTokens", 8));
+            assertThat(modelCalls(complete))
+                    .extracting(call -> call.get("callId"))
+                    .isEqualTo(memory().calls.requested.stream()
+                            .map(ReflectionCall::callId)
+                            .toList());
         });
         assertThat(memory().documents())
                 .extracting(document -> document.key())
@@ -85,16 +91,37 @@ class ReflectionTopologyTest {
     }
 
     @Test
-    @DisplayName("F-099: a model that fails ends the reflection, and nobody else hears of it")
-    void shouldGiveUpWithoutATrace() {
+    @DisplayName("F-099: a model that fails ends the reflection; what was written stays, and what was paid is told")
+    void shouldGiveUpAndTellWhatWasPaid() {
         memory().reflect(request());
         reply(Map.of("path", "facts/user.md", "content", "Ada"), "memory_write");
         ReflectionCall call = memory().calls.requested.getLast();
         memory().reflect(call.reply(KnownEventType.MODEL_CALL_FAILED, TestMemory.START)
-                .payload(Map.of("callId", call.callId(), "code", "model_unavailable", "error", "away"))
+                .payload(Map.of(
+                        "callId",
+                        call.callId(),
+                        "code",
+                        "model_unavailable",
+                        "error",
+                        "away",
+                        "usage",
+                        Map.of("inputTokens", 5, "outputTokens", 0, "attempts", 2, "uncountedAttempts", 1),
+                        "failedAttempts",
+                        List.of(Map.of("model", "test", "usage", Map.of("inputTokens", 5, "outputTokens", 0)))))
                 .build());
 
-        assertThat(memory().completions()).isEmpty();
+        assertThat(memory().completions()).singleElement().satisfies(failed -> {
+            assertThat(EventSchemas.problems(failed)).isEmpty();
+            assertThat(failed.type()).isEqualTo(KnownEventType.REFLECTION_FAILED);
+            assertThat(failed.taskId()).isEqualTo("t1");
+            assertThat(failed.payload())
+                    .containsEntry("code", "model_unavailable")
+                    .containsEntry("factsWritten", 1)
+                    .containsEntry("usage", Map.of("inputTokens", 8, "outputTokens", 2));
+            assertThat(modelCalls(failed))
+                    .extracting(one -> one.get("code"))
+                    .containsExactly(null, "model_unavailable");
+        });
         assertThat(memory().deadLetters()).isEmpty();
         assertThat(memory().documents()).hasSize(1);
         assertThat(memory().driver.getKeyValueStore(Stores.REFLECTIONS).all().hasNext())
@@ -130,6 +157,30 @@ class ReflectionTopologyTest {
             assertThat(call.failed()).isTrue();
             assertThat(call.result()).isEqualTo("Error: Tool \"memory_list\" is not available in a reflection");
         });
+    }
+
+    @Test
+    @DisplayName("a reply that nobody waits for any more is counted: a call that two instances made was paid twice")
+    void shouldTellWhatALateReplyUsed() {
+        memory().reflect(request());
+        ReflectionCall call = memory().calls.requested.getFirst();
+        answer("Nothing worth remembering.");
+        memory().completions();
+        memory().reflect(reply(call, "the same", List.of()));
+
+        assertThat(memory().completions()).singleElement().satisfies(late -> {
+            assertThat(EventSchemas.problems(late)).isEmpty();
+            assertThat(late.type()).isEqualTo(KnownEventType.MODEL_CALL_ABANDONED);
+            assertThat(late.payload())
+                    .containsEntry("callId", call.callId())
+                    .containsEntry("usage", Map.of("inputTokens", 3, "outputTokens", 2));
+        });
+    }
+
+    @SuppressWarnings("unchecked") // by the schema
+    private static List<Map<String, Object>> modelCalls(Event ended) {
+        return Objects.requireNonNull(
+                (List<Map<String, Object>>) ended.payload().get("modelCalls"));
     }
 
     private TestMemory memory() {
