@@ -1,5 +1,6 @@
 package dev.millrace.engine;
 
+import dev.millrace.schemas.Topics;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
@@ -7,6 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.common.config.TopicConfig;
 import org.apache.kafka.streams.CloseOptions;
 import org.apache.kafka.streams.KafkaStreams;
 import org.apache.kafka.streams.StreamsConfig;
@@ -24,6 +26,16 @@ public final class MachineStreams implements AutoCloseable {
      * and control characters take six bytes.
      */
     public static final int MAX_RECORD_BYTES = 8 * 1024 * 1024;
+
+    /**
+     * How the changelogs of stores are made: what a row was before it was rewritten or deleted is gone within a day, so that
+     * what is forgotten is.
+     */
+    public static final Map<String, String> CHANGELOG = Map.of(
+            TopicConfig.MAX_MESSAGE_BYTES_CONFIG,
+            Integer.toString(MAX_RECORD_BYTES),
+            TopicConfig.MAX_COMPACTION_LAG_MS_CONFIG,
+            Long.toString(Topics.COMPACTION_LAG.toMillis()));
 
     private static final Logger LOGGER = LoggerFactory.getLogger(MachineStreams.class);
     private static final Duration CLOSE_LIMIT = Duration.ofSeconds(10);

@@ -13,6 +13,7 @@ public enum KnownEventType implements EventType {
     SYSTEM_STARTED(0, "An instance of the agent service has started and admits tasks again."),
     SYSTEM_SHUTTING_DOWN(1, "Running tasks go on; nothing new is admitted until SYSTEM_STARTED."),
     TASK_CANCEL_REQUESTED(50, "Someone wants the task named in ce_subject to end as cancelled."),
+    FORGET_REQUESTED(60, "Someone wants a task, a session, the memory of a namespace, or all of it to be forgotten."),
     HEARTBEAT(90, "An instance is alive."),
 
     MESSAGE_RECEIVED(100, "A person or system says something: the start of a task, or an answer to a suspended one.") {
@@ -34,6 +35,7 @@ public enum KnownEventType implements EventType {
     APPROVAL_REQUESTED(270, "A tool call waits for a person's decision."),
     APPROVAL_DECIDED(275, "A person approved, edited or rejected a tool call."),
     TASK_CANCELLED(280, "A task ended because someone cancelled it."),
+    TASKS_FORGOTTEN(290, "The task machine has removed what it knew of forgotten tasks, on one partition."),
 
     REASON_DONE(300, "A model answered: with text, with tool calls, or both."),
     CONTEXT_COMPACTED(305, "A model summed up the older part of a conversation that was about to fill its window."),
@@ -43,6 +45,7 @@ public enum KnownEventType implements EventType {
     STEP_COMPLETED(335, "A step that is no tool call is done."),
     REFLECTION_COMPLETE(345, "The reflection on an ended task is done."),
     REFLECTION_FAILED(347, "The reflection on an ended task was given up; the task is as it was."),
+    MEMORY_FORGOTTEN(348, "The memory machine has removed forgotten documents and reflections."),
     NEED_MORE_INFO(350, "The model asks the person a question before it goes on."),
 
     TOOL_CALL_REQUESTED(400, "A tool is to run. On a request topic it is work, in the journal it is a record."),
@@ -96,6 +99,7 @@ public enum KnownEventType implements EventType {
                     TASK_COMPLETED,
                     TASK_NOTIFY,
                     TASK_CANCELLED,
+                    TASKS_FORGOTTEN,
                     MODEL_CALL_REQUESTED,
                     STEP_COMPLETED,
                     TOOL_CALL_REQUESTED,
@@ -106,6 +110,7 @@ public enum KnownEventType implements EventType {
             case SYSTEM_STARTED,
                     SYSTEM_SHUTTING_DOWN,
                     TASK_CANCEL_REQUESTED,
+                    FORGET_REQUESTED,
                     HEARTBEAT,
                     MESSAGE_RECEIVED,
                     WEBHOOK_TRIGGERED,
@@ -120,6 +125,7 @@ public enum KnownEventType implements EventType {
                     MODEL_CALL_ABANDONED,
                     REFLECTION_COMPLETE,
                     REFLECTION_FAILED,
+                    MEMORY_FORGOTTEN,
                     NEED_MORE_INFO,
                     TOOL_CALL_COMPLETED,
                     TOOL_CALL_FAILED,

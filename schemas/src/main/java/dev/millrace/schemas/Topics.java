@@ -59,6 +59,9 @@ public record Topics(String prefix) {
      */
     public static final int MAX_COPY_BYTES = 2 * MAX_EVENT_BYTES;
 
+    /** How long a compacted topic keeps what has been replaced or deleted, as soon as anything more is written to it. */
+    public static final Duration COMPACTION_LAG = Duration.ofDays(1);
+
     private static final Duration ONE_HOUR = Duration.ofHours(1);
     private static final Duration ONE_DAY = Duration.ofDays(1);
     private static final Duration ONE_WEEK = Duration.ofDays(7);
@@ -186,7 +189,7 @@ public record Topics(String prefix) {
                 "reflection"));
         topics.add(requests(
                 reflectionRequests(),
-                "Ended tasks worth a reflection: REFLECTION_REQUESTED",
+                "Ended tasks worth a reflection (REFLECTION_REQUESTED), and tasks that are forgotten (TASKS_FORGOTTEN)",
                 "namespace",
                 true,
                 "reflection"));
@@ -260,14 +263,14 @@ public record Topics(String prefix) {
                 "agent"));
         topics.add(new Topic(
                 variables(),
-                "Variables that conversations set for themselves (set_env), kept for a week",
+                "Variables that conversations set for themselves (set_env), kept for a week, and which of them are forgotten",
                 "namespace, kind and id of the conversation",
                 // all of it is read by every instance
                 false,
                 Cleanup.DELETE,
                 ONE_WEEK,
                 MAX_EVENT_BYTES,
-                "tool",
+                "tool, agent",
                 "tool"));
         topics.add(new Topic(
                 deadLetters(),

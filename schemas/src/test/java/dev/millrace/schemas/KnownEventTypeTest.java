@@ -45,6 +45,9 @@ class KnownEventTypeTest {
             F-031  | STEP_COMPLETED        | 335 | COGNITIVE
             F-032  | REFLECTION_COMPLETE   | 345 | COGNITIVE
             DESIGN | REFLECTION_FAILED     | 347 | COGNITIVE
+            DESIGN | FORGET_REQUESTED      | 60  | SYSTEM
+            DESIGN | TASKS_FORGOTTEN       | 290 | TASK
+            DESIGN | MEMORY_FORGOTTEN      | 348 | COGNITIVE
             F-033  | NEED_MORE_INFO        | 350 | COGNITIVE
             F-034  | TOOL_CALL_REQUESTED   | 400 | TOOL
             F-035  | TOOL_CALL_COMPLETED   | 410 | TOOL

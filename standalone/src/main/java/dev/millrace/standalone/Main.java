@@ -10,6 +10,7 @@ import dev.millrace.standalone.cli.DeadLettersCommand;
 import dev.millrace.standalone.cli.DrainCommand;
 import dev.millrace.standalone.cli.EventsCommand;
 import dev.millrace.standalone.cli.ExitCodes;
+import dev.millrace.standalone.cli.ForgetCommand;
 import dev.millrace.standalone.cli.MemoryCommand;
 import dev.millrace.standalone.cli.NotificationsCommand;
 import dev.millrace.standalone.cli.RejectCommand;
@@ -61,6 +62,7 @@ public final class Main {
                 .addSubcommand(new AgentsCommand(terminal))
                 .addSubcommand(new ToolsCommand(terminal))
                 .addSubcommand(new UsageCommand(terminal))
+                .addSubcommand(new ForgetCommand(terminal))
                 .addSubcommand(MemoryCommand.of(terminal))
                 .addSubcommand(new BrokerCommand(terminal))
                 .addSubcommand(new HelpCommand())

@@ -312,6 +312,7 @@ class CommandsTest {
                 "memory",
                 "memory --help",
                 "memory import --help",
+                "forget --help",
                 "help ask",
                 "--version"
             })
@@ -322,6 +323,30 @@ class CommandsTest {
         // then
         assertThat(run.exitCode()).isZero();
         assertThat(run.out()).containsIgnoringCase("millrace").doesNotContain("broker --");
+    }
+
+    @Test
+    @DisplayName("forget asks before, and shows which topics hold it until when")
+    void shouldForget() {
+        // given
+        gateway.answer("/v1/forget", 200, """
+                {"forgetId":"f-1","completed":true,"removed":{"tasks":3,"cancelled":1,"documents":0,"reflections":0},
+                 "remains":[{"topic":"millrace.journal","until":"2027-01-01T00:00:00Z","why":"Deleted 30 d later."},
+                            {"topic":"millrace.old","until":null,"why":"It is kept for ever."}],
+                 "elsewhere":[{"place":"Language models","why":"Their terms."}]}""");
+
+        // when
+        CommandRun unasked = CommandRun.of("forget", "session", "s1", "--url", gateway.url());
+        CommandRun forget = CommandRun.of("forget", "session", "s1", "--yes", "--url", gateway.url());
+
+        // then
+        assertThat(unasked.exitCode()).isNotZero();
+        assertThat(unasked.err()).contains("--yes");
+        assertThat(forget.exitCode()).isZero();
+        assertThat(forget.out()).contains("millrace.journal", "2027-01-01", "millrace.old", "?");
+        assertThat(forget.err()).contains("3 tasks (1 of them cancelled)", "Language models");
+        assertThat(gateway.requests())
+                .containsExactly("POST /v1/forget?wait=20s {\"scope\":\"session\",\"sessionId\":\"s1\"}");
     }
 
     @Test

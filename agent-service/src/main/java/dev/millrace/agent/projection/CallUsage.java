@@ -36,7 +36,7 @@ record CallUsage(String callId, long repliedAt, String agent, Map<String, UsageS
             // told apart
             case MODEL_CALL_FAILED -> event.payload().containsKey("usage") ? ofCall(event, Ending.FAILED) : List.of();
             case MODEL_CALL_ABANDONED -> ofCall(event, Ending.ABANDONED);
-            case REFLECTION_COMPLETE, REFLECTION_FAILED -> ofReflection(event);
+            case REFLECTION_COMPLETE, REFLECTION_FAILED, MEMORY_FORGOTTEN -> ofReflection(event);
             default -> List.of();
         };
     }

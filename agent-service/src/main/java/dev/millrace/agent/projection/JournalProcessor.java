@@ -36,6 +36,7 @@ final class JournalProcessor implements Processor<byte[], byte[], Void, Void> {
     private @Nullable KeyValueStore<Bytes, byte[]> store;
     private @Nullable RetentionSweep sweep;
     private @Nullable UsageLedger usage;
+    private @Nullable ForgetSweep forgetting;
 
     /**
      * For one thread.
@@ -55,11 +56,12 @@ final class JournalProcessor implements Processor<byte[], byte[], Void, Void> {
         store = newContext.getStateStore(storeName);
         sweep = new RetentionSweep(store, retention);
         usage = new UsageLedger(store);
+        forgetting = new ForgetSweep(store);
     }
 
     @Override
     public void process(Record<byte[], byte[]> record) {
-        if (context == null || store == null || sweep == null || usage == null) {
+        if (context == null || store == null || sweep == null || usage == null || forgetting == null) {
             throw new IllegalStateException("process before init");
         }
         RecordMetadata metadata = context.recordMetadata()
@@ -71,6 +73,7 @@ final class JournalProcessor implements Processor<byte[], byte[], Void, Void> {
                     EventCodec.fromRecord(record.headers(), record.value(), Instant.ofEpochMilli(record.timestamp()));
             JournalEntry entry = new JournalEntry(cursor, event);
             usage.add(entry, write(store, entry, now));
+            forgetting.take(entry);
         } catch (MalformedEventException e) {
             applied.malformed();
             LOGGER.atWarn()

@@ -44,6 +44,11 @@ final class ProjectionKeys {
         return new Key(TASK).text(name.namespace()).text(name.taskId()).bytes();
     }
 
+    /** What all {@link #task} keys of a namespace begin with. */
+    static Bytes tasks(String namespace) {
+        return new Key(TASK).text(namespace).bytes();
+    }
+
     /** One event of a task. */
     static Bytes event(TaskName name, JournalCursor cursor) {
         return new Key(events(name))

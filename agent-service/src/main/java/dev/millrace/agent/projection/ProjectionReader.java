@@ -2,9 +2,11 @@ package dev.millrace.agent.projection;
 
 import dev.millrace.agent.projection.ProjectionKeys.TaskName;
 import dev.millrace.schemas.EventJson;
+import dev.millrace.schemas.EventType;
 import dev.millrace.schemas.JournalCursor;
 import dev.millrace.schemas.JournalEntry;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -176,7 +178,7 @@ final class ProjectionReader {
     Optional<EventPage> events(String namespace, String taskId, @Nullable JournalCursor after, int limit) {
         TaskName name = new TaskName(namespace, taskId);
         TaskRow row = row(name);
-        if (row == null || row.view() == null) {
+        if (row == null || (row.view() == null && !tellsOfForgetting(name))) {
             return Optional.empty();
         }
         // read first: whatever was written before this place is in the range below
@@ -203,6 +205,22 @@ final class ProjectionReader {
         JournalCursor last = events.isEmpty() ? upTo : events.getLast().cursor();
         boolean wroteMeanwhile = last.partition() == upTo.partition() && last.offset() > upTo.offset();
         return Optional.of(new EventPage(events, null, wroteMeanwhile ? last : upTo));
+    }
+
+    /** Whether these are the events of a request to forget, which is no task and is asked for like one. */
+    private boolean tellsOfForgetting(TaskName name) {
+        Bytes prefix = ProjectionKeys.events(name);
+        try (KeyValueIterator<Bytes, byte[]> range = rows.range(prefix, Bytes.increment(prefix))) {
+            if (!range.hasNext()) {
+                return false;
+            }
+            KeyValue<Bytes, byte[]> first = range.next();
+            EventType type =
+                    entry(ProjectionKeys.cursor(first.key), first.value).event().type();
+            return type == KnownEventType.FORGET_REQUESTED
+                    || type == KnownEventType.TASKS_FORGOTTEN
+                    || type == KnownEventType.MEMORY_FORGOTTEN;
+        }
     }
 
     Optional<List<JournalEntry>> chain(String namespace, String eventId) {

@@ -1,10 +1,6 @@
 package dev.millrace.agent.projection;
 
 import dev.millrace.agent.projection.ProjectionKeys.TaskName;
-import dev.millrace.schemas.EventJson;
-import dev.millrace.schemas.JournalEntry;
-import dev.millrace.schemas.Json;
-import dev.millrace.schemas.MalformedEventException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -53,12 +49,11 @@ final class RetentionSweep {
                 if (row.storedAt() + retention.toMillis() > now) {
                     rows.put(ProjectionKeys.due(row.storedAt(), name), new byte[0]);
                 } else {
-                    events -= removeEvents(name, events);
+                    events -= ForgetSweep.removeEvents(rows, name, events);
                     if (events <= 0) {
                         return; // the rest of this task is next time's work
                     }
-                    TaskLists.of(row).forEach(rows::delete);
-                    rows.delete(ProjectionKeys.task(name));
+                    ForgetSweep.removeRow(rows, row);
                 }
             }
             rows.delete(dueKey);
@@ -84,26 +79,6 @@ final class RetentionSweep {
         ofNamespaces.forEach(rows::delete);
         if (counted.size() < MAX_SUMS && ofTasks.size() < MAX_SUMS && ofNamespaces.size() < MAX_SUMS) {
             forgottenTo = hour; // all done; what is left is next time's work
-        }
-    }
-
-    private int removeEvents(TaskName name, int most) {
-        Bytes events = ProjectionKeys.events(name);
-        List<Bytes> removed = keys(events, Bytes.increment(events), most);
-        for (Bytes key : removed) {
-            byte[] json = rows.delete(key);
-            if (json != null) {
-                Pointers.of(entry(key, json)).forEach(rows::delete);
-            }
-        }
-        return removed.size();
-    }
-
-    private static JournalEntry entry(Bytes key, byte[] json) {
-        try {
-            return new JournalEntry(ProjectionKeys.cursor(key), EventJson.fromJson(Json.readObject(json)));
-        } catch (MalformedEventException e) {
-            throw new IllegalStateException("the projection's own event cannot be read", e);
         }
     }
 

@@ -1,6 +1,7 @@
 package dev.millrace.agent.topology;
 
 import dev.millrace.schemas.Event;
+import dev.millrace.schemas.ForgetScope;
 import dev.millrace.schemas.KnownEventType;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -14,9 +15,18 @@ final class Broadcast {
 
     private Broadcast() {}
 
-    /** Whether it is one: that something has started, or that everything stops, not just one instance. */
+    /**
+     * Whether it is one: that something has started, that everything stops, not just one instance, or that a whole
+     * namespace is to be forgotten.
+     */
     static boolean isOne(Event event) {
-        return event.type() == KnownEventType.SYSTEM_STARTED || stopsAdmission(event);
+        return event.type() == KnownEventType.SYSTEM_STARTED || stopsAdmission(event) || forgets(event);
+    }
+
+    /** Whether a whole namespace is to be forgotten. */
+    static boolean forgets(Event event) {
+        return event.type() == KnownEventType.FORGET_REQUESTED
+                && ForgetScope.Kind.NAMESPACE.wireName().equals(event.text("scope"));
     }
 
     /** Whether nothing is to be admitted from now on. */

@@ -122,6 +122,8 @@ final class EventMapping {
                     MODEL_CALL_ABANDONED,
                     REFLECTION_COMPLETE,
                     REFLECTION_FAILED,
+                    FORGET_REQUESTED,
+                    MEMORY_FORGOTTEN,
                     RAG_INGEST,
                     ENTITY_EXTRACT -> new RecordOnly();
             default -> ofTask(type, event, taskId, agent, nowMs);

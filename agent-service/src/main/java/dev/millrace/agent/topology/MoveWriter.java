@@ -1,5 +1,6 @@
 package dev.millrace.agent.topology;
 
+import dev.millrace.agent.core.TaskState;
 import dev.millrace.agent.core.TranscriptEntry;
 import dev.millrace.engine.OutstandingCalls;
 import dev.millrace.schemas.Event;
@@ -39,6 +40,17 @@ final class MoveWriter {
     /** Writes a row of which nothing has changed that anybody else would have to know. */
     void keep(StoredTask task) {
         tasks.put(task.key(), task);
+    }
+
+    /** Removes a row and its transcript. What the task did stays in the journal. */
+    void remove(StoredTask task) {
+        int length = task.state() instanceof TaskState.Existing existing
+                ? existing.context().transcriptLength()
+                : 0;
+        for (int seq = 0; seq < length; seq++) {
+            transcripts.delete(Stores.transcriptKey(task.key(), seq));
+        }
+        tasks.delete(task.key());
     }
 
     /**

@@ -3,6 +3,7 @@ package dev.millrace.agent.topology;
 import dev.millrace.agent.core.Meta;
 import dev.millrace.agent.core.TaskError;
 import dev.millrace.agent.core.TaskEvent;
+import dev.millrace.agent.core.TaskState;
 import dev.millrace.agent.topology.AdmissionRow.Line;
 import dev.millrace.schemas.ErrorCode;
 import dev.millrace.schemas.Event;
@@ -138,6 +139,37 @@ final class Moves {
                 cause,
                 now,
                 move -> move.advance(cause, new TaskEvent.TimePassed(meta, standing.watchedSinceMs())));
+    }
+
+    /** Whether a task has ended, and takes no more than new input. */
+    static boolean hasEnded(StoredTask task) {
+        return task.state() instanceof TaskState.Completed || task.state() instanceof TaskState.Ended;
+    }
+
+    /**
+     * Removes what is known of a task. One that has not ended is cancelled first, so that whoever waits for it hears of it; the
+     * tasks that it has started are the caller's to forget.
+     *
+     * @param request the event that wants it
+     * @return whether it had to be cancelled
+     */
+    boolean forget(StoredTask before, Event request, Instant now) {
+        Event cause = before.adopt(request);
+        boolean running = !hasEnded(before);
+        if (running) {
+            Meta meta = meta(before, cause, "forgotten " + before.key(), now);
+            moveOrFail(before, cause, now, move -> {
+                move.advance(cause, new TaskEvent.CancelRequested(meta, "it is to be forgotten"));
+                move.spareChildren();
+            });
+        }
+        StoredTask row = writer.task(before.key());
+        StoredTask last = row == null ? before : row;
+        // leaves the line, its place and its wake-up
+        standing.timers().set(standing.admission().take(last.with(TaskState.ABSENT, now.toEpochMilli()), cause));
+        standing.sessions().forget(last);
+        writer.remove(last);
+        return running;
     }
 
     private void moveOrFail(StoredTask before, Event cause, Instant now, Consumer<TaskMove> work) {

@@ -3,12 +3,19 @@ package dev.millrace.agent.topology;
 import dev.millrace.engine.Outgoing;
 import dev.millrace.engine.Sender;
 import dev.millrace.schemas.Event;
+import dev.millrace.schemas.EventCodec;
+import dev.millrace.schemas.ForgetScope;
+import dev.millrace.schemas.Json;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Topics;
 import dev.millrace.schemas.TraceContext;
+import java.nio.charset.StandardCharsets;
 import java.time.Instant;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
 import org.apache.kafka.streams.processor.api.Record;
 import org.jspecify.annotations.Nullable;
@@ -22,6 +29,8 @@ final class Outbox {
     static final String OUTCOME = "millrace-outcome";
 
     private static final byte[] SET = {'1'};
+    /** All variables are on one, so that they have one order. */
+    private static final int VARIABLES_PARTITION = 0;
 
     private final Sender sender;
     private final Topics topics;
@@ -43,6 +52,37 @@ final class Outbox {
     /** Records an event and what became of it, which is not what is usual. */
     void journal(Event event, Instant now, String outcome) {
         sender.send(topics.journal(), event.sessionKey(), event, now, Map.of(OUTCOME, outcome));
+    }
+
+    /** Records an event on this partition, whatever its own key is: behind everything that was recorded there before. */
+    void journalOn(int partition, Event event, Instant now) {
+        ProducerRecord<String, byte[]> encoded = EventCodec.toRecord(topics.journal(), event);
+        sender.forward(
+                event.sessionKey().getBytes(StandardCharsets.UTF_8),
+                new Outgoing(encoded.topic(), encoded.value(), Set.of(partition)),
+                now,
+                encoded.headers());
+    }
+
+    /** Tells the memory machine what the task machine has forgotten. */
+    void toMemory(Event forgotten, Instant now) {
+        sender.send(topics.reflectionRequests(), forgotten.namespace(), forgotten, now, Map.of());
+    }
+
+    /** Tells tool services which variables of conversations they no longer know. */
+    void toVariables(ForgetScope scope, long askedAtMs, Instant now) {
+        Map<String, Object> forgotten = new LinkedHashMap<>();
+        forgotten.put("namespace", scope.namespace());
+        if (scope.id() != null) {
+            forgotten.put("kind", scope.kind().wireName());
+            forgotten.put("id", scope.id());
+        }
+        forgotten.put("forgottenAt", askedAtMs);
+        sender.forward(
+                scope.namespace().getBytes(StandardCharsets.UTF_8),
+                new Outgoing(topics.variables(), Json.write(forgotten), Set.of(VARIABLES_PARTITION)),
+                now,
+                new RecordHeaders());
     }
 
     /** Asks a worker. */

@@ -36,6 +36,13 @@ final class Sessions {
         }
     }
 
+    /** Forgets what the session of this task has used. */
+    void forget(StoredTask task) {
+        if (task.sessionId() != null) {
+            store.delete(task.conversation());
+        }
+    }
+
     /** Forgets what sessions used that have done nothing for so long. */
     RowSweep<Row> sweep(Duration retention) {
         return new RowSweep<>(store, (row, nowMs) -> {

@@ -42,6 +42,7 @@ final class StoreSerdes {
     static final Serde<OutstandingCall> OUTSTANDING_CALL = serde(OutstandingCall.class);
     static final Serde<AdmissionRow> ADMISSION_ROW = serde(AdmissionRow.class);
     static final Serde<Sessions.Row> SESSION = serde(Sessions.Row.class);
+    static final Serde<Forgetting.Row> FORGETTING = serde(Forgetting.Row.class);
     static final Serde<Event> EVENT = serde(Event.class);
 
     private StoreSerdes() {}

@@ -6,6 +6,8 @@ import dev.millrace.agent.core.Usage;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventType;
 import java.time.Instant;
+import java.util.List;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,6 +26,7 @@ import org.jspecify.annotations.Nullable;
  * @param updatedAtMs when the row was last written, by the clock of the instance that did, in Unix milliseconds
  * @param agent who works on it, and stays
  * @param state what the machine decided
+ * @param lineage when it began, and what it has begun
  */
 record StoredTask(
         String namespace,
@@ -37,7 +40,60 @@ record StoredTask(
         long wakeAtMs,
         long updatedAtMs,
         AgentPin agent,
-        TaskState state) {
+        TaskState state,
+        Lineage lineage) {
+
+    /**
+     * What of a task has to be known to forget it.
+     *
+     * @param createdAtMs when it was asked for, in Unix milliseconds, as who asked said; 0 = not known
+     * @param children ids of all tasks that it has ever started
+     */
+    record Lineage(long createdAtMs, List<String> children) {
+
+        /** Of a row that was stored before there was one. */
+        static final Lineage UNKNOWN = new Lineage(0, List.of());
+
+        Lineage {
+            children = List.copyOf(children);
+        }
+
+        Lineage with(String child) {
+            return new Lineage(
+                    createdAtMs,
+                    Stream.concat(children.stream(), Stream.of(child)).toList());
+        }
+    }
+
+    // what was stored before there was a lineage has none
+    StoredTask(
+            String namespace,
+            String taskId,
+            @Nullable String sessionId,
+            String correlationId,
+            @Nullable String callbackUrl,
+            @Nullable Parentage parent,
+            @Nullable String lastEventId,
+            long arrival,
+            long wakeAtMs,
+            long updatedAtMs,
+            AgentPin agent,
+            TaskState state,
+            @Nullable Lineage lineage) {
+        this.namespace = namespace;
+        this.taskId = taskId;
+        this.sessionId = sessionId;
+        this.correlationId = correlationId;
+        this.callbackUrl = callbackUrl;
+        this.parent = parent;
+        this.lastEventId = lastEventId;
+        this.arrival = arrival;
+        this.wakeAtMs = wakeAtMs;
+        this.updatedAtMs = updatedAtMs;
+        this.agent = agent;
+        this.state = state;
+        this.lineage = lineage == null ? Lineage.UNKNOWN : lineage;
+    }
 
     private static final EventType TIME = EventType.of("time.passed");
 
@@ -54,7 +110,8 @@ record StoredTask(
                 0,
                 0,
                 AgentPin.NONE,
-                TaskState.ABSENT);
+                TaskState.ABSENT,
+                new Lineage(Math.max(0, first.timestamp().toEpochMilli()), List.of()));
     }
 
     StoredTask with(TaskState next, long nowMs) {
@@ -87,7 +144,8 @@ record StoredTask(
                 wakeAtMs,
                 updatedAtMs,
                 pin,
-                state);
+                state,
+                lineage);
     }
 
     private StoredTask copy(@Nullable String lastId, long number, long wakeMs, long nowMs, TaskState next) {
@@ -103,7 +161,8 @@ record StoredTask(
                 wakeMs,
                 nowMs,
                 agent,
-                next);
+                next,
+                lineage);
     }
 
     /** The same, and this one waits for it now. */
@@ -120,7 +179,26 @@ record StoredTask(
                 wakeAtMs,
                 updatedAtMs,
                 agent,
-                state);
+                state,
+                lineage);
+    }
+
+    /** The same, which has started this task. */
+    StoredTask starting(String childId) {
+        return new StoredTask(
+                namespace,
+                taskId,
+                sessionId,
+                correlationId,
+                callbackUrl,
+                parent,
+                lastEventId,
+                arrival,
+                wakeAtMs,
+                updatedAtMs,
+                agent,
+                state,
+                lineage.with(childId));
     }
 
     /** The event with the task's own identity, so that what follows from it stays on the task's partition and has its depth. */

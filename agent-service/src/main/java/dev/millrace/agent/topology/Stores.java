@@ -6,7 +6,6 @@ import dev.millrace.schemas.Event;
 import java.time.Duration;
 import java.util.HexFormat;
 import java.util.Map;
-import org.apache.kafka.common.config.TopicConfig;
 import org.apache.kafka.common.serialization.Serde;
 import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.streams.state.KeyValueStore;
@@ -33,9 +32,10 @@ public final class Stores {
     static final String TIMERS = "timers";
     /** Requests to cancel tasks whose start has not been read yet, by the task's key. */
     static final String CANCELS = "cancels";
+    /** What is being forgotten, and what was, by the id of the request. */
+    static final String FORGOTTEN = "forgotten";
 
-    private static final Map<String, String> CHANGELOG =
-            Map.of(TopicConfig.MAX_MESSAGE_BYTES_CONFIG, Integer.toString(MachineStreams.MAX_RECORD_BYTES));
+    private static final Map<String, String> CHANGELOG = MachineStreams.CHANGELOG;
     private static final int TIME_DIGITS = 16;
     // stands between the parts of a key; ids hold no control characters
     private static final char SEPARATOR = '\u0000';
@@ -71,6 +71,10 @@ public final class Stores {
 
     static StoreBuilder<KeyValueStore<String, String>> timers() {
         return keyValue(TIMERS, Serdes.String()).withCachingEnabled();
+    }
+
+    static StoreBuilder<KeyValueStore<String, Forgetting.Row>> forgotten() {
+        return keyValue(FORGOTTEN, StoreSerdes.FORGETTING).withCachingEnabled();
     }
 
     static StoreBuilder<WindowStore<String, Event>> cancels(Duration retention) {

@@ -138,6 +138,11 @@ final class TaskMove {
         return toOthers;
     }
 
+    /** Sends no cancel to the tasks that this one has started: whoever removes it sees to them. */
+    void spareChildren() {
+        toOthers.removeIf(event -> event.type() == KnownEventType.TASK_CANCEL_REQUESTED);
+    }
+
     /** New transcript entries by position. */
     Map<Integer, TranscriptEntry> appended() {
         return appended;
@@ -228,7 +233,10 @@ final class TaskMove {
                 String key = call.toolset().equals(Topics.MEMORY_TOOLSET) ? request.namespace() : call.callId();
                 requests.add(new Request(call.toolset(), key, request));
             }
-            case Effect.StartChild child -> toOthers.add(records.start(child, task, context));
+            case Effect.StartChild child -> {
+                toOthers.add(records.start(child, task, context));
+                task = task.starting(child.childId());
+            }
             case Effect.ResumeChild child -> toOthers.add(records.resume(child, task));
             case Effect.CancelChild child -> toOthers.add(records.cancel(child));
             case Effect.Publish(Fact fact) -> publish(fact, records, context);

@@ -52,6 +52,7 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
     private OutstandingCalls<OutstandingCall> calls;
     private MoveWriter writer;
     private Moves moves;
+    private Forgetting forgetting;
 
     @SuppressWarnings("NullAway.Init") // Kafka Streams calls init before anything else
     TaskProcessor(TaskTopology.Parts parts, TaskShellSettings settings) {
@@ -83,10 +84,18 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
         moves = new Moves(
                 parts, settings.reflection(), writer, new Moves.Standing(admission, sessions, timers, watchedSinceMs));
 
-        EndedTaskSweep ended = new EndedTaskSweep(tasks, transcripts, settings.endedRetention());
+        forgetting = new Forgetting(
+                context.getStateStore(Stores.FORGOTTEN),
+                tasks,
+                new Forgetting.Home(partition(), settings.partitions()),
+                moves,
+                outbox);
+
+        EndedTaskSweep ended = new EndedTaskSweep(tasks, writer, settings.endedRetention());
         RowSweep<Sessions.Row> forgotten = sessions.sweep(settings.sessionRetention());
         context.schedule(SWEEP_INTERVAL, PunctuationType.WALL_CLOCK_TIME, ended::run);
         context.schedule(SWEEP_INTERVAL, PunctuationType.WALL_CLOCK_TIME, forgotten::run);
+        context.schedule(SWEEP_INTERVAL, PunctuationType.WALL_CLOCK_TIME, forgetting.sweep()::run);
         context.schedule(TICK, PunctuationType.WALL_CLOCK_TIME, this::tick);
         calls.fenceOff();
         tellOccupancy();
@@ -98,6 +107,7 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
     }
 
     private void tick(long nowMs) {
+        forgetting.run(Instant.ofEpochMilli(nowMs));
         moves.wake(Instant.ofEpochMilli(nowMs));
         tellOccupancy();
     }
@@ -125,6 +135,7 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
         } catch (RejectedRecordException e) {
             outbox.deadLetter(incoming, e.reason(), e.getMessage());
         }
+        forgetting.run(now);
         moves.admit(now);
         tellOccupancy();
     }
@@ -146,9 +157,13 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
             if (!copy && settings.partitions() > 1) {
                 outbox.copy(incoming, Broadcast.others(settings.partitions()), Outbox.BROADCAST);
             }
-            admission.drain(Broadcast.stopsAdmission(event));
+            if (Broadcast.forgets(event)) {
+                forgetting.begin(event, partition() == Broadcast.FIRST_PARTITION, now);
+            } else {
+                admission.drain(Broadcast.stopsAdmission(event));
+            }
         }
-        if (partition() == Broadcast.FIRST_PARTITION) {
+        if (partition() == Broadcast.FIRST_PARTITION && !Broadcast.forgets(event)) {
             record(event, now);
         }
         seen.add(event, now);
@@ -162,12 +177,19 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
             discarded(event, DiscardReason.DUPLICATE);
             return;
         }
+        if (forgetting.covers(event, taskId -> isHere(event.namespace(), taskId))) {
+            Forgetting.paidFor(event).ifPresent(paid -> outbox.journal(paid, now));
+            discarded(event, DiscardReason.UNKNOWN_TASK);
+            return;
+        }
         if (hasExpired(event, now)) {
             record(event, now);
         } else if (external && event.taskId() != null && !isHere(event.namespace(), event.taskId())) {
             if (!takeForAbsent(incoming, event, event.taskId(), now)) {
                 return;
             }
+        } else if (event.type() == KnownEventType.FORGET_REQUESTED) {
+            forgetting.begin(event, true, now);
         } else {
             process(asAnswer(event), external, now);
         }
@@ -199,6 +221,8 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
             cancels.add(Event.qualified(event.namespace(), taskId), event, now);
             outbox.journal(event, now, "early");
             parts.metrics().accepted(event.type());
+        } else if (event.type() == KnownEventType.FORGET_REQUESTED) {
+            forgetting.begin(event, true, now);
         } else {
             process(event, true, now);
         }

@@ -113,7 +113,8 @@ public final class TaskTopology {
                                 Stores.cancels(EarlyCancels.RETENTION),
                                 Stores.admission(),
                                 Stores.sessions(),
-                                Stores.timers());
+                                Stores.timers(),
+                                Stores.forgotten());
                     }
                 },
                 DATES);

@@ -168,7 +168,8 @@ class AdmissionTest {
                         0,
                         0,
                         AgentPin.NONE,
-                        new TaskState.Idle(context(taskId, priority), false, Deadlines.NEVER)),
+                        new TaskState.Idle(context(taskId, priority), false, Deadlines.NEVER),
+                        null),
                 event(taskId));
     }
 
@@ -188,7 +189,8 @@ class AdmissionTest {
                         0,
                         0,
                         AgentPin.NONE,
-                        reasoning(context(line.taskKey(), line.priority()))),
+                        reasoning(context(line.taskKey(), line.priority())),
+                        null),
                 event("admitted"));
     }
 

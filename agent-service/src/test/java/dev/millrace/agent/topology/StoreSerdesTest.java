@@ -138,7 +138,8 @@ class StoreSerdesTest {
                 0,
                 1_800_000_000_000L,
                 AGENT,
-                state);
+                state,
+                new StoredTask.Lineage(1_790_000_000_000L, List.of("c1")));
 
         byte[] stored = StoreSerdes.TASK.serializer().serialize("tasks", task);
 
@@ -161,7 +162,8 @@ class StoreSerdesTest {
                 0,
                 1_800_000_000_000L,
                 AGENT,
-                state);
+                state,
+                null);
         Path file = RELEASED.resolve(
                 state.label() + "-" + Integer.toHexString(state.toString().hashCode()) + ".json");
         if (Boolean.getBoolean("millrace.docs.write")) {

@@ -105,7 +105,19 @@ class TimersTest {
 
     private StoredTask set(String taskId, long atMs) {
         StoredTask task = new StoredTask(
-                "default", taskId, null, taskId, null, null, taskId, 0, 0, 0, AgentPin.NONE, waiting(taskId, "0"));
+                "default",
+                taskId,
+                null,
+                taskId,
+                null,
+                null,
+                taskId,
+                0,
+                0,
+                0,
+                AgentPin.NONE,
+                waiting(taskId, "0"),
+                null);
         return timers.set(needing(task, atMs));
     }
 

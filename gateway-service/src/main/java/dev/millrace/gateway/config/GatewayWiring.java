@@ -7,6 +7,7 @@ import dev.millrace.gateway.kafka.EventStreams;
 import dev.millrace.gateway.kafka.JournalTail;
 import dev.millrace.gateway.kafka.Memory;
 import dev.millrace.gateway.kafka.TailSettings;
+import dev.millrace.gateway.kafka.TopicRetention;
 import dev.millrace.gateway.query.AgentClient;
 import dev.millrace.gateway.query.KnownAgents;
 import dev.millrace.gateway.query.RecentTasks;
@@ -111,6 +112,12 @@ public class GatewayWiring {
     @Singleton
     DeadLetterReader deadLetters() {
         return new DeadLetterReader(kafka, topics);
+    }
+
+    @Produces
+    @Singleton
+    TopicRetention retention() {
+        return new TopicRetention(kafka, topics, config.produceTimeout());
     }
 
     @Produces

@@ -1,6 +1,7 @@
 package dev.millrace.gateway.query;
 
 import dev.millrace.schemas.Event;
+import dev.millrace.schemas.ForgetScope;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.Iterator;
@@ -62,6 +63,20 @@ public final class RecentTasks {
             return accepted == null || isOld(accepted, clock.millis())
                     ? Optional.empty()
                     : Optional.of(accepted.event());
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Nothing of this is known here any more. */
+    public void forget(ForgetScope scope) {
+        lock.lock();
+        try {
+            tasks.values()
+                    .removeIf(accepted -> scope.contains(
+                            accepted.event().namespace(),
+                            accepted.event().id(),
+                            accepted.event().sessionId()));
         } finally {
             lock.unlock();
         }

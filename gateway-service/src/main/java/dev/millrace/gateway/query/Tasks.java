@@ -2,6 +2,7 @@ package dev.millrace.gateway.query;
 
 import dev.millrace.gateway.query.AgentClient.Answer;
 import dev.millrace.schemas.Event;
+import dev.millrace.schemas.ForgetScope;
 import dev.millrace.schemas.JournalCursor;
 import java.time.Duration;
 import java.util.HashMap;
@@ -78,6 +79,11 @@ public final class Tasks {
         query.put("after", after == null ? null : after.toString());
         query.put("limit", Integer.toString(limit));
         return find(AgentClient.path("tasks", taskId, "history"), query, namespace, taskId);
+    }
+
+    /** What this instance has accepted of this is not told any more. */
+    public void forget(ForgetScope scope) {
+        recent.forget(scope);
     }
 
     /**

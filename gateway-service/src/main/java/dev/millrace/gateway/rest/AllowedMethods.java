@@ -29,6 +29,7 @@ final class AllowedMethods {
                     UsageResource.class,
                     MemoryResource.class,
                     MemoryVersionsResource.class,
+                    ForgetResource.class,
                     ChatCompletionsResource.class,
                     ModelsResource.class)
             .flatMap(AllowedMethods::routes)

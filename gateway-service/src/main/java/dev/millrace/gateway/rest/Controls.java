@@ -43,9 +43,13 @@ public class Controls {
     /**
      * A task, as far as an event for it has to know it: with its session the event lands on its partition.
      *
+     * @param taskId {@code null} = the event is for none
      * @param sessionId {@code null} = the task is a conversation of its own
      */
-    record Target(String namespace, String taskId, @Nullable String sessionId) {}
+    record Target(
+            String namespace,
+            @Nullable String taskId,
+            @Nullable String sessionId) {}
 
     /** The fields of a body; none if there is no body. */
     Fields fields(InputStream body) throws IOException {
@@ -54,6 +58,11 @@ public class Controls {
             return new Fields(new LinkedHashMap<>());
         }
         return new Fields(BodyReader.object(bytes));
+    }
+
+    /** How long the client wants to wait; zero = not at all. */
+    Duration patience(@Nullable String wait) {
+        return WaitParameter.parse(wait, config.maxWait());
     }
 
     /** A payload with this field; without any if the value is {@code null}. */
@@ -100,7 +109,7 @@ public class Controls {
      */
     Response send(Event event, @Nullable String wait, @Nullable String note)
             throws BrokerUnavailableException, EventTooLargeException, InterruptedException {
-        Duration patience = WaitParameter.parse(wait, config.maxWait());
+        Duration patience = patience(wait);
         if (patience.isZero()) {
             intake.accept(List.of(event));
             return accepted(event, note);

@@ -110,7 +110,13 @@ public final class Reflector implements ModelCalls<ReflectionCall> {
 
     @Override
     public void settle(ReflectionCall call) {
-        wiring.dispatcher().cancel(call.key());
+        wiring.dispatcher().cancel(call.key(), outcome -> {
+            try {
+                wiring.producer().send(abandoned(call, outcome, wiring.clock().instant()));
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        });
     }
 
     private ModelRequest build(int partition, ReflectionCall call) throws InterruptedException {
@@ -212,6 +218,20 @@ public final class Reflector implements ModelCalls<ReflectionCall> {
         }
         putUsage(payload, call, outcome);
         return call.reply(KnownEventType.MODEL_CALL_FAILED, now)
+                .payload(payload)
+                .build();
+    }
+
+    /** What a call had come to that was cut off, since its reflection was given up. */
+    private static Event abandoned(ReflectionCall call, ModelOutcome outcome, Instant now) {
+        Map<String, @Nullable Object> payload = new LinkedHashMap<>();
+        payload.put("callId", call.callId());
+        payload.put("code", ModelErrorCode.CANCELLED.wireName());
+        if (outcome instanceof ModelOutcome.Replied replied) {
+            payload.put("model", replied.reply().model());
+        }
+        putUsage(payload, call, outcome);
+        return call.reply(KnownEventType.MODEL_CALL_ABANDONED, now)
                 .payload(payload)
                 .build();
     }

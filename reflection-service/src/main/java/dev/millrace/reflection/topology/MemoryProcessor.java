@@ -41,6 +41,7 @@ final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoin
     private KeyValueStore<String, DocumentRow> documents;
     private OutstandingCalls<ReflectionCall> calls;
     private Reflections reflections;
+    private Forgetting forgetting;
 
     @SuppressWarnings("NullAway.Init") // Kafka Streams calls init before anything else
     MemoryProcessor(MemorySettings settings, ModelCalls<ReflectionCall> modelCalls, ReflectionMetrics metrics) {
@@ -66,6 +67,11 @@ final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoin
                 calls,
                 this::memoryOf,
                 new Reflections.Outlet(sender, settings.topics(), metrics));
+        forgetting = new Forgetting(
+                context.getStateStore(Stores.FORGOTTEN),
+                reflections,
+                this::memoryOf,
+                new Forgetting.Outlet(sender, settings.topics()));
         calls.fenceOff();
     }
 
@@ -96,14 +102,20 @@ final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoin
     private void take(Event event) throws MalformedEventException, RejectedRecordException {
         Instant now = Instant.ofEpochMilli(context.currentSystemTimeMs());
         boolean ofReflections = sender.origin().topic().equals(settings.topics().reflectionRequests());
-        if (ofReflections && event.type() == KnownEventType.REFLECTION_REQUESTED) {
-            reflections.begin(event, now);
+        if (ofReflections && event.type() == KnownEventType.TASKS_FORGOTTEN) {
+            forgetting.take(event, now);
+        } else if (ofReflections && event.type() == KnownEventType.REFLECTION_REQUESTED) {
+            if (!forgetting.covers(event)) {
+                reflections.begin(event, now);
+            }
         } else if (ofReflections && event.type() == KnownEventType.REASON_DONE) {
             reflections.replied(event, now);
         } else if (ofReflections && event.type() == KnownEventType.MODEL_CALL_FAILED) {
             reflections.failed(event, now);
         } else if (!ofReflections && event.type() == KnownEventType.MEMORY_EDIT_REQUESTED) {
-            Edits.take(event, memoryOf(event.namespace()), now);
+            if (!forgetting.covers(event)) {
+                Edits.take(event, memoryOf(event.namespace()), now);
+            }
         } else {
             answer(Request.of(event, 1), now);
         }
@@ -115,6 +127,12 @@ final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoin
         Event event = call.event();
         NamespaceDocuments memory = memoryOf(event.namespace());
         Reply reply;
+        if (forgetting.covers(event)) {
+            reply = new Reply.Failed(
+                    "forgotten", "Memory has been forgotten since this call was made", elapsedMs(started));
+            send(Replies.toEvent(call, reply, now), now);
+            return;
+        }
         try {
             MemoryTools.Outcome outcome = MemoryTools.call(call.toolName(), call.params(), memory);
             MemoryTools.Change change = outcome.change();
@@ -127,7 +145,10 @@ final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoin
         } catch (MemoryException e) {
             reply = new Reply.Failed(e.code(), String.valueOf(e.getMessage()), elapsedMs(started));
         }
-        Event answer = Replies.toEvent(call, reply, now);
+        send(Replies.toEvent(call, reply, now), now);
+    }
+
+    private void send(Event answer, Instant now) {
         sender.send(settings.topics().lane(answer.lane()), answer.sessionKey(), answer, now, Map.of());
     }
 

@@ -48,7 +48,7 @@ public final class MemoryTopology {
 
                     @Override
                     public Set<StoreBuilder<?>> stores() {
-                        return Set.of(Stores.documents(), Stores.reflections(), Stores.calls());
+                        return Set.of(Stores.documents(), Stores.reflections(), Stores.calls(), Stores.forgotten());
                     }
                 },
                 SOURCE);

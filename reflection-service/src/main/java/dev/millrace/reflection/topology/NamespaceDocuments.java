@@ -9,11 +9,13 @@ import dev.millrace.schemas.MemoryDocument;
 import dev.millrace.schemas.Topics;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import org.apache.kafka.common.header.Headers;
 import org.apache.kafka.common.header.internals.RecordHeaders;
+import org.apache.kafka.streams.KeyValue;
 import org.apache.kafka.streams.state.KeyValueIterator;
 import org.apache.kafka.streams.state.KeyValueStore;
 import org.jspecify.annotations.Nullable;
@@ -149,6 +151,36 @@ final class NamespaceDocuments implements Documents {
 
     private @Nullable MemoryDocument asItIs(MemoryPath path, DocumentRow row) {
         return row.content() == null ? null : document(path, row);
+    }
+
+    /**
+     * Removes all documents with all their versions, and what was known of those that were gone already.
+     *
+     * @param changeId of the event that wants it
+     * @return how many documents there were
+     */
+    long forget(String changeId, Instant now) {
+        List<KeyValue<String, DocumentRow>> all = new ArrayList<>();
+        try (KeyValueIterator<String, DocumentRow> rows =
+                store.range(Stores.firstKey(namespace), Stores.endKey(namespace))) {
+            rows.forEachRemaining(all::add);
+        }
+        for (KeyValue<String, DocumentRow> document : all) {
+            String path = Stores.path(document.key).text();
+            // also of versions that are no longer kept: how many are is a setting, which may have been another one
+            for (long version = 1; version <= document.value.version(); version++) {
+                remove(MemoryDocument.key(namespace, path, version), changeId, now);
+            }
+            remove(MemoryDocument.key(namespace, path), changeId, now);
+            store.delete(document.key);
+        }
+        return all.stream().filter(document -> document.value.content() != null).count();
+    }
+
+    private void remove(String key, String changeId, Instant now) {
+        Headers headers = new RecordHeaders();
+        headers.add(MemoryDocument.CHANGE_HEADER, bytes(changeId));
+        publish(key, null, now, headers);
     }
 
     private MemoryDocument document(MemoryPath path, DocumentRow row) {

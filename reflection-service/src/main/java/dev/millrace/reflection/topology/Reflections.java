@@ -7,6 +7,7 @@ import dev.millrace.reflection.core.MemoryException;
 import dev.millrace.reflection.core.MemoryTools;
 import dev.millrace.reflection.core.Reflection;
 import dev.millrace.schemas.Event;
+import dev.millrace.schemas.ForgetScope;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Topics;
@@ -17,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.Function;
+import org.apache.kafka.streams.state.KeyValueIterator;
 import org.apache.kafka.streams.state.KeyValueStore;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -130,6 +132,30 @@ final class Reflections {
         }
         calls.settle(Event.qualified(reply.namespace(), callId));
         return row.after(reply);
+    }
+
+    /** What the reflections had used that were given up. */
+    record GivenUp(long reflections, List<Map<String, @Nullable Object>> modelCalls) {}
+
+    /** Gives up the reflections on tasks of this scope, and those that have been shown what is forgotten. */
+    GivenUp forget(ForgetScope scope) {
+        List<ReflectionRow> found = new ArrayList<>();
+        try (KeyValueIterator<String, ReflectionRow> all =
+                rows.range(Stores.firstKey(scope.namespace()), Stores.endKey(scope.namespace()))) {
+            all.forEachRemaining(row -> found.add(row.value));
+        }
+        found.removeIf(row -> !scope.containsMemory()
+                && !scope.contains(
+                        row.request().namespace(),
+                        row.request().taskId(),
+                        row.request().sessionId()));
+        List<Map<String, @Nullable Object>> used = new ArrayList<>();
+        for (ReflectionRow row : found) {
+            rows.delete(Stores.reflectionKey(row.request()));
+            calls.settle(Event.qualified(row.request().namespace(), row.awaiting()));
+            used.addAll(row.modelCalls());
+        }
+        return new GivenUp(found.size(), used);
     }
 
     private Reflection carryOut(ReflectionRow row, @Nullable String text, List<Map<?, ?>> wanted, Instant now) {

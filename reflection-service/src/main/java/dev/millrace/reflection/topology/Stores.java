@@ -6,7 +6,6 @@ import dev.millrace.reflection.core.MemoryPath;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Json;
 import java.util.Map;
-import org.apache.kafka.common.config.TopicConfig;
 import org.apache.kafka.common.serialization.Serde;
 import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.streams.state.KeyValueStore;
@@ -23,8 +22,10 @@ public final class Stores {
     /** Their model calls that are out, by {@link ReflectionCall#key()}. */
     static final String CALLS = "calls";
 
-    private static final Map<String, String> CHANGELOG =
-            Map.of(TopicConfig.MAX_MESSAGE_BYTES_CONFIG, Integer.toString(MachineStreams.MAX_RECORD_BYTES));
+    /** When namespaces were forgotten, in Unix milliseconds, by their names. */
+    static final String FORGOTTEN = "forgotten";
+
+    private static final Map<String, String> CHANGELOG = MachineStreams.CHANGELOG;
     // stands between the parts of a key; ids hold no control characters
     private static final char SEPARATOR = '\u0000';
     private static final char AFTER_SEPARATOR = '\u0001';
@@ -41,6 +42,10 @@ public final class Stores {
 
     static StoreBuilder<KeyValueStore<String, ReflectionCall>> calls() {
         return keyValue(CALLS, JsonSerdes.of(JsonSerdes.WITH_EVENTS, ReflectionCall.class));
+    }
+
+    static StoreBuilder<KeyValueStore<String, Long>> forgotten() {
+        return keyValue(FORGOTTEN, Serdes.Long());
     }
 
     /** The key of the reflection that this event asks for. */

@@ -46,6 +46,7 @@ public final class TopicSetup {
     private static final Duration CLOSE_LIMIT = Duration.ofMillis(500);
 
     private static final Duration SHORT_RETENTION = Duration.ofHours(6);
+    private static final Duration LONGEST_SEGMENT = Duration.ofDays(1);
 
     private final Admin admin;
     private final Topics topics;
@@ -194,6 +195,17 @@ public final class TopicSetup {
                         TopicConfig.SEGMENT_MS_CONFIG,
                         Long.toString(retention.dividedBy(2).toMillis()));
             }
+        }
+        if (topic.cleanup() == Cleanup.COMPACT) {
+            // what is replaced or deleted goes, also where little is written
+            config.put(TopicConfig.MAX_COMPACTION_LAG_MS_CONFIG, Long.toString(Topics.COMPACTION_LAG.toMillis()));
+        } else if (expected.retention(topic).compareTo(SHORT_RETENTION) >= 0) {
+            // the retention counts from the newest record of a segment, which Kafka would go on with for a week
+            config.put(
+                    TopicConfig.SEGMENT_MS_CONFIG,
+                    Long.toString(Math.min(
+                            LONGEST_SEGMENT.toMillis(),
+                            expected.retention(topic).dividedBy(4).toMillis())));
         }
         if (topic.name().equals(topics.rates())) {
             // one clock for all who claim, and pieces that are small enough for the retention to mean something

@@ -122,7 +122,7 @@ final class AsyncApiDocument {
             return List.of(ANY_RECORD);
         }
         if (topic.name().equals(TOPICS.reflectionRequests())) {
-            return List.of(KnownEventType.REFLECTION_REQUESTED.name());
+            return List.of(KnownEventType.REFLECTION_REQUESTED.name(), KnownEventType.TASKS_FORGOTTEN.name());
         }
         if (topic.name().equals(TOPICS.webhookRequests())) {
             return List.of(KnownEventType.NOTIFICATION_REQUESTED.name());
@@ -347,24 +347,25 @@ final class AsyncApiDocument {
         message.put("name", VARIABLE);
         message.put("title", "Variable of a conversation");
         message.put(
-                "summary", "Somebody has set a variable. For the tool service alone: the tool get_env gives it out.");
+                "summary",
+                "Somebody has set a variable, or variables are forgotten. For the tool service alone: the tool get_env gives it out.");
         ObjectNode payload = message.putObject("payload");
         payload.put("type", "object");
-        payload.putArray("required")
-                .add("namespace")
-                .add("kind")
-                .add("id")
-                .add("key")
-                .add("value");
+        payload.putArray("required").add("namespace");
         ObjectNode properties = payload.putObject("properties");
         field(properties, "namespace", "string", "The tenant.");
         field(properties, "kind", "string", "What it belongs to.")
                 .putArray("enum")
                 .add("session")
                 .add("task");
-        field(properties, "id", "string", "Of the session or the task.");
+        field(properties, "id", "string", "Of the session or the task. Absent, like kind = all are forgotten.");
         field(properties, "key", "string", "The name of the variable.");
         field(properties, "value", "string", "Its value from now on.");
+        field(
+                properties,
+                "forgottenAt",
+                "integer",
+                "In place of key and value: what was set up to this moment is forgotten, in Unix milliseconds.");
         return message;
     }
 

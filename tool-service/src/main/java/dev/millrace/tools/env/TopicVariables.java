@@ -1,5 +1,6 @@
 package dev.millrace.tools.env;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.Topics;
@@ -46,13 +47,21 @@ public final class TopicVariables implements Variables, AutoCloseable {
 
     private record Value(String text, long setAtMs) {}
 
-    /** A record's value. */
+    /**
+     * A record's value: that a variable is set, or, as the task machine writes it, that what was set is forgotten.
+     *
+     * @param kind {@code null} = all conversations of the namespace are forgotten
+     * @param id the same
+     * @param forgottenAt what was set up to this moment is forgotten, in Unix milliseconds; {@code null} = a variable is set
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
     record Setting(
             @JsonProperty("namespace") String namespace,
-            @JsonProperty("kind") String kind,
-            @JsonProperty("id") String id,
-            @JsonProperty("key") String key,
-            @JsonProperty("value") String value) {}
+            @JsonProperty("kind") @Nullable String kind,
+            @JsonProperty("id") @Nullable String id,
+            @JsonProperty("key") @Nullable String key,
+            @JsonProperty("value") @Nullable String value,
+            @JsonProperty("forgottenAt") @Nullable Long forgottenAt) {}
 
     /** Variables on the topic of this installation; connects when it is first used. */
     public TopicVariables(Map<String, Object> kafka, Topics topics, Clock clock) {
@@ -70,7 +79,7 @@ public final class TopicVariables implements Variables, AutoCloseable {
                     "expected up to " + MAX_PER_SCOPE + " variables in this " + scope.kind()
                             + ", found as many already");
         }
-        Setting setting = new Setting(scope.namespace(), scope.kind(), scope.id(), key, value);
+        Setting setting = new Setting(scope.namespace(), scope.kind(), scope.id(), key, value, null);
         try {
             clients.producer()
                     .send(new ProducerRecord<>(
@@ -130,11 +139,28 @@ public final class TopicVariables implements Variables, AutoCloseable {
 
     private void take(ConsumerRecord<String, byte[]> found) {
         Setting setting = setting(found.value());
-        if (setting != null) {
+        if (setting == null) {
+            return;
+        }
+        if (setting.forgottenAt() != null) {
+            forget(setting, setting.forgottenAt());
+        } else if (setting.kind() != null && setting.id() != null && setting.key() != null && setting.value() != null) {
             known.computeIfAbsent(
                             new Scope(setting.namespace(), setting.kind(), setting.id()), scope -> new HashMap<>())
                     .put(setting.key(), new Value(setting.value(), found.timestamp()));
         }
+    }
+
+    private void forget(Setting forgotten, long atMs) {
+        known.forEach((scope, variables) -> {
+            boolean meant = scope.namespace().equals(forgotten.namespace())
+                    && (forgotten.kind() == null || scope.kind().equals(forgotten.kind()))
+                    && (forgotten.id() == null || scope.id().equals(forgotten.id()));
+            if (meant) {
+                variables.values().removeIf(value -> value.setAtMs() <= atMs);
+            }
+        });
+        known.values().removeIf(Map::isEmpty);
     }
 
     /** What the record says; {@code null} if it says nothing that can be understood, which is nobody else's loss. */

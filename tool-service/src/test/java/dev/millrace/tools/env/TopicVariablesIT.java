@@ -3,6 +3,7 @@ package dev.millrace.tools.env;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import dev.millrace.schemas.Json;
 import dev.millrace.schemas.Topics;
 import dev.millrace.testing.RequiresBroker;
 import dev.millrace.testing.TestBroker;
@@ -87,6 +88,36 @@ class TopicVariablesIT {
             assertThat(inAWeek.get(SCOPE, "A")).isEmpty();
             assertThat(one.get(SCOPE, "A")).contains("1");
         }
+    }
+
+    @Test
+    @DisplayName("what the task machine says is forgotten is nobody's any more, and what is set afterwards is")
+    void shouldForgetWhatIsForgotten() throws Exception {
+        // given
+        one.set(SCOPE, "A", "1");
+        one.set(new Scope("default", "session", "s-2"), "A", "2");
+        // when
+        try (TopicClients clients = new TopicClients(kafka, 1)) {
+            clients.producer()
+                    .send(new ProducerRecord<>(
+                            topics.variables(),
+                            0,
+                            "default",
+                            Json.write(Map.of(
+                                    "namespace",
+                                    SCOPE.namespace(),
+                                    "kind",
+                                    SCOPE.kind(),
+                                    "id",
+                                    SCOPE.id(),
+                                    "forgottenAt",
+                                    System.currentTimeMillis()))))
+                    .get();
+        }
+        // then
+        assertThat(one.get(SCOPE, "A")).isEmpty();
+        assertThat(other.get(SCOPE, "A")).isEmpty();
+        assertThat(other.get(new Scope("default", "session", "s-2"), "A")).contains("2");
     }
 
     @Test

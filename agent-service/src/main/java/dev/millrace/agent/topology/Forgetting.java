@@ -1,0 +1,316 @@
+package dev.millrace.agent.topology;
+
+import dev.millrace.agent.core.TaskState;
+import dev.millrace.engine.ModelUsage;
+import dev.millrace.engine.RejectedRecordException;
+import dev.millrace.schemas.CustomEventType;
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.ForgetScope;
+import dev.millrace.schemas.ForgetScope.Kind;
+import dev.millrace.schemas.Ids;
+import dev.millrace.schemas.KnownEventType;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Predicate;
+import org.apache.kafka.streams.KeyValue;
+import org.apache.kafka.streams.state.KeyValueIterator;
+import org.apache.kafka.streams.state.KeyValueStore;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Forgets tasks on one partition: goes over the rows, a bounded number at a time, and has those removed that a request means.
+ * How far it is stands in the store, so that a crash goes on. What comes later about what was forgotten is kept out for as
+ * long as it may still stand on a lane. For one stream thread.
+ */
+final class Forgetting {
+
+    /** As long as lanes keep what was asked for before. */
+    static final Duration REMEMBERED = Duration.ofDays(7);
+
+    private static final int ROWS_AT_ONCE = 500;
+    private static final long NEVER = Long.MIN_VALUE;
+
+    private final KeyValueStore<String, Row> store;
+    private final KeyValueStore<String, StoredTask> tasks;
+    private final Home home;
+    private final Moves moves;
+    private final Outbox outbox;
+    /** What has been asked for and is not done, the oldest first. */
+    private final Map<String, Row> open = new LinkedHashMap<>();
+    /** When each was last asked for, in Unix milliseconds. */
+    private final Map<ForgetScope, Long> asked = new HashMap<>();
+
+    /**
+     * One request.
+     *
+     * @param request FORGET_REQUESTED
+     * @param takenAtMs when it was taken, by the clock of the instance that did, in Unix milliseconds
+     * @param nextKey the row to go on with; {@code null} = the first
+     * @param done whether all of it has been done
+     * @param tasks rows that have been removed
+     * @param cancelled those of them that had not ended
+     * @param children tasks that they had started
+     */
+    record Row(
+            Event request,
+            long takenAtMs,
+            @Nullable String nextKey,
+            boolean done,
+            long tasks,
+            long cancelled,
+            long children) {
+
+        /** What it means; every request in the store means something. */
+        ForgetScope scope() {
+            return ForgetScope.of(request).orElseThrow();
+        }
+    }
+
+    /** Which partition this is, of how many. */
+    record Home(int partition, int partitions) {}
+
+    /** As the store has it. */
+    Forgetting(
+            KeyValueStore<String, Row> store,
+            KeyValueStore<String, StoredTask> tasks,
+            Home home,
+            Moves moves,
+            Outbox outbox) {
+        this.store = store;
+        this.tasks = tasks;
+        this.home = home;
+        this.moves = moves;
+        this.outbox = outbox;
+        try (KeyValueIterator<String, Row> rows = store.all()) {
+            rows.forEachRemaining(row -> remember(row.key, row.value));
+        }
+    }
+
+    /**
+     * Takes a request; {@link #run} does the work.
+     *
+     * @param first whether this is the first partition that takes it
+     * @throws RejectedRecordException if it does not say what it means
+     */
+    void begin(Event request, boolean first, Instant now) throws RejectedRecordException {
+        ForgetScope scope = ForgetScope.of(request).orElse(null);
+        boolean named = scope != null
+                && switch (scope.kind()) {
+                    case TASK -> scope.id() != null && scope.id().equals(request.taskId());
+                    case SESSION -> scope.id() != null && scope.id().equals(request.sessionId());
+                    case MEMORY, NAMESPACE -> true;
+                };
+        if (scope == null || !named) {
+            throw new RejectedRecordException(
+                    "bad_payload",
+                    "FORGET_REQUESTED: expected a taskId that is ce_subject, or a sessionId that is the header"
+                            + " sessionid, or another scope, found "
+                            + request.payload().get("scope"));
+        }
+        if (first) {
+            outbox.journal(filed(request.toBuilder(), request).build(), now);
+        }
+        String key = Event.qualified(request.namespace(), request.id());
+        Row row = new Row(request, now.toEpochMilli(), null, false, 0, 0, 0);
+        store.put(key, row);
+        remember(key, row);
+    }
+
+    /** Goes on with what is open, for a bounded number of rows. */
+    void run(Instant now) {
+        if (!open.isEmpty()) {
+            Map.Entry<String, Row> oldest = open.entrySet().iterator().next();
+            Row row = step(oldest.getValue(), now);
+            if (row.done()) {
+                complete(row, now);
+                open.remove(oldest.getKey());
+            } else {
+                open.put(oldest.getKey(), row);
+            }
+            store.put(oldest.getKey(), row);
+        }
+    }
+
+    /**
+     * Whether an event is about what was forgotten: because it is older than the request, or because it is the answer to a task
+     * that is no more.
+     *
+     * @param isHere whether the task of this id is here
+     */
+    boolean covers(Event event, Predicate<String> isHere) {
+        if (asked.isEmpty()
+                || event.type() == KnownEventType.FORGET_REQUESTED
+                || event.type() == KnownEventType.MEMORY_FORGOTTEN) {
+            return false;
+        }
+        long at = lastAsked(event);
+        return at != NEVER
+                && (event.timestamp().toEpochMilli() <= at
+                        || (event.taskId() != null && isNews(event) && !isHere.test(event.taskId())));
+    }
+
+    /** Whether it tells a task something that nobody else would care for: a reply, or what became of a child. */
+    private static boolean isNews(Event event) {
+        return !SeenEvents.isExternal(event) || event.type() instanceof CustomEventType;
+    }
+
+    /**
+     * What goes into the journal in place of an event that {@link #covers} keeps out: what model calls have used, and nothing
+     * that would tell whose they were but the namespace.
+     */
+    static Optional<Event> paidFor(Event event) {
+        return told(event)
+                .map(paid -> paid.toBuilder().taskId(null).sessionId(null).build());
+    }
+
+    private static Optional<Event> told(Event event) {
+        if (event.type() == KnownEventType.MODEL_CALL_ABANDONED) {
+            return Optional.of(event);
+        }
+        if (LateReplies.isReply(event)) {
+            return ModelUsage.abandoned(event, "forgotten");
+        }
+        Object calls = event.payload().get("modelCalls");
+        boolean reflection =
+                event.type() == KnownEventType.REFLECTION_COMPLETE || event.type() == KnownEventType.REFLECTION_FAILED;
+        return reflection && calls != null
+                ? Optional.of(Event.root(event.id(), KnownEventType.REFLECTION_FAILED, event.timestamp())
+                        .namespace(event.namespace())
+                        .correlationId(event.correlationId())
+                        .parentEventId(event.parentEventId())
+                        .source(event.source())
+                        .payload(Map.of(
+                                "code", "forgotten", "error", "Its task has been forgotten", "modelCalls", calls))
+                        .build())
+                : Optional.empty();
+    }
+
+    /** No longer keeps out what was asked for so long ago that nothing of it can still come. */
+    RowSweep<Row> sweep() {
+        return new RowSweep<>(store, (row, nowMs) -> {
+            if (row.value.done() && row.value.takenAtMs() < nowMs - REMEMBERED.toMillis()) {
+                store.delete(row.key);
+                asked.remove(row.value.scope(), askedAt(row.value));
+            }
+        });
+    }
+
+    private void remember(String key, Row row) {
+        asked.merge(row.scope(), askedAt(row), Math::max);
+        if (!row.done()) {
+            open.put(key, row);
+        }
+    }
+
+    private static long askedAt(Row row) {
+        return row.request().timestamp().toEpochMilli();
+    }
+
+    private long lastAsked(Event event) {
+        String namespace = event.namespace();
+        String taskId = EventMapping.taskIdOf(event);
+        long at = asked.getOrDefault(new ForgetScope(Kind.NAMESPACE, namespace, null), NEVER);
+        if (taskId != null) {
+            at = Math.max(at, asked.getOrDefault(new ForgetScope(Kind.TASK, namespace, taskId), NEVER));
+        }
+        if (event.sessionId() != null) {
+            at = Math.max(at, asked.getOrDefault(new ForgetScope(Kind.SESSION, namespace, event.sessionId()), NEVER));
+        }
+        return at;
+    }
+
+    private Row step(Row row, Instant now) {
+        ForgetScope scope = row.scope();
+        List<StoredTask> found = new ArrayList<>();
+        String next = scope.kind() == Kind.MEMORY ? null : find(row, scope, found);
+        long cancelled = row.cancelled();
+        long children = row.children();
+        for (StoredTask task : found) {
+            cancelled += moves.forget(task, row.request(), now) ? 1 : 0;
+            if (scope.kind() != Kind.NAMESPACE) {
+                Set<String> started = childrenOf(task);
+                started.forEach(child -> outbox.lane(requestFor(child, row.request(), now), now));
+                children += started.size();
+            }
+        }
+        return new Row(
+                row.request(), row.takenAtMs(), next, next == null, row.tasks() + found.size(), cancelled, children);
+    }
+
+    /** All that it has ever started; of a row that was stored before these were kept, those that have not ended. */
+    private static Set<String> childrenOf(StoredTask task) {
+        Set<String> children = new LinkedHashSet<>(task.lineage().children());
+        if (task.state() instanceof TaskState.Existing existing) {
+            existing.context().children().out().forEach(child -> children.add(child.taskId()));
+        }
+        return children;
+    }
+
+    /** Finds tasks of this scope; returns where to go on, {@code null} = there are no more. */
+    private @Nullable String find(Row row, ForgetScope scope, List<StoredTask> found) {
+        boolean one = scope.kind() == Kind.TASK;
+        String namespace = scope.namespace();
+        String only = one ? Event.qualified(namespace, String.valueOf(scope.id())) : null;
+        // keys of the default namespace have no common beginning
+        boolean apart = !namespace.equals(Event.DEFAULT_NAMESPACE);
+        String first = row.nextKey() != null ? row.nextKey() : one ? only : apart ? namespace + '/' : null;
+        String last = one ? only : apart ? namespace + (char) ('/' + 1) : null;
+        try (KeyValueIterator<String, StoredTask> rows = tasks.range(first, last)) {
+            for (int looked = 0; rows.hasNext(); looked++) {
+                if (looked == ROWS_AT_ONCE) {
+                    return rows.peekNextKey();
+                }
+                KeyValue<String, StoredTask> task = rows.next();
+                if (scope.contains(task.value.namespace(), task.value.taskId(), task.value.sessionId())
+                        && task.value.lineage().createdAtMs() <= askedAt(row)) {
+                    found.add(task.value);
+                }
+            }
+        }
+        return null;
+    }
+
+    private void complete(Row row, Instant now) {
+        ForgetScope scope = row.scope();
+        Map<String, @Nullable Object> payload = scope.payload(ForgetScope.forgetId(row.request()));
+        payload.put("requestedAt", Math.max(0, askedAt(row)));
+        payload.put("partition", home.partition());
+        payload.put("partitions", scope.kind() == Kind.NAMESPACE ? home.partitions() : 1);
+        payload.put("tasks", row.tasks());
+        payload.put("cancelled", row.cancelled());
+        payload.put("children", row.children());
+        Event forgotten = filed(
+                        row.request().derive(KnownEventType.TASKS_FORGOTTEN, home.partition(), now), row.request())
+                .source("agent")
+                .payload(payload)
+                .build();
+        outbox.journalOn(home.partition(), forgotten, now);
+        outbox.toMemory(forgotten, now);
+        if (scope.kind() != Kind.MEMORY) {
+            outbox.toVariables(scope, askedAt(row), now);
+        }
+    }
+
+    /** Under the request and not under what it is about, of which nothing is to be left. */
+    private static Event.Builder filed(Event.Builder event, Event request) {
+        return event.taskId(ForgetScope.forgetId(request)).sessionId(null);
+    }
+
+    private static Event requestFor(String child, Event request, Instant now) {
+        String id = Ids.hash(request.id() + "\nforget\n" + child).substring(0, 32);
+        return request.derive(id, KnownEventType.FORGET_REQUESTED, now)
+                .taskId(child)
+                .sessionId(null)
+                .source("agent")
+                .payload(new ForgetScope(Kind.TASK, request.namespace(), child).payload(ForgetScope.forgetId(request)))
+                .build();
+    }
+}

@@ -1,0 +1,160 @@
+package dev.millrace.agent.projection;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.EventCodec;
+import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.Topics;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.common.utils.Bytes;
+import org.apache.kafka.streams.KeyValue;
+import org.apache.kafka.streams.TestInputTopic;
+import org.apache.kafka.streams.TopologyTestDriver;
+import org.apache.kafka.streams.state.KeyValueIterator;
+import org.apache.kafka.streams.state.KeyValueStore;
+import org.apache.kafka.streams.test.TestRecord;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What the projection does when the journal says that tasks are forgotten. */
+class ForgetSweepTest {
+    private static final Topics TOPICS = new Topics("test.");
+    private static final Instant NOON = Instant.parse("2026-02-01T12:00:00Z");
+
+    private TopologyTestDriver driver;
+    private TestInputTopic<byte[], byte[]> journal;
+
+    @BeforeEach
+    @SuppressWarnings("NullAway") // fields of a test
+    void openDriver(@TempDir Path stateDir) {
+        Properties config = new Properties();
+        config.putAll(Map.of(
+                "application.id", "forget-test", "bootstrap.servers", "none:9", "state.dir", stateDir.toString()));
+        driver = new TopologyTestDriver(
+                ProjectionTopology.build(TOPICS, new AppliedOffsets(), Duration.ofDays(30)), config, NOON);
+        journal = driver.createInputTopic(TOPICS.journal(), new ByteArraySerializer(), new ByteArraySerializer());
+    }
+
+    @AfterEach
+    void closeDriver() {
+        driver.close();
+    }
+
+    @Test
+    @DisplayName("issue 6 item 7: what a session did is in no row any more; what came later and what was used stays")
+    void shouldForgetASession() {
+        // given
+        write(message("t1", "ada", NOON, "I am Lovelace"));
+        write(used("t1", "ada"));
+        write(message("t2", "bob", NOON, "I am Babbage"));
+        write(message("t3", "ada", NOON.plusSeconds(60), "later"));
+
+        // when
+        write(forgotten("session", Map.of("sessionId", "ada")));
+
+        // then
+        List<String> values = values();
+        assertThat(values).noneMatch(value -> value.contains("Lovelace") || value.contains("\"t1\""));
+        assertThat(values).anyMatch(value -> value.contains("Babbage")).anyMatch(value -> value.contains("later"));
+        assertThat(values)
+                .as("the request itself")
+                .anyMatch(value -> value.contains("TASKS_FORGOTTEN"))
+                .as("what was used")
+                .anyMatch(value -> value.contains("77"));
+    }
+
+    @Test
+    @DisplayName("a namespace is forgotten with what belongs to no task, and the one beside it is not")
+    void shouldForgetANamespace() {
+        // given
+        write(message("t1", "ada", NOON, "I am Lovelace"));
+        write(Event.root("e1", KnownEventType.HEARTBEAT, NOON)
+                .namespace("people")
+                .payload(Map.of("instance", "Lovelace"))
+                .build());
+        write(message("t2", "bob", NOON, "I am Babbage").toBuilder()
+                .namespace("others")
+                .build());
+
+        // when
+        write(forgotten("namespace", Map.of()));
+
+        // then
+        assertThat(values())
+                .noneMatch(value -> value.contains("Lovelace"))
+                .anyMatch(value -> value.contains("Babbage"));
+    }
+
+    private static Event message(String taskId, String sessionId, Instant at, String text) {
+        return Event.root(taskId, KnownEventType.MESSAGE_RECEIVED, at)
+                .taskId(taskId)
+                .sessionId(sessionId)
+                .namespace("people")
+                .payload(Map.of("text", text))
+                .build();
+    }
+
+    private static Event used(String taskId, String sessionId) {
+        return Event.root("r-" + taskId, KnownEventType.REASON_DONE, NOON)
+                .taskId(taskId)
+                .sessionId(sessionId)
+                .namespace("people")
+                .payload(Map.of(
+                        "callId",
+                        taskId + "/1",
+                        "response",
+                        "Hello Lovelace",
+                        "model",
+                        "small",
+                        "usage",
+                        Map.of("inputTokens", 77, "outputTokens", 1)))
+                .build();
+    }
+
+    private static Event forgotten(String scope, Map<String, Object> more) {
+        Map<String, @Nullable Object> payload = new HashMap<>(more);
+        payload.put("scope", scope);
+        payload.put("forgetId", "f1");
+        payload.put("requestedAt", NOON.plusSeconds(30).toEpochMilli());
+        payload.put("partition", 0);
+        payload.put("partitions", 1);
+        return Event.root("f1-0", KnownEventType.TASKS_FORGOTTEN, NOON.plusSeconds(31))
+                .taskId("f1")
+                .namespace("people")
+                .payload(payload)
+                .build();
+    }
+
+    private void write(Event event) {
+        ProducerRecord<String, byte[]> encoded = EventCodec.toRecord(TOPICS.journal(), event);
+        journal.pipeInput(new TestRecord<>(
+                encoded.key().getBytes(StandardCharsets.UTF_8), encoded.value(), encoded.headers(), NOON));
+    }
+
+    private List<String> values() {
+        List<String> values = new ArrayList<>();
+        KeyValueStore<Bytes, byte[]> rows = driver.getKeyValueStore(ProjectionTopology.STORE);
+        try (KeyValueIterator<Bytes, byte[]> all = rows.all()) {
+            while (all.hasNext()) {
+                KeyValue<Bytes, byte[]> row = all.next();
+                values.add(new String(row.value, StandardCharsets.UTF_8));
+            }
+        }
+        return values;
+    }
+}

@@ -1,0 +1,251 @@
+package dev.millrace.agent.topology;
+
+import static dev.millrace.agent.topology.TestMachine.event;
+import static dev.millrace.agent.topology.TestMachine.message;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.millrace.agent.core.DiscardReason;
+import dev.millrace.agent.topology.AdmissionSettings.Policy;
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.EventSchemas;
+import dev.millrace.schemas.KnownEventType;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.apache.kafka.streams.state.KeyValueIterator;
+import org.apache.kafka.streams.test.TestRecord;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Forgetting, as the task machine does it. */
+class ForgettingTopologyTest {
+
+    private static final Set<String> ROWS =
+            Set.of(Stores.TASKS, Stores.TRANSCRIPTS, Stores.CALLS, Stores.ADMISSION, Stores.SESSIONS, Stores.TIMERS);
+
+    @TempDir
+    Path stateDir;
+
+    private TestMachine machine;
+
+    @BeforeEach
+    @SuppressWarnings("NullAway") // fields of a test
+    void start() {
+        machine = new TestMachine(stateDir, new AdmissionSettings(1, Policy.QUEUE));
+    }
+
+    @AfterEach
+    void stop() {
+        machine.close();
+    }
+
+    @Test
+    @DisplayName("issue 6 item 7: a session is forgotten whole, running and waiting tasks too, and no other")
+    void shouldForgetASession() {
+        // given: one that has ended, one that works, one that stands in line, and somebody else's
+        machine.send(message("m1").sessionId("ada"));
+        machine.answer("m1");
+        machine.send(message("m2").sessionId("ada"));
+        machine.send(message("m3").sessionId("ada"));
+        machine.send(message("m4").sessionId("bob"));
+        machine.journal();
+
+        // when
+        machine.send(forget("f1", "session").sessionId("ada").payload(scope("session", "sessionId", "ada")));
+
+        // then
+        List<Event> journal = machine.journal();
+        assertThat(journal).extracting(event -> event.type().wireName()).contains("TASK_CANCELLED", "FORGET_REQUESTED");
+        assertThat(journal)
+                .allSatisfy(told -> assertThat(EventSchemas.problems(told)).isEmpty());
+        assertThat(of(journal, KnownEventType.TASKS_FORGOTTEN)).satisfies(done -> {
+            assertThat(done.taskId()).isEqualTo("f1");
+            assertThat(done.parentEventId()).isEqualTo("f1");
+            assertThat(done.payload())
+                    .containsEntry("tasks", 3)
+                    .containsEntry("cancelled", 2)
+                    .containsEntry("partition", 0)
+                    .containsEntry("partitions", 1);
+        });
+        assertThat(keys())
+                .isNotEmpty()
+                .allMatch(key -> key.contains("m4") || key.contains("bob") || key.equals("gate"));
+        assertThat(machine.model.settled).extracting(OutstandingCall::taskId).contains("m2");
+        assertThat(machine.called()).as("its place is free").endsWith("m4");
+        assertThat(machine.output(TestMachine.TOPICS.reflectionRequests()).readRecordsToList())
+                .as("the memory machine is told")
+                .hasSize(1);
+        assertThat(variables())
+                .containsExactly("{\"namespace\":\"default\",\"kind\":\"session\",\"id\":\"ada\",\"forgottenAt\":"
+                        + TestMachine.START.toEpochMilli() + "}");
+    }
+
+    @Test
+    @DisplayName("what was sent before and comes afterwards is kept out; what is sent afterwards is not")
+    void shouldKeepOutWhatIsOlder() {
+        // given
+        machine.send(message("m1").sessionId("ada"));
+        Event reply = reply("m1", List.of(), 0);
+        Event late = reply("m1", List.of(), 9);
+        machine.send(at(5, "f1", KnownEventType.FORGET_REQUESTED)
+                .sessionId("ada")
+                .payload(scope("session", "sessionId", "ada")));
+        machine.journal();
+
+        // when
+        machine.send(
+                at(4, "m2", KnownEventType.MESSAGE_RECEIVED).sessionId("ada").payload(Map.of("text", "Ada")));
+        machine.send(reply);
+        machine.send(late);
+        machine.send(
+                at(6, "m3", KnownEventType.MESSAGE_RECEIVED).sessionId("ada").payload(Map.of("text", "Bob")));
+
+        // then
+        assertThat(machine.discards())
+                .containsExactly(DiscardReason.UNKNOWN_TASK, DiscardReason.UNKNOWN_TASK, DiscardReason.UNKNOWN_TASK);
+        List<Event> journal = machine.journal();
+        assertThat(journal)
+                .filteredOn(told -> told.type() == KnownEventType.MODEL_CALL_ABANDONED)
+                .as("what was paid for stays counted, for nobody")
+                .hasSize(2)
+                .allSatisfy(told -> {
+                    assertThat(told.taskId()).isNull();
+                    assertThat(told.sessionId()).isNull();
+                    assertThat(told.payload()).doesNotContainKey("response");
+                });
+        assertThat(journal).filteredOn(told -> "m3".equals(told.taskId())).isNotEmpty();
+        assertThat(journal).noneMatch(told -> "m2".equals(told.id()) || "m1".equals(told.taskId()));
+    }
+
+    @Test
+    @DisplayName("a task that has not been read yet is forgotten before it begins")
+    void shouldForgetWhatIsStillOnTheLane() {
+        // when
+        machine.send(forget("f1", "task").taskId("m1").payload(scope("task", "taskId", "m1")));
+        machine.send(message("m1"));
+
+        // then
+        assertThat(machine.called()).isEmpty();
+        assertThat(machine.discards()).containsExactly(DiscardReason.UNKNOWN_TASK);
+        assertThat(machine.journal()).noneMatch(told -> told.id().equals("m1"));
+    }
+
+    @Test
+    @DisplayName("the tasks that a task has started are forgotten with it, each on its own partition")
+    void shouldForgetChildren() {
+        // given
+        machine.send(message("boss"));
+        machine.send(reply("boss", List.of(spawn()), 0));
+        String child = machine.called().getLast();
+        machine.journal();
+
+        // when
+        machine.send(forget("f1", "task").taskId("boss").payload(scope("task", "taskId", "boss")));
+
+        // then
+        List<Event> done = machine.journal().stream()
+                .filter(told -> told.type() == KnownEventType.TASKS_FORGOTTEN)
+                .toList();
+        assertThat(done).extracting(told -> told.text("taskId")).containsExactly("boss", child);
+        assertThat(done).extracting(told -> told.payload().get("forgetId")).containsOnly("f1");
+        assertThat(done.getFirst().payload()).containsEntry("children", 1);
+        assertThat(keys()).allMatch(key -> key.equals("gate"));
+    }
+
+    @Test
+    @DisplayName("a namespace is forgotten on every partition, and the request is in the journal once")
+    void shouldForgetANamespace() {
+        // given
+        machine.send(message("m1").namespace("people"));
+        machine.send(message("m2"));
+        machine.journal();
+
+        // when
+        machine.send(forget("f1", "namespace").namespace("people").payload(scope("namespace", null, null)));
+
+        // then
+        assertThat(machine.journal())
+                .filteredOn(told -> told.type() == KnownEventType.FORGET_REQUESTED)
+                .hasSize(1);
+        assertThat(keys()).isNotEmpty().noneMatch(key -> key.contains("people/"));
+    }
+
+    @Test
+    @DisplayName("a request that does not say what it means is put aside")
+    void shouldPutAsideWhatIsUnclear() {
+        machine.send(message("m1").sessionId("ada"));
+        machine.send(forget("f1", "session").sessionId("bob").payload(scope("session", "sessionId", "ada")));
+
+        assertThat(machine.deadLetters()).containsExactly("bad_payload");
+        assertThat(keys()).anyMatch(key -> key.contains("m1"));
+    }
+
+    private static Event.Builder forget(String id, String scope) {
+        return event(id, KnownEventType.FORGET_REQUESTED).source("user").payload(scope(scope, null, null));
+    }
+
+    private static Event.Builder at(long seconds, String id, KnownEventType type) {
+        return Event.root(id, type, TestMachine.START.plusSeconds(seconds)).source("user");
+    }
+
+    private static Map<String, @Nullable Object> scope(String scope, @Nullable String field, @Nullable String id) {
+        Map<String, @Nullable Object> payload = new LinkedHashMap<>();
+        payload.put("scope", scope);
+        if (field != null && id != null) {
+            payload.put(field, id);
+        }
+        return payload;
+    }
+
+    private static Map<String, Object> spawn() {
+        return Map.of(
+                "toolCallId", "p1", "toolName", "spawn_task", "arguments", Map.of("input", "look", "type", "explore"));
+    }
+
+    /** What the model says to the newest call of a task, with what it used. */
+    private Event reply(String taskId, List<Map<String, Object>> calls, long seconds) {
+        OutstandingCall call = machine.model.requested.stream()
+                .filter(one -> one.taskId().equals(taskId))
+                .reduce((first, second) -> second)
+                .orElseThrow();
+        Map<String, @Nullable Object> payload = new LinkedHashMap<>();
+        payload.put("callId", call.callId());
+        payload.put("response", calls.isEmpty() ? "Ada" : null);
+        payload.put("toolCalls", calls);
+        payload.put("model", "test");
+        payload.put("usage", Map.of("inputTokens", 3, "outputTokens", 2));
+        return call.reply(KnownEventType.REASON_DONE, TestMachine.START.plusSeconds(seconds))
+                .payload(payload)
+                .build();
+    }
+
+    private static Event of(List<Event> journal, KnownEventType type) {
+        return journal.stream().filter(told -> told.type() == type).findFirst().orElseThrow();
+    }
+
+    private List<String> keys() {
+        List<String> keys = new ArrayList<>();
+        for (String store : ROWS) {
+            try (KeyValueIterator<String, Object> rows =
+                    machine.driver.<String, Object>getKeyValueStore(store).all()) {
+                rows.forEachRemaining(row -> keys.add(row.key));
+            }
+        }
+        return keys;
+    }
+
+    private List<String> variables() {
+        return machine.output(TestMachine.TOPICS.variables()).readRecordsToList().stream()
+                .map(TestRecord::value)
+                .map(value -> new String(value, StandardCharsets.UTF_8))
+                .toList();
+    }
+}

@@ -1,0 +1,84 @@
+package dev.millrace.gateway.rest;
+
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.ForgetScope;
+import dev.millrace.schemas.KnownEventType;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * How far a request to forget is, as its events tell: the task machine says for each partition that it is done, and what
+ * sub-tasks it has asked for in turn; the memory machine answers each of these.
+ *
+ * @param request FORGET_REQUESTED
+ * @param asked how many TASKS_FORGOTTEN there will be, as far as is known
+ * @param tasksDone how many there are
+ * @param memoryDone how many of these the memory machine has answered
+ * @param removed what is removed so far
+ * @param lastAt when the last of it happened
+ */
+record ForgetProgress(
+        Event request, long asked, long tasksDone, long memoryDone, ForgetShapes.Removed removed, Instant lastAt) {
+
+    /** Of a request of which nothing is known but itself. */
+    static ForgetProgress begun(Event request) {
+        return new ForgetProgress(request, 1, 0, 0, new ForgetShapes.Removed(0, 0, 0, 0), request.timestamp());
+    }
+
+    /** Whether all is done. */
+    boolean completed() {
+        return tasksDone >= asked && memoryDone >= tasksDone;
+    }
+
+    /** What its events tell; empty if there is no request to forget of this id among them. */
+    static Optional<ForgetProgress> of(String forgetId, List<Event> events) {
+        return events.stream()
+                .filter(event -> event.type() == KnownEventType.FORGET_REQUESTED
+                        && event.id().equals(forgetId))
+                .findFirst()
+                .map(request -> {
+                    ForgetProgress progress = begun(request);
+                    for (Event event : events) {
+                        progress = progress.after(event);
+                    }
+                    return progress;
+                });
+    }
+
+    private ForgetProgress after(Event event) {
+        Instant last = event.timestamp().isAfter(lastAt) ? event.timestamp() : lastAt;
+        if (event.type() == KnownEventType.TASKS_FORGOTTEN) {
+            boolean whole = ForgetScope.Kind.NAMESPACE.wireName().equals(event.text("scope"));
+            return new ForgetProgress(
+                    request,
+                    (whole ? number(event, "partitions") : asked) + number(event, "children"),
+                    tasksDone + 1,
+                    memoryDone,
+                    new ForgetShapes.Removed(
+                            removed.tasks() + number(event, "tasks"),
+                            removed.cancelled() + number(event, "cancelled"),
+                            removed.documents(),
+                            removed.reflections()),
+                    last);
+        }
+        if (event.type() == KnownEventType.MEMORY_FORGOTTEN) {
+            return new ForgetProgress(
+                    request,
+                    asked,
+                    tasksDone,
+                    memoryDone + 1,
+                    new ForgetShapes.Removed(
+                            removed.tasks(),
+                            removed.cancelled(),
+                            removed.documents() + number(event, "documents"),
+                            removed.reflections() + number(event, "reflections")),
+                    last);
+        }
+        return this;
+    }
+
+    private static long number(Event event, String field) {
+        return event.payload().get(field) instanceof Number number ? number.longValue() : 0;
+    }
+}

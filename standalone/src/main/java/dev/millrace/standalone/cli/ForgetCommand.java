@@ -1,0 +1,142 @@
+package dev.millrace.standalone.cli;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code millrace forget <what> <name>}: removes tasks and what is remembered, and says what stays where until when. */
+@Command(
+        name = "forget",
+        description = "Forgets a task, a session, the memory of a namespace, or everything of a namespace: cancels what"
+                + " runs, removes it for good, and shows which topics still hold it until when.")
+public final class ForgetCommand implements Callable<Integer> {
+
+    private static final String PATIENCE = "20s";
+    private static final String MEMORY = "memory";
+    private static final Set<String> OF_TASKS = Set.of("task", "session");
+    private static final Set<String> OF_NAMESPACES = Set.of(MEMORY, "namespace");
+
+    @Parameters(index = "0", paramLabel = "WHAT", description = "task, session, memory or namespace.")
+    private String what = "";
+
+    @Parameters(
+            index = "1",
+            paramLabel = "NAME",
+            description = "Id of the task or session; else the name of the namespace.")
+    private String name = "";
+
+    @Option(
+            names = "--namespace",
+            paramLabel = "NAME",
+            description = "The tenant of the task or session (default: default).")
+    private @Nullable String namespace;
+
+    @Option(names = "--reason", paramLabel = "TEXT", description = "Why; it is kept in the journal.")
+    private @Nullable String reason;
+
+    @Option(names = "--yes", description = "Do not ask.")
+    private boolean yes;
+
+    @Mixin
+    private GatewayOptions gateway = new GatewayOptions();
+
+    private final Terminal terminal;
+
+    /** For picocli. */
+    public ForgetCommand(Terminal terminal) {
+        this.terminal = terminal;
+    }
+
+    @Override
+    public Integer call() {
+        if (!OF_TASKS.contains(what) && !OF_NAMESPACES.contains(what)) {
+            throw new CommandException(
+                    ExitCodes.USAGE, "forget: expected task, session, memory or namespace, found " + what);
+        }
+        if (namespace != null && !OF_TASKS.contains(what)) {
+            throw new CommandException(
+                    ExitCodes.USAGE, "--namespace: expected with task or session, found with " + what);
+        }
+        if (!yes && !isConfirmed()) {
+            throw new CommandException(ExitCodes.FAILED, "Nothing was forgotten.");
+        }
+        try (GatewayClient client = gateway.client()) {
+            show(client.post("/v1/forget?wait=" + PATIENCE, body()));
+            return ExitCodes.DONE;
+        }
+    }
+
+    /** Without a person nobody can say yes, so that it has to be said on the command line. */
+    private boolean isConfirmed() {
+        if (terminal.person() == null) {
+            throw new CommandException(
+                    ExitCodes.USAGE, "Forgetting cannot be undone, and there is nobody to ask: say --yes.");
+        }
+        Optional<String> said = terminal.ask("Forget the " + words() + "? This cannot be undone. Type its name: ");
+        return said.filter(name::equals).isPresent();
+    }
+
+    private String words() {
+        if (OF_TASKS.contains(what)) {
+            return what + ' ' + name;
+        }
+        return what.equals(MEMORY)
+                ? "memory of the namespace " + name
+                : "namespace " + name + ", all tasks and all memory of it";
+    }
+
+    private Map<String, Object> body() {
+        Map<String, Object> body = new LinkedHashMap<>();
+        body.put("scope", what);
+        body.put(OF_TASKS.contains(what) ? what + "Id" : "namespace", name);
+        if (namespace != null) {
+            body.put("namespace", namespace);
+        }
+        if (reason != null) {
+            body.put("reason", reason);
+        }
+        return body;
+    }
+
+    private void show(JsonNode report) {
+        JsonNode removed = report.path("removed");
+        String sums = String.format(
+                Locale.ROOT,
+                "%d tasks (%d of them cancelled), %d documents, %d reflections",
+                removed.path("tasks").asLong(),
+                removed.path("cancelled").asLong(),
+                removed.path("documents").asLong(),
+                removed.path("reflections").asLong());
+        if (report.path("completed").asBoolean()) {
+            terminal.err().println("Forgotten: " + sums + ".");
+        } else {
+            terminal.err()
+                    .println("The request " + report.path("forgetId").asText() + " goes on; not done within " + PATIENCE
+                            + ". So far: " + sums + ".");
+        }
+        terminal.err().println("What these topics hold of it stays until then, at the latest:");
+        Table table = new Table("TOPIC", "UNTIL", "WHY");
+        for (JsonNode topic : report.path("remains")) {
+            table.add(
+                    topic.path("topic").asText(),
+                    topic.path("until").isNull() ? "?" : topic.path("until").asText(),
+                    topic.path("why").asText());
+        }
+        table.lines().forEach(terminal.out()::println);
+        terminal.err().println("Elsewhere:");
+        for (JsonNode place : report.path("elsewhere")) {
+            terminal.err()
+                    .println("  " + place.path("place").asText() + ": "
+                            + place.path("why").asText());
+        }
+    }
+}
