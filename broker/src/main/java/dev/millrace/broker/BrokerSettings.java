@@ -89,6 +89,8 @@ final class BrokerSettings {
         // the transaction of a killed producer hides what comes after it from read_committed consumers until it is
         // aborted
         settings.put("transaction.abort.timed.out.transaction.cleanup.interval.ms", 1_000);
+        // a transaction that follows another one at once waits for its markers, which are written within a millisecond
+        settings.put("add.partitions.to.txn.retry.backoff.ms", 1);
         // with one controller there is nothing to gather
         settings.put("controller.quorum.append.linger.ms", 0);
         // no heartbeat records in the metadata log (written and flushed twice a second) while nothing happens

@@ -37,6 +37,10 @@ public final class MachineStreams implements AutoCloseable {
             TopicConfig.MAX_COMPACTION_LAG_MS_CONFIG,
             Long.toString(Topics.COMPACTION_LAG.toMillis()));
 
+    /** The commit interval of {@link Settings}, for the processor. */
+    static final String MACHINE_COMMIT_INTERVAL_MS = "millrace.commit.interval.ms";
+
+    private static final int BATCH_BYTES = 64 * 1024;
     private static final Logger LOGGER = LoggerFactory.getLogger(MachineStreams.class);
     private static final Duration CLOSE_LIMIT = Duration.ofSeconds(10);
     private static final Duration SETTLING_TIME = Duration.ofSeconds(10);
@@ -95,16 +99,25 @@ public final class MachineStreams implements AutoCloseable {
         config.put(StreamsConfig.STATE_DIR_CONFIG, settings.stateDir().toString());
         config.put(StreamsConfig.NUM_STREAM_THREADS_CONFIG, settings.threads());
         config.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.EXACTLY_ONCE_V2);
+        config.put(MACHINE_COMMIT_INTERVAL_MS, settings.commitInterval().toMillis());
+        // for what nobody waits for; see CommitTiming
         config.put(
                 StreamsConfig.COMMIT_INTERVAL_MS_CONFIG,
-                settings.commitInterval().toMillis());
+                settings.commitInterval().toMillis() * CommitTiming.LONGEST_INTERVALS);
+        // what is due is looked for when the poll returns: with the default of 100 ms nothing else would matter
+        config.put(
+                StreamsConfig.POLL_MS_CONFIG,
+                Math.max(1, settings.commitInterval().toMillis() / 2));
         // classic groups do not leave on close, so that a restart waits for the session to time out
         config.put(StreamsConfig.GROUP_PROTOCOL_CONFIG, "streams");
         config.put(StreamsConfig.ENSURE_EXPLICIT_INTERNAL_RESOURCE_NAMING_CONFIG, true);
         // as the broker is set up
         config.put(StreamsConfig.REPLICATION_FACTOR_CONFIG, -1);
-        // the default of Streams is 100 ms, which every step would wait
-        config.put(StreamsConfig.producerPrefix(ProducerConfig.LINGER_MS_CONFIG), 0);
+        // Nobody sees a record before the commit, which does not wait for the linger: so all of a transaction goes in
+        // few
+        // requests, and none goes while the markers of the one before are still being written.
+        config.put(StreamsConfig.producerPrefix(ProducerConfig.LINGER_MS_CONFIG), 100);
+        config.put(StreamsConfig.producerPrefix(ProducerConfig.BATCH_SIZE_CONFIG), BATCH_BYTES);
         config.put(StreamsConfig.producerPrefix(ProducerConfig.MAX_REQUEST_SIZE_CONFIG), MAX_RECORD_BYTES);
         config.put(StreamsConfig.consumerPrefix(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG), "earliest");
         return config;

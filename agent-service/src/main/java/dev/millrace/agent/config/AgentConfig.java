@@ -20,7 +20,10 @@ public interface AgentConfig {
     @WithDefault("1")
     int streamThreads();
 
-    /** How often the machine commits. It is the largest part of the latency of each step; shorter costs throughput. */
+    /**
+     * How long results are gathered before a commit while there is much to do (where commits are slow for up to ten times as
+     * long); while there is little, what somebody waits for is committed at once.
+     */
     @WithDefault("20ms")
     Duration commitInterval();
 

@@ -1,5 +1,6 @@
 package dev.millrace.agent.topology;
 
+import dev.millrace.engine.CommitTiming;
 import dev.millrace.engine.Outgoing;
 import dev.millrace.engine.Sender;
 import dev.millrace.schemas.Event;
@@ -11,6 +12,7 @@ import dev.millrace.schemas.Topics;
 import dev.millrace.schemas.TraceContext;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
+import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
@@ -31,13 +33,27 @@ final class Outbox {
     private static final byte[] SET = {'1'};
     /** All variables are on one, so that they have one order. */
     private static final int VARIABLES_PARTITION = 0;
+    /** What a client waits for, or is to hear at once; the rest of a step is seen with its end. */
+    private static final Set<KnownEventType> WAITED_FOR = EnumSet.of(
+            KnownEventType.TASK_COMPLETED,
+            KnownEventType.TASK_FAILED,
+            KnownEventType.TASK_CANCELLED,
+            KnownEventType.TASK_SUSPENDED,
+            KnownEventType.TASK_NOTIFY);
 
     private final Sender sender;
     private final Topics topics;
     private final ShellMetrics metrics;
     private final boolean tracing;
+    private final CommitTiming commits;
 
-    Outbox(ProcessorContext<byte[], Outgoing> context, Topics topics, ShellMetrics metrics, boolean tracing) {
+    Outbox(
+            ProcessorContext<byte[], Outgoing> context,
+            Topics topics,
+            ShellMetrics metrics,
+            boolean tracing,
+            CommitTiming commits) {
+        this.commits = commits;
         this.sender = new Sender(context, topics);
         this.topics = topics;
         this.metrics = metrics;
@@ -47,11 +63,17 @@ final class Outbox {
     /** Records an event. */
     void journal(Event event, Instant now) {
         sender.send(topics.journal(), event.sessionKey(), event, now, Map.of());
+        if (event.type() instanceof KnownEventType type && WAITED_FOR.contains(type)) {
+            commits.awaited();
+        } else {
+            commits.sent();
+        }
     }
 
     /** Records an event and what became of it, which is not what is usual. */
     void journal(Event event, Instant now, String outcome) {
         sender.send(topics.journal(), event.sessionKey(), event, now, Map.of(OUTCOME, outcome));
+        commits.sent();
     }
 
     /** Records an event on this partition, whatever its own key is: behind everything that was recorded there before. */
@@ -62,11 +84,13 @@ final class Outbox {
                 new Outgoing(encoded.topic(), encoded.value(), Set.of(partition)),
                 now,
                 encoded.headers());
+        commits.sent();
     }
 
     /** Tells the memory machine what the task machine has forgotten. */
     void toMemory(Event forgotten, Instant now) {
         sender.send(topics.reflectionRequests(), forgotten.namespace(), forgotten, now, Map.of());
+        commits.awaited();
     }
 
     /** Tells tool services which variables of conversations they no longer know. */
@@ -83,6 +107,7 @@ final class Outbox {
                 new Outgoing(topics.variables(), Json.write(forgotten), Set.of(VARIABLES_PARTITION)),
                 now,
                 new RecordHeaders());
+        commits.awaited();
     }
 
     /** Asks a worker. */
@@ -90,11 +115,13 @@ final class Outbox {
         boolean toolCall = request.event().type() == KnownEventType.TOOL_CALL_REQUESTED;
         Event event = tracing && toolCall ? TraceContext.underItsCall(request.event()) : request.event();
         sender.send(topics.requests(request.toolset()), request.key(), event, now, Map.of());
+        commits.awaited();
     }
 
     /** Tells another task. */
     void lane(Event event, Instant now) {
         sender.send(topics.lane(event.lane()), event.sessionKey(), event, now, Map.of());
+        commits.awaited();
     }
 
     /**
@@ -106,6 +133,7 @@ final class Outbox {
     void reroute(Record<byte[], LaneDates.Dated> incoming, Event event) {
         sender.reroute(event, event.sessionKey(), incoming.value().timestampMs());
         metrics.rerouted();
+        commits.awaited();
     }
 
     /** Sends what has come to these partitions as it is, with the header that says that this has been done. */
@@ -116,6 +144,7 @@ final class Outbox {
                 new Outgoing(sender.origin().topic(), incoming.value().value(), partitions),
                 Instant.ofEpochMilli(incoming.value().timestampMs()),
                 incoming.headers());
+        commits.awaited();
     }
 
     /** Puts a record aside that cannot be taken. */
@@ -123,5 +152,6 @@ final class Outbox {
         LaneDates.Dated dated = incoming.value();
         sender.deadLetter(incoming, dated.value(), dated.timestampMs(), reason, detail);
         metrics.deadLettered(reason);
+        commits.sent();
     }
 }

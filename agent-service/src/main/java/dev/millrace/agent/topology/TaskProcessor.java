@@ -4,6 +4,7 @@ import dev.millrace.agent.AgentPin;
 import dev.millrace.agent.core.DiscardReason;
 import dev.millrace.agent.core.TaskEvent;
 import dev.millrace.agent.core.TranscriptEntry;
+import dev.millrace.engine.CommitTiming;
 import dev.millrace.engine.Outgoing;
 import dev.millrace.engine.OutstandingCalls;
 import dev.millrace.engine.RejectedRecordException;
@@ -45,6 +46,7 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
     private final TaskTopology.Parts parts;
     private final TaskShellSettings settings;
     private ProcessorContext<byte[], Outgoing> context;
+    private CommitTiming commits;
     private Outbox outbox;
     private SeenEvents seen;
     private EarlyCancels cancels;
@@ -66,7 +68,8 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
         context = processorContext;
         KeyValueStore<String, StoredTask> tasks = context.getStateStore(Stores.TASKS);
         KeyValueStore<String, TranscriptEntry> transcripts = context.getStateStore(Stores.TRANSCRIPTS);
-        outbox = new Outbox(context, settings.topics(), parts.metrics(), parts.tracing());
+        commits = CommitTiming.of(context);
+        outbox = new Outbox(context, settings.topics(), parts.metrics(), parts.tracing(), commits);
         seen = new SeenEvents(context.getStateStore(Stores.SEEN), settings.seenRetention());
         cancels = new EarlyCancels(context.getStateStore(Stores.CANCELS));
         admission = new Admission(context.getStateStore(Stores.ADMISSION), settings.admission());
@@ -118,6 +121,7 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
             return;
         }
         Instant now = Instant.ofEpochMilli(context.currentSystemTimeMs());
+        commits.taken(now.toEpochMilli(), incoming.value().timestampMs());
         try {
             Event event = EventCodec.fromRecord(
                     incoming.headers(),

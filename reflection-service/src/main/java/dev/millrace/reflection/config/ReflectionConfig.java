@@ -18,7 +18,7 @@ public interface ReflectionConfig {
     @WithDefault("1")
     int streamThreads();
 
-    /** How often the machine commits; a memory tool takes at least that long. */
+    /** As {@code millrace.agent.commit-interval}. */
     @WithDefault("20ms")
     Duration commitInterval();
 

@@ -1,5 +1,6 @@
 package dev.millrace.reflection.topology;
 
+import dev.millrace.engine.CommitTiming;
 import dev.millrace.engine.ModelCalls;
 import dev.millrace.engine.Outgoing;
 import dev.millrace.engine.OutstandingCalls;
@@ -38,6 +39,7 @@ final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoin
     private final ReflectionMetrics metrics;
     private ProcessorContext<byte[], Outgoing> context;
     private Sender sender;
+    private CommitTiming commits;
     private KeyValueStore<String, DocumentRow> documents;
     private OutstandingCalls<ReflectionCall> calls;
     private Reflections reflections;
@@ -55,6 +57,7 @@ final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoin
     public void init(ProcessorContext<byte[], Outgoing> processorContext) {
         context = processorContext;
         sender = new Sender(context, settings.topics());
+        commits = CommitTiming.of(context);
         documents = context.getStateStore(Stores.DOCUMENTS);
         calls = new OutstandingCalls<>(
                 context.getStateStore(Stores.CALLS),
@@ -80,6 +83,7 @@ final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoin
         if (calls.passFence(incoming.headers(), incoming.value())) {
             return;
         }
+        commits.taken(context.currentSystemTimeMs(), incoming.timestamp());
         try {
             Event event = EventCodec.fromRecord(
                     incoming.headers(), incoming.value(), Instant.ofEpochMilli(incoming.timestamp()));
@@ -97,6 +101,7 @@ final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoin
         } catch (RejectedRecordException e) {
             sender.deadLetter(incoming, incoming.value(), incoming.timestamp(), e.reason(), e.getMessage());
         }
+        commits.awaited(); // whatever comes here, a tool call, an editor or a reflection goes on with what it led to
     }
 
     private void take(Event event) throws MalformedEventException, RejectedRecordException {

@@ -1,0 +1,140 @@
+package dev.millrace.engine;
+
+import java.time.Duration;
+import java.util.function.DoubleSupplier;
+import org.apache.kafka.common.Metric;
+import org.apache.kafka.streams.processor.PunctuationType;
+import org.apache.kafka.streams.processor.api.ProcessorContext;
+
+/**
+ * Decides when a machine commits. A commit costs about the same for one record as for a thousand, and nobody sees anything
+ * before it. So while there is little to do, there is a commit as soon as somebody waits for what was sent; while there is
+ * much, results are gathered for the commit interval, and where commits are slow for longer, so that most of the time goes
+ * into work. For one stream thread.
+ */
+public final class CommitTiming {
+
+    /** However slow commits are, results are gathered for at most so many commit intervals. */
+    static final int LONGEST_INTERVALS = 10;
+
+    /** Outside of {@link MachineStreams}, in a test. */
+    private static final Duration OTHERWISE = Duration.ofMillis(20);
+
+    /** So many records in one interval are little. */
+    private static final int FEW = 8;
+    /** While there is little to do, at least half of the time is left for everything else. */
+    private static final int TIMES_ITS_COST_IF_LITTLE = 2;
+    /** While there is much to do, three quarters. */
+    private static final int TIMES_ITS_COST_IF_MUCH = 4;
+
+    private final Runnable commit;
+    private final DoubleSupplier costMs;
+    private final long intervalMs;
+    private long windowStartMs;
+    private int taken;
+    private int takenBefore;
+    private boolean waited;
+    private boolean sent;
+    private boolean awaited;
+    private long nowMs;
+    private long askedMs;
+
+    /** For a processor that {@link MachineStreams} runs, with the commit interval of its settings; call it from {@code init}. */
+    public static CommitTiming of(ProcessorContext<?, ?> context) {
+        Duration interval = context.appConfigs().get(MachineStreams.MACHINE_COMMIT_INTERVAL_MS) instanceof Long millis
+                ? Duration.ofMillis(millis)
+                : OTHERWISE;
+        CommitTiming commits = new CommitTiming(context::commit, costOf(context), interval);
+        context.schedule(
+                Duration.ofMillis(Math.max(1, interval.toMillis() / 2)),
+                PunctuationType.WALL_CLOCK_TIME,
+                commits::timePassed);
+        return commits;
+    }
+
+    /** With a commit that takes so long. */
+    CommitTiming(Runnable commit, DoubleSupplier costMs, Duration interval) {
+        this.commit = commit;
+        this.costMs = costMs;
+        this.intervalMs = Math.max(1, interval.toMillis());
+    }
+
+    /**
+     * A record is being taken.
+     *
+     * @param now Unix milliseconds
+     * @param dated its date, in Unix milliseconds: if it has waited, others have as well, however few have been taken
+     */
+    public void taken(long now, long dated) {
+        moveOn(now);
+        taken++;
+        waited = now - dated >= intervalMs;
+        commitIfDue();
+    }
+
+    /** Something was sent with the record that is being taken, and somebody waits for it, who sees nothing before the commit. */
+    public void awaited() {
+        sent = true;
+        awaited = true;
+        commitIfDue();
+    }
+
+    /** Something was sent with the record that is being taken, which somebody may watch. */
+    public void sent() {
+        sent = true;
+    }
+
+    /** Nothing is being taken. */
+    void timePassed(long now) {
+        moveOn(now);
+        commitIfDue();
+    }
+
+    private void moveOn(long now) {
+        long elapsed = now - windowStartMs;
+        if (elapsed >= intervalMs || elapsed < 0) {
+            takenBefore = elapsed < 2 * intervalMs && elapsed >= 0 ? taken : 0;
+            taken = 0;
+            windowStartMs = now;
+        }
+        nowMs = now;
+    }
+
+    private void commitIfDue() {
+        long elapsed = nowMs - askedMs;
+        if (sent && (elapsed < 0 || elapsed >= gapMs())) {
+            sent = false;
+            awaited = false;
+            askedMs = nowMs;
+            commit.run();
+        }
+    }
+
+    /** How long after one commit the next may be. */
+    private double gapMs() {
+        double cost = costMs.getAsDouble();
+        boolean little = !waited && Math.max(taken, takenBefore) <= FEW;
+        if (little && !awaited) {
+            return intervalMs;
+        }
+        return little
+                ? Math.min((double) intervalMs, TIMES_ITS_COST_IF_LITTLE * cost)
+                : Math.clamp(
+                        TIMES_ITS_COST_IF_MUCH * cost, (double) intervalMs, (double) LONGEST_INTERVALS * intervalMs);
+    }
+
+    /** How long commits of this thread took lately, as Kafka Streams measures it; 0 if there were none. */
+    private static DoubleSupplier costOf(ProcessorContext<?, ?> context) {
+        String thread = Thread.currentThread().getName();
+        return context.metrics().metrics().entrySet().stream()
+                .filter(metric -> metric.getKey().name().equals("commit-latency-avg")
+                        && thread.equals(metric.getKey().tags().get("thread-id")))
+                .findFirst()
+                .map(metric -> (DoubleSupplier) () -> number(metric.getValue()))
+                .orElse(() -> 0.0);
+    }
+
+    private static double number(Metric metric) {
+        return metric.metricValue() instanceof Double value && !value.isNaN() ? value : 0;
+    }
+}
