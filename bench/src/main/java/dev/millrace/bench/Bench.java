@@ -44,7 +44,8 @@ public final class Bench {
                 new BacklogWorkload(),
                 new StreamsWorkload(),
                 new RecoveryWorkload(),
-                new CrashWorkload()));
+                new CrashWorkload(),
+                new MicroWorkload()));
         return workloads;
     }
 

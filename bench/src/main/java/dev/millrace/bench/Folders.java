@@ -9,11 +9,12 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /** Clears away what a run has written: some gigabytes, in a temporary folder that nobody else clears. */
-final class Folders {
+public final class Folders {
 
     private Folders() {}
 
-    static void delete(Path folder) {
+    /** Deletes a folder and all that is in it. */
+    public static void delete(Path folder) {
         try (Stream<Path> walk = Files.walk(folder)) {
             List<Path> deepestFirst = walk.sorted(Comparator.reverseOrder()).toList();
             for (Path path : deepestFirst) {

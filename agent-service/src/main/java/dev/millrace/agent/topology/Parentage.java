@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param background whether that task goes on meanwhile
  * @param reported what the child had used when it last answered
  */
-record Parentage(String taskId, @Nullable String sessionId, String callId, boolean background, Usage reported) {
+public record Parentage(String taskId, @Nullable String sessionId, String callId, boolean background, Usage reported) {
 
     /** In the payload of the event that starts a child, or lets it go on. */
     static final String FIELD = "parent";

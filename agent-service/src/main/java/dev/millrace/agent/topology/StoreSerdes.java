@@ -4,6 +4,7 @@ import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonSubTypes;
 import com.fasterxml.jackson.annotation.JsonTypeInfo;
+import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.json.JsonMapper;
@@ -20,25 +21,15 @@ import org.apache.kafka.common.serialization.Serde;
  * How the stores keep their values: JSON, with the kind of a state in {@code state}, of a step in {@code step}, and so on.
  * What a released version wrote must stay readable: fields may be added, never renamed ({@code src/test/resources/states}).
  */
-final class StoreSerdes {
+public final class StoreSerdes {
 
-    private static final ObjectMapper MAPPER = JsonMapper.builder()
-            .addMixIn(TaskState.class, StateKinds.class)
-            .addMixIn(Plan.Step.class, StepKinds.class)
-            .addMixIn(Plan.Standing.class, StandingKinds.class)
-            .addMixIn(TranscriptEntry.class, EntryKinds.class)
-            .addMixIn(TranscriptEntry.UserText.class, UserTextFields.class)
-            .addMixIn(ToolCall.Route.class, RouteKinds.class)
-            .addMixIn(AdmissionRow.class, AdmissionKinds.class)
-            .addModule(JsonSerdes.events())
-            .defaultPropertyInclusion(
-                    JsonInclude.Value.construct(JsonInclude.Include.NON_NULL, JsonInclude.Include.ALWAYS))
-            .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
-            .enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
-            .build();
+    private static final ObjectMapper MAPPER = mapper(new JsonFactory());
 
-    static final Serde<StoredTask> TASK = serde(StoredTask.class);
-    static final Serde<TranscriptEntry> TRANSCRIPT_ENTRY = serde(TranscriptEntry.class);
+    /** Rows of tasks. */
+    public static final Serde<StoredTask> TASK = serde(StoredTask.class);
+    /** Entries of transcripts. */
+    public static final Serde<TranscriptEntry> TRANSCRIPT_ENTRY = serde(TranscriptEntry.class);
+
     static final Serde<OutstandingCall> OUTSTANDING_CALL = serde(OutstandingCall.class);
     static final Serde<AdmissionRow> ADMISSION_ROW = serde(AdmissionRow.class);
     static final Serde<Sessions.Row> SESSION = serde(Sessions.Row.class);
@@ -46,6 +37,24 @@ final class StoreSerdes {
     static final Serde<Event> EVENT = serde(Event.class);
 
     private StoreSerdes() {}
+
+    /** What the stores are written and read with, for JSON or for another format of Jackson's that has the same structure. */
+    public static ObjectMapper mapper(JsonFactory format) {
+        return JsonMapper.builder(format)
+                .addMixIn(TaskState.class, StateKinds.class)
+                .addMixIn(Plan.Step.class, StepKinds.class)
+                .addMixIn(Plan.Standing.class, StandingKinds.class)
+                .addMixIn(TranscriptEntry.class, EntryKinds.class)
+                .addMixIn(TranscriptEntry.UserText.class, UserTextFields.class)
+                .addMixIn(ToolCall.Route.class, RouteKinds.class)
+                .addMixIn(AdmissionRow.class, AdmissionKinds.class)
+                .addModule(JsonSerdes.events())
+                .defaultPropertyInclusion(
+                        JsonInclude.Value.construct(JsonInclude.Include.NON_NULL, JsonInclude.Include.ALWAYS))
+                .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
+                .enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
+                .build();
+    }
 
     private static <T> Serde<T> serde(Class<T> type) {
         return JsonSerdes.of(MAPPER, type);

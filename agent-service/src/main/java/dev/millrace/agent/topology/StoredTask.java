@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * @param state what the machine decided
  * @param lineage when it began, and what it has begun
  */
-record StoredTask(
+public record StoredTask(
         String namespace,
         String taskId,
         @Nullable String sessionId,

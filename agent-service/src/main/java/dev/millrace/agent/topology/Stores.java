@@ -47,7 +47,8 @@ public final class Stores {
         return keyValue(TASKS, StoreSerdes.TASK).withCachingEnabled();
     }
 
-    static StoreBuilder<KeyValueStore<String, TranscriptEntry>> transcripts() {
+    /** The store of transcripts, entries by {@link #transcriptKey}. */
+    public static StoreBuilder<KeyValueStore<String, TranscriptEntry>> transcripts() {
         return keyValue(TRANSCRIPTS, StoreSerdes.TRANSCRIPT_ENTRY).withCachingDisabled();
     }
 

@@ -25,7 +25,11 @@ public final class StreamsTranscripts implements Transcripts {
         return transcripts.read(partition, store -> shown(store, call));
     }
 
-    private static Optional<List<TranscriptEntry>> shown(
+    /**
+     * What a model is shown in this call, out of the store of its task's partition; empty = the store does not have all of it
+     * yet.
+     */
+    public static Optional<List<TranscriptEntry>> shown(
             ReadOnlyKeyValueStore<String, TranscriptEntry> store, OutstandingCall call) {
         OutstandingCall.Shown shown = call.shown();
         List<TranscriptEntry> entries = new ArrayList<>();
