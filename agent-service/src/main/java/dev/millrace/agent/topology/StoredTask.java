@@ -49,12 +49,12 @@ public record StoredTask(
      * @param createdAtMs when it was asked for, in Unix milliseconds, as who asked said; 0 = not known
      * @param children ids of all tasks that it has ever started
      */
-    record Lineage(long createdAtMs, List<String> children) {
+    public record Lineage(long createdAtMs, List<String> children) {
 
         /** Of a row that was stored before there was one. */
         static final Lineage UNKNOWN = new Lineage(0, List.of());
 
-        Lineage {
+        public Lineage {
             children = List.copyOf(children);
         }
 
@@ -66,7 +66,7 @@ public record StoredTask(
     }
 
     // what was stored before there was a lineage has none
-    StoredTask(
+    public StoredTask(
             String namespace,
             String taskId,
             @Nullable String sessionId,

@@ -143,7 +143,8 @@ record UsualTask(List<Move> moves) {
                 NOW_MS + RUN.timeoutMs() + MachineLimits.DEFAULT.toolCallGraceMs(),
                 NOW_MS,
                 new AgentPin("general@1", null, Map.of()),
-                first(TaskEvent.ToolReturned.class).before());
+                first(TaskEvent.ToolReturned.class).before(),
+                new StoredTask.Lineage(NOW_MS, List.of()));
     }
 
     /** The transcript's entry of one tool call's result. */
