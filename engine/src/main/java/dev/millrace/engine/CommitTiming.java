@@ -1,8 +1,6 @@
 package dev.millrace.engine;
 
 import java.time.Duration;
-import java.util.function.DoubleSupplier;
-import org.apache.kafka.common.Metric;
 import org.apache.kafka.streams.processor.PunctuationType;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
 
@@ -22,13 +20,10 @@ public final class CommitTiming {
 
     /** So many records in one interval are little. */
     private static final int FEW = 8;
-    /** While there is little to do, at least half of the time is left for everything else. */
-    private static final int TIMES_ITS_COST_IF_LITTLE = 2;
-    /** While there is much to do, three quarters. */
-    private static final int TIMES_ITS_COST_IF_MUCH = 4;
+    /** While there is much to do, three quarters of the time go into work. */
+    private static final int TIMES_ITS_COST = 4;
 
     private final Runnable commit;
-    private final DoubleSupplier costMs;
     private final long intervalMs;
     private long windowStartMs;
     private int taken;
@@ -38,13 +33,17 @@ public final class CommitTiming {
     private boolean awaited;
     private long nowMs;
     private long askedMs;
+    /** The longest time since the last question in which this thread was elsewhere: in the commit, if there was no pause. */
+    private long longestAwayMs;
+
+    private long costMs;
 
     /** For a processor that {@link MachineStreams} runs, with the commit interval of its settings; call it from {@code init}. */
     public static CommitTiming of(ProcessorContext<?, ?> context) {
         Duration interval = context.appConfigs().get(MachineStreams.MACHINE_COMMIT_INTERVAL_MS) instanceof Long millis
                 ? Duration.ofMillis(millis)
                 : OTHERWISE;
-        CommitTiming commits = new CommitTiming(context::commit, costOf(context), interval);
+        CommitTiming commits = new CommitTiming(context::commit, interval);
         context.schedule(
                 Duration.ofMillis(Math.max(1, interval.toMillis() / 2)),
                 PunctuationType.WALL_CLOCK_TIME,
@@ -52,10 +51,9 @@ public final class CommitTiming {
         return commits;
     }
 
-    /** With a commit that takes so long. */
-    CommitTiming(Runnable commit, DoubleSupplier costMs, Duration interval) {
+    /** That asks for commits in this way. */
+    CommitTiming(Runnable commit, Duration interval) {
         this.commit = commit;
-        this.costMs = costMs;
         this.intervalMs = Math.max(1, interval.toMillis());
     }
 
@@ -97,12 +95,16 @@ public final class CommitTiming {
             taken = 0;
             windowStartMs = now;
         }
+        longestAwayMs = Math.max(longestAwayMs, now - nowMs);
         nowMs = now;
     }
 
     private void commitIfDue() {
         long elapsed = nowMs - askedMs;
         if (sent && (elapsed < 0 || elapsed >= gapMs())) {
+            // a pause counts as a long commit; the next ones put that right
+            costMs = Math.min(longestAwayMs, costMs + Math.max(1, costMs / 2));
+            longestAwayMs = 0;
             sent = false;
             awaited = false;
             askedMs = nowMs;
@@ -111,30 +113,11 @@ public final class CommitTiming {
     }
 
     /** How long after one commit the next may be. */
-    private double gapMs() {
-        double cost = costMs.getAsDouble();
+    private long gapMs() {
         boolean little = !waited && Math.max(taken, takenBefore) <= FEW;
-        if (little && !awaited) {
-            return intervalMs;
+        if (little) {
+            return awaited ? 0 : intervalMs;
         }
-        return little
-                ? Math.min((double) intervalMs, TIMES_ITS_COST_IF_LITTLE * cost)
-                : Math.clamp(
-                        TIMES_ITS_COST_IF_MUCH * cost, (double) intervalMs, (double) LONGEST_INTERVALS * intervalMs);
-    }
-
-    /** How long commits of this thread took lately, as Kafka Streams measures it; 0 if there were none. */
-    private static DoubleSupplier costOf(ProcessorContext<?, ?> context) {
-        String thread = Thread.currentThread().getName();
-        return context.metrics().metrics().entrySet().stream()
-                .filter(metric -> metric.getKey().name().equals("commit-latency-avg")
-                        && thread.equals(metric.getKey().tags().get("thread-id")))
-                .findFirst()
-                .map(metric -> (DoubleSupplier) () -> number(metric.getValue()))
-                .orElse(() -> 0.0);
-    }
-
-    private static double number(Metric metric) {
-        return metric.metricValue() instanceof Double value && !value.isNaN() ? value : 0;
+        return Math.clamp(TIMES_ITS_COST * costMs, intervalMs, LONGEST_INTERVALS * intervalMs);
     }
 }

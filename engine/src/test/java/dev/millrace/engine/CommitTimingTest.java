@@ -11,9 +11,9 @@ class CommitTimingTest {
 
     private final List<Long> commits = new ArrayList<>();
     private long nowMs;
-    private double costMs;
-    private long dated;
-    private final CommitTiming policy = new CommitTiming(() -> commits.add(nowMs), () -> costMs, Duration.ofMillis(20));
+    private long commitTakesMs;
+    private long waitedMs;
+    private final CommitTiming policy = new CommitTiming(this::commit, Duration.ofMillis(20));
 
     @Test
     void shouldCommitAtOnceWhileThereIsLittleToDo() {
@@ -47,9 +47,7 @@ class CommitTimingTest {
 
     @Test
     void shouldGatherWhileThereIsMuchToDo() {
-        for (int i = 0; i < 1000; i++) {
-            take(1000 + i, true); // twenty in twenty milliseconds
-        }
+        takeUntil(2000, 1);
 
         // then: the first few at once, before anybody could know
         assertThat(commits.subList(8, commits.size()))
@@ -59,70 +57,66 @@ class CommitTimingTest {
 
     @Test
     void shouldGatherLongerWhereCommitsAreSlow() {
-        costMs = 15;
-        for (int i = 0; i < 1000; i++) {
-            take(1000 + i, true);
-        }
+        commitTakesMs = 15;
+        waitedMs = 50;
+        takeUntil(3000, 1);
 
-        assertThat(commits).startsWith(1000L, 1060L, 1120L);
-    }
-
-    @Test
-    void shouldNotGatherForEver() {
-        costMs = 500;
-        for (int i = 0; i < 1000; i++) {
-            take(1000 + i, true);
-        }
-
-        assertThat(commits).startsWith(1000L, 1200L, 1400L);
-    }
-
-    @Test
-    void shouldCommitWhatWasGatheredWhenNothingMoreComes() {
-        costMs = 15;
-        for (int i = 0; i < 30; i++) {
-            take(1000 + i, true);
-        }
-        commits.clear();
-
-        pass(1040);
-        pass(1050);
-        pass(1080);
-        pass(1200);
-
-        assertThat(commits).containsExactly(1080L);
-    }
-
-    @Test
-    void shouldLeaveHalfOfTheTimeToEverythingElse() {
-        costMs = 6;
-        for (int i = 0; i < 100; i++) {
-            take(1000 + i * 5L, true);
-        }
-
-        assertThat(commits).startsWith(1000L, 1015L, 1030L);
+        // then: a quarter of the time for commits
+        assertThat(apart(commits.subList(commits.size() / 2, commits.size())))
+                .allSatisfy(gap -> assertThat(gap).isBetween(56L, 66L));
     }
 
     @Test
     void shouldGatherWhereFewAreTakenBecauseCommitsTakeAllTheTime() {
-        costMs = 30;
-        dated = 900;
-        for (int i = 0; i < 100; i++) {
-            take(1000 + i * 10L, true);
-        }
+        commitTakesMs = 30;
+        waitedMs = 500;
+        takeUntil(4000, 10);
 
-        assertThat(commits).startsWith(1000L, 1120L, 1240L);
+        assertThat(apart(commits.subList(commits.size() / 2, commits.size())))
+                .allSatisfy(gap -> assertThat(gap).isBetween(110L, 170L));
+    }
+
+    @Test
+    void shouldNotGatherForEver() {
+        commitTakesMs = 500;
+        waitedMs = 500;
+        takeUntil(30_000, 10);
+
+        assertThat(apart(commits.subList(commits.size() / 2, commits.size())))
+                .allSatisfy(gap -> assertThat(gap).isBetween(500L, 520L));
+    }
+
+    @Test
+    void shouldCommitWhatWasGatheredWhenNothingMoreComes() {
+        takeUntil(1035, 1);
+        commits.clear();
+
+        pass(1040);
+        pass(1050);
+        pass(1060);
+        pass(1200);
+
+        assertThat(commits).containsExactly(1050L);
     }
 
     @Test
     void shouldCommitAtOnceAgainAfterAPause() {
-        for (int i = 0; i < 100; i++) {
-            take(1000 + i, true);
-        }
+        takeUntil(1100, 1);
 
         take(1200, true);
 
         assertThat(commits).endsWith(1200L);
+    }
+
+    @Test
+    void shouldNotTakeAPauseForASlowCommit() {
+        takeUntil(1100, 1);
+        take(60_000, true);
+        commits.clear();
+
+        takeUntil(60_200, 1);
+
+        assertThat(apart(commits)).allSatisfy(gap -> assertThat(gap).isLessThanOrEqualTo(24));
     }
 
     @Test
@@ -133,9 +127,31 @@ class CommitTimingTest {
         assertThat(commits).containsExactly(100_000L, 1000L);
     }
 
+    private void commit() {
+        commits.add(nowMs);
+    }
+
+    /** A record every so many milliseconds, and after each commit the time that it takes. */
+    private void takeUntil(long end, long everyMs) {
+        long now = Math.max(1000, nowMs);
+        while (now < end) {
+            int before = commits.size();
+            take(now, true);
+            now += everyMs + (commits.size() > before ? commitTakesMs : 0);
+        }
+    }
+
+    private static List<Long> apart(List<Long> times) {
+        List<Long> gaps = new ArrayList<>();
+        for (int i = 1; i < times.size(); i++) {
+            gaps.add(times.get(i) - times.get(i - 1));
+        }
+        return gaps;
+    }
+
     private void take(long now, boolean awaited) {
         nowMs = now;
-        policy.taken(now, dated == 0 ? now - 1 : dated);
+        policy.taken(now, now - Math.max(1, waitedMs));
         if (awaited) {
             policy.awaited();
         }
