@@ -16,10 +16,21 @@ final class Failures {
             if (cause instanceof RetriableException
                     || cause instanceof TaskMigratedException
                     || cause instanceof TaskCorruptedException
-                    || cause instanceof MissingSourceTopicException) {
+                    || cause instanceof MissingSourceTopicException
+                    || isLateForItsPartition(cause)) {
                 return true;
             }
         }
         return false;
+    }
+
+    /**
+     * Whether a thread did something about a partition that it had just lost. The consumer says so by an {@code
+     * IllegalStateException} with no type of its own, and Streams (4.2) does not see to it when a stopped process goes on.
+     */
+    private static boolean isLateForItsPartition(Throwable cause) {
+        return cause instanceof IllegalStateException
+                && cause.getMessage() != null
+                && cause.getMessage().startsWith("No current assignment for partition");
     }
 }
