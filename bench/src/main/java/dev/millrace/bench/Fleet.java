@@ -48,6 +48,8 @@ final class Fleet implements AutoCloseable {
     static final Option DURABILITY =
             new Option("durability", "both", "cache (Kafka's default), fsync (after every append), or both");
 
+    static final Option JVM = new Option("jvm", "", "further JVM arguments, with spaces between");
+
     private static final String PARTITIONS = "2";
     /** So many tasks as a workload has in flight may work, so that it is not the limits that are measured. */
     private static final Map<String, String> NO_LIMITS = Map.of(

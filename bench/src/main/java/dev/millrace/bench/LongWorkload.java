@@ -49,7 +49,7 @@ final class LongWorkload implements Workload {
 
     @Override
     public List<Option> options() {
-        return List.of(STEPS, BYTES, Fleet.MODE, Fleet.DURABILITY);
+        return List.of(STEPS, BYTES, Fleet.MODE, Fleet.DURABILITY, Fleet.JVM);
     }
 
     @Override
@@ -70,7 +70,7 @@ final class LongWorkload implements Workload {
         Path workspace = folder.resolve("workspace");
         Path script = Files.writeString(folder.resolve("script.yaml"), script(steps));
         fill(workspace, steps, bytes);
-        try (Fleet fleet = Fleet.start(mode, durability, folder, script, List.of());
+        try (Fleet fleet = Fleet.start(mode, durability, folder, script, options.words(Fleet.JVM));
                 Admin admin = Admin.create(fleet.kafka())) {
             LaneDriver.Tasks tasks = new LaneDriver.Tasks(fleet.topics(), "read them all");
             runTasks(fleet, tasks, WARM_UP_TASKS);
@@ -83,6 +83,9 @@ final class LongWorkload implements Workload {
             Map<String, @Nullable Object> row = new LinkedHashMap<>();
             row.put("mode", mode.wireName());
             row.put("durability", durability.wireName());
+            if (!options.words(Fleet.JVM).isEmpty()) {
+                row.put("jvm", options.words(Fleet.JVM));
+            }
             row.put("steps", steps);
             row.put("bytesPerResult", bytes);
             Map<String, Long> byTopic = new TreeMap<>();

@@ -35,7 +35,6 @@ final class TaskWorkload implements Workload {
             """;
 
     private static final Option INGRESS = new Option("ingress", "", "http or lanes in place of a row's own");
-    private static final Option JVM = new Option("jvm", "", "further JVM arguments, with spaces between");
 
     /** What is measured, in this order. */
     private static final List<Row> ROWS = List.of(
@@ -83,7 +82,7 @@ final class TaskWorkload implements Workload {
 
     @Override
     public List<Option> options() {
-        return List.of(Measurement.SECONDS, Measurement.WARM_UP, Fleet.MODE, Fleet.DURABILITY, INGRESS, JVM);
+        return List.of(Measurement.SECONDS, Measurement.WARM_UP, Fleet.MODE, Fleet.DURABILITY, INGRESS, Fleet.JVM);
     }
 
     @Override
@@ -99,7 +98,7 @@ final class TaskWorkload implements Workload {
             throws IOException, InterruptedException, ExecutionException {
         Path folder = Files.createTempDirectory("millrace-bench-");
         Path script = Files.writeString(folder.resolve("script.yaml"), SCRIPT);
-        List<String> jvm = options.words(JVM);
+        List<String> jvm = options.words(Fleet.JVM);
         report.progress(name + ": starting, " + mode.wireName() + ", " + durability.wireName());
         long begun = System.nanoTime();
         try (Fleet fleet = Fleet.start(mode, durability, folder, script, jvm);
@@ -115,6 +114,9 @@ final class TaskWorkload implements Workload {
                 result.put("workload", row.name());
                 result.put("mode", mode.wireName());
                 result.put("durability", durability.wireName());
+                if (!jvm.isEmpty()) {
+                    result.put("jvm", jvm);
+                }
                 try (Driver driver = driver(fleet, row, options.text(INGRESS))) {
                     load(driver, row.inFlight(), Math.max(2, options.number(Measurement.WARM_UP) / 5));
                     result.putAll(new Measurement(fleet::footprint, admin)
