@@ -55,7 +55,9 @@ final class Fleet implements AutoCloseable {
     private static final Map<String, String> NO_LIMITS = Map.of(
             "MILLRACE_AGENT_ADMISSION_MAX_ACTIVE_TASKS", "1000",
             "MILLRACE_LLM_MAX_CONCURRENT_CALLS", "1000",
-            "MILLRACE_AGENT_TASK_MAX_ITERATIONS", "1000");
+            "MILLRACE_AGENT_TASK_MAX_ITERATIONS", "1000",
+            "MILLRACE_AGENT_TASK_MAX_TOKENS", "1000000000",
+            "MILLRACE_AGENT_COMPACTION_THRESHOLD", "1");
 
     private final Map<String, ServiceProcess> processes = new LinkedHashMap<>();
     private final int brokerPort = FreePort.find();

@@ -117,6 +117,8 @@ public final class FloorLoop {
     private static void streams(Map<String, Object> kafka, Kind kind, Path folder) {
         Map<String, Object> config = MachineStreams.config(
                 kafka, new MachineStreams.Settings("floor", "floor", folder, 1, Duration.ofMillis(20)));
+        // nobody asks for commits here, as the task machine does
+        config.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, 20);
         if (kind == Kind.STREAMS) {
             config.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.AT_LEAST_ONCE);
             config.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, 1000);

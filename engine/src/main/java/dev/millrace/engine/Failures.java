@@ -1,5 +1,6 @@
 package dev.millrace.engine;
 
+import org.apache.kafka.common.errors.InvalidTxnStateException;
 import org.apache.kafka.common.errors.RetriableException;
 import org.apache.kafka.streams.errors.MissingSourceTopicException;
 import org.apache.kafka.streams.errors.TaskCorruptedException;
@@ -17,7 +18,8 @@ final class Failures {
                     || cause instanceof TaskMigratedException
                     || cause instanceof TaskCorruptedException
                     || cause instanceof MissingSourceTopicException
-                    || isLateForItsPartition(cause)) {
+                    || cause instanceof InvalidTxnStateException // a new thread has a new producer
+                    || isLateForItsPartitions(cause)) {
                 return true;
             }
         }
@@ -25,12 +27,14 @@ final class Failures {
     }
 
     /**
-     * Whether a thread did something about a partition that it had just lost. The consumer says so by an {@code
-     * IllegalStateException} with no type of its own, and Streams (4.2) does not see to it when a stopped process goes on.
+     * Whether a thread did something about partitions that it had just lost. The consumer says so by an {@code
+     * IllegalStateException} with no type of its own, and Streams (4.2) does not see to it when a stopped process goes on, or
+     * a network comes back.
      */
-    private static boolean isLateForItsPartition(Throwable cause) {
-        return cause instanceof IllegalStateException
-                && cause.getMessage() != null
-                && cause.getMessage().startsWith("No current assignment for partition");
+    private static boolean isLateForItsPartitions(Throwable cause) {
+        String message = cause instanceof IllegalStateException ? cause.getMessage() : null;
+        return message != null
+                && (message.startsWith("No current assignment for partition")
+                        || message.startsWith("Consumer is not subscribed to any topics"));
     }
 }

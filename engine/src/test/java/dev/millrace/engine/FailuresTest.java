@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import java.util.Set;
 import org.apache.kafka.clients.consumer.MockConsumer;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.InvalidTxnStateException;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.streams.errors.StreamsException;
 import org.junit.jupiter.api.Test;
@@ -27,6 +28,21 @@ class FailuresTest {
 
         assertThat(Failures.mayPass(new StreamsException(late)))
                 .as(late.getMessage())
+                .isTrue();
+    }
+
+    @Test
+    void shouldGoOnIfAllPartitionsWereLostMeanwhile() {
+        // as the consumer says it when it is polled; the mock does not
+        IllegalStateException late =
+                new IllegalStateException("Consumer is not subscribed to any topics or assigned any partitions");
+
+        assertThat(Failures.mayPass(new StreamsException(late))).isTrue();
+    }
+
+    @Test
+    void shouldGoOnIfTheTransactionIsInAStateThatOnlyANewProducerLeaves() {
+        assertThat(Failures.mayPass(new StreamsException(new InvalidTxnStateException("at a commit"))))
                 .isTrue();
     }
 
