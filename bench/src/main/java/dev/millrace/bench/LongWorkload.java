@@ -25,14 +25,14 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One task that reads a hundred files of 5 KB, one per step: whether a step costs the same at the end as at the beginning,
+ * One task that reads a hundred files of 4.5 KB, one per step: whether a step costs the same at the end as at the beginning,
  * and how many bytes are written for each byte that is new. The files hold words in random order, as text does: it is not
  * the same twice, and a compressor makes less than half of it.
  */
 final class LongWorkload implements Workload {
 
     private static final Option STEPS = new Option("steps", "100", "tool calls of the task");
-    private static final Option BYTES = new Option("bytes", "5000", "bytes of each result");
+    private static final Option BYTES = new Option("bytes", "4500", "bytes of each result; more than 450 KB together is summed up");
     private static final Duration PATIENCE = Duration.ofMinutes(5);
     private static final int WARM_UP_TASKS = 4;
     private static final int TASKS = 5;
