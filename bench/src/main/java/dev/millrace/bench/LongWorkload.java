@@ -32,7 +32,8 @@ import org.jspecify.annotations.Nullable;
 final class LongWorkload implements Workload {
 
     private static final Option STEPS = new Option("steps", "100", "tool calls of the task");
-    private static final Option BYTES = new Option("bytes", "4500", "bytes of each result; more than 450 KB together is summed up");
+    private static final Option BYTES =
+            new Option("bytes", "4500", "bytes of each result; more than 450 KB together is summed up");
     private static final Duration PATIENCE = Duration.ofMinutes(5);
     private static final int WARM_UP_TASKS = 4;
     private static final int TASKS = 5;
