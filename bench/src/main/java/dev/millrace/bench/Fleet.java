@@ -139,10 +139,8 @@ final class Fleet implements AutoCloseable {
                 gatewayPort,
                 flags,
                 Map.of("MILLRACE_GATEWAY_AGENT_URL", "http://127.0.0.1:" + agentPort));
-        List.of("agent-service", "tool-service", "gateway-service").forEach(name -> {
-            int port = name.equals("agent-service") ? agentPort : name.equals("tool-service") ? toolsPort : gatewayPort;
-            running(name).awaitReady(ready(port));
-        });
+        Map.of("agent-service", agentPort, "tool-service", toolsPort, "gateway-service", gatewayPort)
+                .forEach((name, port) -> running(name).awaitReady(ready(port)));
     }
 
     private void startService(String name, int port, List<String> flags, Map<String, String> environment) {

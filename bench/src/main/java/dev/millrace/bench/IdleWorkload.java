@@ -16,7 +16,6 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
-import org.apache.kafka.common.header.Header;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -126,26 +125,16 @@ final class IdleWorkload implements Workload {
         }
     }
 
-    /** What lives on the heap after a collection. */
+    /** What lives on the heap after a collection; classes are not on it, but are listed with it. */
     private static long heapKb(long pid) throws IOException, InterruptedException {
         jcmd(pid, "GC.run");
-        Matcher used = USED.matcher(jcmd(pid, "GC.heap_info"));
-        long sum = 0;
-        while (used.find()) {
-            sum += Long.parseLong(used.group(1));
-        }
-        return sum - metaspaceKb(pid);
-    }
-
-    private static long metaspaceKb(long pid) throws IOException, InterruptedException {
-        long sum = 0;
-        for (String line : jcmd(pid, "GC.heap_info").lines().toList()) {
-            Matcher used = USED.matcher(line);
-            if ((line.contains("Metaspace") || line.contains("class space")) && used.find()) {
-                sum += Long.parseLong(used.group(1));
-            }
-        }
-        return sum;
+        return jcmd(pid, "GC.heap_info")
+                .lines()
+                .filter(line -> !line.contains("Metaspace") && !line.contains("class space"))
+                .map(USED::matcher)
+                .filter(Matcher::find)
+                .mapToLong(used -> Long.parseLong(used.group(1)))
+                .sum();
     }
 
     private static String jcmd(long pid, String command) throws IOException, InterruptedException {
@@ -178,13 +167,8 @@ final class IdleWorkload implements Workload {
 
         @Override
         public @Nullable String completed(ConsumerRecord<byte[], byte[]> entry) {
-            Header type = entry.headers().lastHeader("ce_type");
-            Header subject = entry.headers().lastHeader("ce_subject");
-            return type != null
-                            && subject != null
-                            && new String(type.value(), StandardCharsets.UTF_8)
-                                    .equals(KnownEventType.TASK_SUSPENDED.wireName())
-                    ? new String(subject.value(), StandardCharsets.UTF_8)
+            return Headers.text(entry, "ce_type").equals(KnownEventType.TASK_SUSPENDED.wireName())
+                    ? Headers.text(entry, "ce_subject")
                     : null;
         }
 

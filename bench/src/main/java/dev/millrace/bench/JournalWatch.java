@@ -1,7 +1,6 @@
 package dev.millrace.bench;
 
 import dev.millrace.schemas.KnownEventType;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -11,7 +10,6 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.jspecify.annotations.Nullable;
 
@@ -55,22 +53,17 @@ final class JournalWatch implements AutoCloseable {
     private void run() {
         while (!closed) {
             for (ConsumerRecord<byte[], byte[]> entry : consumer.poll(POLL)) {
-                String type = text(entry, "ce_type");
+                String type = Headers.text(entry, "ce_type");
                 if (type.equals(noiseType)) {
                     noise.incrementAndGet();
                 } else if (type.equals(KnownEventType.TASK_CANCELLED.wireName())) {
-                    seenAt.putIfAbsent(text(entry, "ce_subject"), System.nanoTime());
+                    seenAt.putIfAbsent(Headers.text(entry, "ce_subject"), System.nanoTime());
                 } else {
-                    seenAt.putIfAbsent("event " + text(entry, "ce_id"), System.nanoTime());
+                    seenAt.putIfAbsent("event " + Headers.text(entry, "ce_id"), System.nanoTime());
                 }
             }
         }
         consumer.close();
-    }
-
-    private static String text(ConsumerRecord<byte[], byte[]> entry, String name) {
-        Header header = entry.headers().lastHeader(name);
-        return header == null ? "" : new String(header.value(), StandardCharsets.UTF_8);
     }
 
     @Override

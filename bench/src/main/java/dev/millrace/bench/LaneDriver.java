@@ -22,7 +22,6 @@ import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.StringSerializer;
@@ -73,17 +72,12 @@ final class LaneDriver implements Driver {
 
         @Override
         public @Nullable String completed(ConsumerRecord<byte[], byte[]> entry) {
-            return header(entry, "ce_type").equals(COMPLETED) ? header(entry, "ce_subject") : null;
+            return Headers.text(entry, "ce_type").equals(COMPLETED) ? Headers.text(entry, "ce_subject") : null;
         }
 
         @Override
         public boolean failed(ConsumerRecord<byte[], byte[]> entry) {
-            return BAD_ENDS.contains(header(entry, "ce_type"));
-        }
-
-        private static String header(ConsumerRecord<byte[], byte[]> entry, String name) {
-            Header header = entry.headers().lastHeader(name);
-            return header == null ? "" : new String(header.value(), StandardCharsets.UTF_8);
+            return BAD_ENDS.contains(Headers.text(entry, "ce_type"));
         }
     }
 

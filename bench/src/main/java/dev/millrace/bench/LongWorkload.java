@@ -4,7 +4,6 @@ import dev.millrace.bench.Fleet.Durability;
 import dev.millrace.bench.Fleet.Mode;
 import dev.millrace.schemas.KnownEventType;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -20,7 +19,6 @@ import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.jspecify.annotations.Nullable;
 
@@ -196,8 +194,8 @@ final class LongWorkload implements Workload {
             Map<TopicPartition, Long> ends = journal.endOffsets(partitions);
             while (ends.entrySet().stream().anyMatch(end -> journal.position(end.getKey()) < end.getValue())) {
                 for (ConsumerRecord<byte[], byte[]> entry : journal.poll(Duration.ofMillis(100))) {
-                    if (header(entry, "ce_type").equals(KnownEventType.TOOL_CALL_COMPLETED.wireName())) {
-                        List<Long> times = results.get(header(entry, "ce_subject"));
+                    if (Headers.text(entry, "ce_type").equals(KnownEventType.TOOL_CALL_COMPLETED.wireName())) {
+                        List<Long> times = results.get(Headers.text(entry, "ce_subject"));
                         if (times != null) {
                             times.add(entry.timestamp());
                         }
@@ -214,11 +212,6 @@ final class LongWorkload implements Workload {
             steps.add(between);
         }
         return steps;
-    }
-
-    private static String header(ConsumerRecord<byte[], byte[]> entry, String name) {
-        Header header = entry.headers().lastHeader(name);
-        return header == null ? "" : new String(header.value(), StandardCharsets.UTF_8);
     }
 
     private static double medianOf(List<List<Double>> tasks, int from, int to) {

@@ -100,7 +100,7 @@ public final class MachineStreams implements AutoCloseable {
         config.put(StreamsConfig.NUM_STREAM_THREADS_CONFIG, settings.threads());
         config.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.EXACTLY_ONCE_V2);
         config.put(MACHINE_COMMIT_INTERVAL_MS, settings.commitInterval().toMillis());
-        // for what nobody waits for; see CommitTiming
+        // a net: CommitTiming asks for commits before that
         config.put(
                 StreamsConfig.COMMIT_INTERVAL_MS_CONFIG,
                 settings.commitInterval().toMillis() * CommitTiming.LONGEST_INTERVALS);
@@ -113,9 +113,8 @@ public final class MachineStreams implements AutoCloseable {
         config.put(StreamsConfig.ENSURE_EXPLICIT_INTERNAL_RESOURCE_NAMING_CONFIG, true);
         // as the broker is set up
         config.put(StreamsConfig.REPLICATION_FACTOR_CONFIG, -1);
-        // Nobody sees a record before the commit, which does not wait for the linger: so all of a transaction goes in
-        // few
-        // requests, and none goes while the markers of the one before are still being written.
+        // Nobody sees a record before the commit, and that does not wait for the linger. So a transaction goes in few
+        // requests, none of which meets the one before while its markers are being written.
         config.put(StreamsConfig.producerPrefix(ProducerConfig.LINGER_MS_CONFIG), 100);
         config.put(StreamsConfig.producerPrefix(ProducerConfig.BATCH_SIZE_CONFIG), BATCH_BYTES);
         config.put(StreamsConfig.producerPrefix(ProducerConfig.MAX_REQUEST_SIZE_CONFIG), MAX_RECORD_BYTES);

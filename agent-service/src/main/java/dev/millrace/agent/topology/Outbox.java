@@ -33,7 +33,7 @@ final class Outbox {
     private static final byte[] SET = {'1'};
     /** All variables are on one, so that they have one order. */
     private static final int VARIABLES_PARTITION = 0;
-    /** What a client waits for, or is to hear at once; the rest of a step is seen with its end. */
+    /** What a client waits for, or is to hear at once. */
     private static final Set<KnownEventType> WAITED_FOR = EnumSet.of(
             KnownEventType.TASK_COMPLETED,
             KnownEventType.TASK_FAILED,
