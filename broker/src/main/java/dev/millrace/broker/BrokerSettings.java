@@ -105,6 +105,9 @@ final class BrokerSettings {
         settings.put("log.cleaner.dedupe.buffer.size", 2_097_152);
         // after a SIGKILL the newest segment of each partition is read again, so it should not be a gigabyte
         settings.put("log.segment.bytes", 134_217_728);
+        // what is in full segments is compacted, and a coordinator reads all of its partition when it starts
+        settings.put("offsets.topic.segment.bytes", 8_388_608);
+        settings.put("transaction.state.log.segment.bytes", 8_388_608);
         settings.put("log.index.size.max.bytes", 1_048_576);
         settings.put("offsets.load.buffer.size", 1_048_576);
         settings.put("transaction.state.log.load.buffer.size", 1_048_576);

@@ -166,6 +166,11 @@ public final class EmbeddedBroker implements AutoCloseable {
         Thread starter = Thread.ofPlatform().name("embedded-broker-start").start(() -> {
             try {
                 controller.startup();
+                FormerIncarnation.fence(
+                        DataFolder.NODE_ID,
+                        controller.sharedServer().loader(),
+                        controller.controller(),
+                        BrokerSettings.START_LIMIT);
                 broker.startup();
                 started.complete(null);
             } catch (Throwable e) { // whatever it is, the caller is waiting for it

@@ -20,6 +20,7 @@ import java.util.stream.StreamSupport;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.Node;
@@ -84,6 +85,42 @@ class EmbeddedBrokerIT {
             // 3.3 s on a quiet machine; Kafka's default settings make it 11 s or more
             assertThat(took).isLessThan(Duration.ofSeconds(9));
         }
+    }
+
+    @Test
+    @DisplayName("after SIGKILL it loads its groups once: Kafka takes the end of one load for that of the next")
+    void shouldLoadGroupsOnceAfterSigkill() throws Exception {
+        // given
+        try (EmbeddedBroker first = EmbeddedBroker.start(temp, 0)) {
+            createTopic(first);
+            try (Admin admin = admin(first)) {
+                admin.alterConsumerGroupOffsets(
+                                "readers", Map.of(new TopicPartition(TOPIC, 0), new OffsetAndMetadata(0)))
+                        .all()
+                        .get();
+            }
+        }
+        Process killed = BrokerProcess.start(temp);
+        killed.destroyForcibly();
+        killed.waitFor();
+
+        // when
+        Process next = BrokerProcess.launch(
+                temp,
+                "-Dorg.slf4j.simpleLogger.log.org.apache.kafka.coordinator.common.runtime.CoordinatorRuntime=info");
+        List<String> said;
+        try {
+            said = BrokerProcess.linesUntil(
+                    next, line -> line.contains("Finished loading of metadata from __consumer_offsets-0 with epoch 4"));
+        } finally {
+            next.destroyForcibly();
+            next.waitFor();
+        }
+
+        // then
+        assertThat(said)
+                .filteredOn(line -> line.contains("Scheduling loading of metadata from __consumer_offsets-0"))
+                .hasSize(1);
     }
 
     @Test
