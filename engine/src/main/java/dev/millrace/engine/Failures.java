@@ -1,10 +1,14 @@
 package dev.millrace.engine;
 
+import java.util.Optional;
 import org.apache.kafka.common.errors.InvalidTxnStateException;
 import org.apache.kafka.common.errors.RetriableException;
 import org.apache.kafka.streams.errors.MissingSourceTopicException;
+import org.apache.kafka.streams.errors.ProcessorStateException;
+import org.apache.kafka.streams.errors.StreamsException;
 import org.apache.kafka.streams.errors.TaskCorruptedException;
 import org.apache.kafka.streams.errors.TaskMigratedException;
+import org.apache.kafka.streams.processor.TaskId;
 
 /** Tells failures that may pass from those that need a person. */
 final class Failures {
@@ -24,6 +28,30 @@ final class Failures {
             }
         }
         return false;
+    }
+
+    /**
+     * Whether the state on the disk is at fault: a file is missing since the process was killed while it cleared up, or the disk
+     * was full.
+     */
+    static boolean isLocalState(Throwable failure) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof ProcessorStateException) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** The task at which it happened, if it says so. */
+    static Optional<TaskId> task(Throwable failure) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof StreamsException inStreams
+                    && inStreams.taskId().isPresent()) {
+                return inStreams.taskId();
+            }
+        }
+        return Optional.empty();
     }
 
     /**

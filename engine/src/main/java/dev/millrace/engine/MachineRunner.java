@@ -4,7 +4,10 @@ import dev.millrace.schemas.Topics;
 import dev.millrace.schemas.kafka.TopicSettings;
 import dev.millrace.schemas.kafka.TopicSetup;
 import dev.millrace.schemas.kafka.TopicSetupException;
+import java.io.UncheckedIOException;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
@@ -17,20 +20,33 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Starts a machine on a thread of its own, waiting for brokers and topics as long as it takes, and stops it. What is special
- * about a machine is in {@link Steps}.
+ * Starts a machine on a thread of its own, waiting for brokers and topics as long as it takes, and stops it. Another machine
+ * takes its place when its local state failed, and when its group has forgotten it. What is special about a machine is in
+ * {@link Steps}.
  */
 public final class MachineRunner implements AutoCloseable {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(MachineRunner.class);
     private static final Duration TOPIC_DEADLINE = Duration.ofSeconds(20);
     private static final Duration PAUSE = Duration.ofSeconds(3);
+    /** A machine that runs is looked at so often. */
+    private static final Duration LOOK = Duration.ofSeconds(5);
+    /** What is longer ago does not count against {@link #MAX_DAMAGES}. */
+    private static final Duration DAMAGES_TIME = Duration.ofMinutes(10);
+    /** So often within that time local state may fail on a disk with room before a person has to see to it. */
+    private static final int MAX_DAMAGES = 3;
+
+    private static final Duration CLOSE_LIMIT = Duration.ofSeconds(15);
 
     private final Map<String, Object> kafka;
     private final Installation installation;
     private final Steps steps;
     private final AtomicReference<@Nullable MachineStreams> machine = new AtomicReference<>();
     private final Thread starter;
+    private final IdleMachineWatch idle;
+    private final Deque<Long> damages = new ArrayDeque<>();
+    private boolean startedBefore;
+    private volatile @Nullable Throwable gaveUp;
     private volatile String waitingFor = "the start";
     private volatile boolean closed;
 
@@ -49,10 +65,10 @@ public final class MachineRunner implements AutoCloseable {
         @Nullable
         String prepare() throws InterruptedException;
 
-        /** The machine, not started; called again if it could not start. */
+        /** The machine, not started; called again if it could not start, or another one has to take its place. */
         MachineStreams machine();
 
-        /** It has started. */
+        /** It has started; not called again for one that takes its place. */
         void started();
     }
 
@@ -66,6 +82,7 @@ public final class MachineRunner implements AutoCloseable {
         this.kafka = kafka;
         this.installation = installation;
         this.steps = steps;
+        this.idle = new IdleMachineWatch(kafka);
         this.starter = Thread.ofPlatform().name(name).daemon().unstarted(this::run);
     }
 
@@ -76,18 +93,27 @@ public final class MachineRunner implements AutoCloseable {
 
     /** Empty if the machine takes records; else what it waits for or why it stopped, for people. */
     public Optional<String> notReady() {
+        Optional<Throwable> stopped = fatal();
+        if (stopped.isPresent()) {
+            return stopped.map(failure -> "stopped: " + failure);
+        }
         MachineStreams running = machine.get();
         if (running == null) {
             return Optional.of(waitingFor);
         }
-        return running.fatal()
-                .map(failure -> "stopped: " + failure)
-                .or(() -> running.ready() ? Optional.empty() : Optional.of("waiting for partitions"));
+        return running.ready()
+                ? idle.complaint().map(complaint -> "waiting for partitions: " + complaint)
+                : Optional.of("waiting for partitions");
     }
 
     /** Why the machine stopped for good; empty while it runs or may still recover. */
     public Optional<Throwable> fatal() {
-        return Optional.ofNullable(machine.get()).flatMap(MachineStreams::fatal);
+        Throwable last = gaveUp;
+        if (last != null) {
+            return Optional.of(last);
+        }
+        MachineStreams running = machine.get();
+        return running == null ? Optional.empty() : running.fatal();
     }
 
     /** The machine for queries of its stores, which throw until it has started. */
@@ -105,8 +131,13 @@ public final class MachineRunner implements AutoCloseable {
         try {
             awaitTopics();
             awaitPrepared();
-            while (!closed && !startMachine()) {
-                Thread.sleep(PAUSE);
+            while (!closed && fatal().isEmpty()) {
+                MachineStreams running = startMachine();
+                if (running == null) {
+                    Thread.sleep(PAUSE);
+                } else {
+                    watch(running);
+                }
             }
         } catch (InterruptedException e) {
             LOGGER.debug("Stopped while starting");
@@ -143,25 +174,92 @@ public final class MachineRunner implements AutoCloseable {
         }
     }
 
-    /** False if it could not start, which may pass: another process may still hold the state folder. */
-    private boolean startMachine() {
-        MachineStreams streams = steps.machine();
-        machine.set(streams);
+    /** Absent if it could not start, which may pass: another process may still hold the state folder. */
+    private @Nullable MachineStreams startMachine() {
+        MachineStreams streams = null;
         try {
+            streams = steps.machine();
+            machine.set(streams);
             streams.start();
         } catch (KafkaException | IllegalStateException e) {
             machine.set(null);
-            streams.close();
+            if (streams != null) {
+                streams.close();
+            }
             waitingFor = "a start without a failure: " + e.getMessage();
             LOGGER.atError().setCause(e).log("A machine could not start; trying again");
-            return false;
+            return null;
         }
         if (closed) {
             streams.close();
-        } else {
+        } else if (!startedBefore) {
+            startedBefore = true;
             steps.started();
         }
-        return true;
+        return streams;
+    }
+
+    /** Returns when another machine has to take its place, and has cleared the way for it. */
+    private void watch(MachineStreams running) throws InterruptedException {
+        while (!closed && running.fatal().isEmpty()) {
+            Throwable damage = running.awaitDamage(LOOK);
+            if (damage != null) {
+                retire(running, "another start: " + damage.getMessage());
+                repair(running.localState(), damage);
+                return;
+            }
+            if (running.fatal().isEmpty() && idle.shouldBeReplaced(running)) {
+                LOGGER.atWarn()
+                        .addKeyValue("cause", idle.complaint().orElse(""))
+                        .log(
+                                "A machine runs and has no partitions, although there are some; another one takes its place");
+                retire(running, "another start: " + idle.complaint().orElse(""));
+                return;
+            }
+        }
+    }
+
+    private void retire(MachineStreams running, String why) {
+        waitingFor = why;
+        machine.set(null);
+        running.close();
+    }
+
+    /** Returns when a new machine may find its local state in order, or there is no hope for that. */
+    private void repair(LocalState state, Throwable damage) throws InterruptedException {
+        if (!state.hasRoom()) {
+            waitingFor = "room on the disk of " + state;
+            LOGGER.atError()
+                    .addKeyValue("folder", state)
+                    .log("The disk is full; the machine starts again when it is not");
+            while (!closed && !state.hasRoom()) {
+                Thread.sleep(PAUSE);
+            }
+        } else if (isTooOften()) {
+            gaveUp = damage;
+            LOGGER.atError()
+                    .addKeyValue("folder", state)
+                    .setCause(damage)
+                    .log("The state on this disk fails again and again; the machine has stopped");
+            return;
+        }
+        Failures.task(damage).ifPresent(task -> {
+            try {
+                state.forget(task);
+                LOGGER.atWarn()
+                        .addKeyValue("folder", state.folder(task))
+                        .log("Damaged local state was deleted and is built again from Kafka");
+            } catch (UncheckedIOException e) {
+                LOGGER.atError().setCause(e).log("Damaged local state could not be deleted");
+            }
+        });
+    }
+
+    private boolean isTooOften() {
+        long now = System.nanoTime();
+        damages.removeIf(then -> now - then > DAMAGES_TIME.toNanos());
+        damages.add(now);
+        return damages.size() > MAX_DAMAGES;
     }
 
     /** Starts nothing any more; what runs goes on. */
@@ -177,6 +275,13 @@ public final class MachineRunner implements AutoCloseable {
         MachineStreams running = machine.get();
         if (running != null) {
             running.close();
+        }
+        try {
+            if (starter.isAlive()) {
+                starter.join(CLOSE_LIMIT); // it may be closing one that another was to replace
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 }

@@ -6,12 +6,19 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.config.TopicConfig;
 import org.apache.kafka.streams.CloseOptions;
 import org.apache.kafka.streams.KafkaStreams;
 import org.apache.kafka.streams.StreamsConfig;
+import org.apache.kafka.streams.ThreadMetadata;
 import org.apache.kafka.streams.Topology;
 import org.apache.kafka.streams.errors.StreamsUncaughtExceptionHandler.StreamThreadExceptionResponse;
 import org.jspecify.annotations.Nullable;
@@ -46,7 +53,10 @@ public final class MachineStreams implements AutoCloseable {
     private static final Duration SETTLING_TIME = Duration.ofSeconds(10);
 
     private final String machine;
+    private final String group;
+    private final LocalState localState;
     private final KafkaStreams streams;
+    private final CompletableFuture<Throwable> damaged = new CompletableFuture<>();
     private volatile @Nullable Long runningSince;
     private volatile @Nullable Throwable fatal;
 
@@ -81,6 +91,8 @@ public final class MachineStreams implements AutoCloseable {
     /** Not started yet; {@code kafka} says how to reach the brokers, and whatever else is to be set beside {@link #config}. */
     public MachineStreams(Map<String, Object> kafka, Settings settings, Topology topology) {
         machine = settings.machine();
+        group = settings.applicationId();
+        localState = new LocalState(settings.stateDir(), settings.applicationId());
         streams = new KafkaStreams(topology, new StreamsConfig(config(kafka, settings)));
         streams.setStateListener((now, before) -> {
             runningSince = now == KafkaStreams.State.RUNNING ? (Long) System.nanoTime() : null;
@@ -143,7 +155,50 @@ public final class MachineStreams implements AutoCloseable {
         return hasTasks || System.nanoTime() - since > SETTLING_TIME.toNanos();
     }
 
-    /** Why it stopped for good; empty while it runs or may still recover. */
+    /** Whether it runs and, for as long as groups take to settle, has had no task, not even as a standby. */
+    boolean idle() {
+        Long since = runningSince;
+        return since != null
+                && System.nanoTime() - since > SETTLING_TIME.toNanos()
+                && streams.metadataForLocalThreads().stream()
+                        .allMatch(thread -> thread.activeTasks().isEmpty()
+                                && thread.standbyTasks().isEmpty());
+    }
+
+    /** The group whose tasks it shares. */
+    String group() {
+        return group;
+    }
+
+    /** The ids of the clients with which it is in the group. */
+    Set<String> clients() {
+        return streams.metadataForLocalThreads().stream()
+                .map(ThreadMetadata::consumerClientId)
+                .collect(Collectors.toUnmodifiableSet());
+    }
+
+    /** Where its state is. */
+    LocalState localState() {
+        return localState;
+    }
+
+    /**
+     * Waits for its local state to fail, so that it stopped and another one has to take its place.
+     *
+     * @return the failure, or {@code null} if there was none for so long
+     */
+    @Nullable
+    Throwable awaitDamage(Duration limit) throws InterruptedException {
+        try {
+            return damaged.get(limit.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (TimeoutException e) {
+            return null;
+        } catch (ExecutionException e) {
+            throw new IllegalStateException("never completed in this way", e);
+        }
+    }
+
+    /** Why it stopped for good; empty while it runs, may still recover, or only its local state failed. */
     public Optional<Throwable> fatal() {
         return Optional.ofNullable(fatal);
     }
@@ -161,6 +216,14 @@ public final class MachineStreams implements AutoCloseable {
                     .setCause(failure)
                     .log("A stream thread failed and is replaced");
             return StreamThreadExceptionResponse.REPLACE_THREAD;
+        }
+        if (Failures.isLocalState(failure)) {
+            LOGGER.atWarn()
+                    .addKeyValue("machine", machine)
+                    .setCause(failure)
+                    .log("A machine stops: its state on this disk cannot be used");
+            damaged.complete(failure);
+            return StreamThreadExceptionResponse.SHUTDOWN_CLIENT;
         }
         fatal = failure;
         LOGGER.atError()

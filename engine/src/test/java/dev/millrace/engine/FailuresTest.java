@@ -8,7 +8,9 @@ import org.apache.kafka.clients.consumer.MockConsumer;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.InvalidTxnStateException;
 import org.apache.kafka.common.errors.TimeoutException;
+import org.apache.kafka.streams.errors.ProcessorStateException;
 import org.apache.kafka.streams.errors.StreamsException;
+import org.apache.kafka.streams.processor.TaskId;
 import org.junit.jupiter.api.Test;
 
 class FailuresTest {
@@ -44,6 +46,19 @@ class FailuresTest {
     void shouldGoOnIfTheTransactionIsInAStateThatOnlyANewProducerLeaves() {
         assertThat(Failures.mayPass(new StreamsException(new InvalidTxnStateException("at a commit"))))
                 .isTrue();
+    }
+
+    @Test
+    void shouldTellTheTaskWhoseLocalStateFailed() {
+        StreamsException opening = new ProcessorStateException("Error opening store timers at location …/0_2");
+        opening.setTaskId(new TaskId(0, 2));
+        Throwable failure = new StreamsException(opening);
+
+        assertThat(Failures.mayPass(failure)).isFalse();
+        assertThat(Failures.isLocalState(failure)).isTrue();
+        assertThat(Failures.task(failure)).contains(new TaskId(0, 2));
+        assertThat(Failures.isLocalState(new StreamsException("of a task", new TaskId(0, 2))))
+                .isFalse();
     }
 
     @Test
