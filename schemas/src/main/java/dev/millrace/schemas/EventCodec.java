@@ -16,6 +16,7 @@ import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -67,6 +68,9 @@ public final class EventCodec {
     public static final String TRACEPARENT = "traceparent";
     /** W3C trace state, like {@link #TRACEPARENT}. */
     public static final String TRACESTATE = "tracestate";
+
+    /** What the headers of binary mode begin with. */
+    private static final String CE_PREFIX = "ce_";
 
     private static final String JSON = "application/json";
     private static final String STRUCTURED = "application/cloudevents+json";
@@ -159,22 +163,18 @@ public final class EventCodec {
         if (value == null) {
             throw new MalformedEventException("no_value", "expected a JSON object as the value, found none");
         }
-        String traceparent = text(headers, TRACEPARENT);
-        String tracestate = text(headers, TRACESTATE);
-        if (isStructured(headers)) {
+        Map<String, byte @Nullable []> last = lastOfEach(headers);
+        String traceparent = text(last, TRACEPARENT);
+        String tracestate = text(last, TRACESTATE);
+        if (isStructured(last)) {
             return fromStructured(value, recordTimestamp, traceparent, tracestate);
         }
-        if (text(headers, CE_TYPE) == null) {
+        if (text(last, CE_TYPE) == null) {
             throw new MalformedEventException(
                     "not_a_cloud_event",
                     "expected the header ce_type, or the content-type application/cloudevents+json, found neither");
         }
-        return event(
-                read(binaryHeaders(headers), new byte[0]),
-                Json.readObject(value),
-                recordTimestamp,
-                traceparent,
-                tracestate);
+        return event(readBinary(last), Json.readObject(value), recordTimestamp, traceparent, tracestate);
     }
 
     /**
@@ -260,9 +260,13 @@ public final class EventCodec {
         try {
             return KafkaMessageFactory.createReader(headers, value).toEvent();
         } catch (RuntimeException e) {
-            // Bytes from anyone go into a library that documents no complete list of what it throws at them.
-            throw new MalformedEventException("not_a_cloud_event", "expected a CloudEvent 1.0: " + firstLine(e));
+            throw refused(e);
         }
+    }
+
+    /** Bytes from anyone go into a library that documents no complete list of what it throws at them. */
+    private static MalformedEventException refused(RuntimeException e) {
+        return new MalformedEventException("not_a_cloud_event", "expected a CloudEvent 1.0: " + firstLine(e));
     }
 
     private static Map<String, @Nullable Object> payload(CloudEvent cloudEvent) throws MalformedEventException {
@@ -288,25 +292,28 @@ public final class EventCodec {
         }
     }
 
-    /** What the SDK needs and an event has a field for, with what a stranger leaves out filled in. */
-    private static Headers binaryHeaders(Headers headers) throws MalformedEventException {
+    /** What an event has a field for, with what a stranger leaves out filled in; as an event without data. */
+    private static CloudEvent readBinary(Map<String, byte @Nullable []> headers) throws MalformedEventException {
         String version = text(headers, CE_SPECVERSION);
         if (version != null) {
             requireVersion(version);
         }
         String source = text(headers, CE_SOURCE);
-        Headers clean = new RecordHeaders();
-        add(clean, CE_SPECVERSION, SpecVersion.V1.toString());
-        add(clean, CE_ID, required(headers, CE_ID));
-        add(clean, CE_TYPE, required(headers, CE_TYPE));
-        add(clean, CE_SOURCE, sourceUri(source == null ? "" : source).toString());
-        for (String name : OPTIONAL_HEADERS) {
-            String value = text(headers, name);
-            if (value != null) {
-                add(clean, name, value);
+        CloudEventBuilder builder = CloudEventBuilder.v1()
+                .withId(required(headers, CE_ID))
+                .withType(required(headers, CE_TYPE))
+                .withSource(sourceUri(source == null ? "" : source));
+        try {
+            for (String name : OPTIONAL_HEADERS) {
+                String value = text(headers, name);
+                if (value != null) {
+                    builder.withContextAttribute(name.substring(CE_PREFIX.length()), value);
+                }
             }
+            return builder.build();
+        } catch (RuntimeException e) {
+            throw refused(e);
         }
-        return clean;
     }
 
     private static void requireVersion(String version) throws MalformedEventException {
@@ -316,7 +323,7 @@ public final class EventCodec {
         }
     }
 
-    private static String required(Headers headers, String name) throws MalformedEventException {
+    private static String required(Map<String, byte @Nullable []> headers, String name) throws MalformedEventException {
         String value = text(headers, name);
         if (value == null) {
             throw new MalformedEventException("not_a_cloud_event", "expected the header " + name + ", found none");
@@ -324,25 +331,31 @@ public final class EventCodec {
         return value;
     }
 
-    private static void add(Headers headers, String name, String value) {
-        headers.add(name, value.getBytes(StandardCharsets.UTF_8));
-    }
-
-    private static boolean isStructured(Headers headers) throws MalformedEventException {
+    private static boolean isStructured(Map<String, byte @Nullable []> headers) throws MalformedEventException {
         String contentType = text(headers, CONTENT_TYPE);
         return contentType != null
                 && contentType.strip().toLowerCase(Locale.ROOT).startsWith(STRUCTURED);
     }
 
-    /** The last header of this name as text; {@code null} if there is none or it is empty. */
-    private static @Nullable String text(Headers headers, String name) throws MalformedEventException {
-        Header header = headers.lastHeader(name);
-        if (header == null || header.value() == null || header.value().length == 0) {
+    /** Of headers that come twice the last one. */
+    private static Map<String, byte @Nullable []> lastOfEach(Headers headers) {
+        Map<String, byte @Nullable []> last = new HashMap<>(32);
+        for (Header header : headers) {
+            last.put(header.key(), header.value());
+        }
+        return last;
+    }
+
+    /** A header as text; {@code null} if there is none or it is empty. */
+    private static @Nullable String text(Map<String, byte @Nullable []> headers, String name)
+            throws MalformedEventException {
+        byte[] value = headers.get(name);
+        if (value == null || value.length == 0) {
             return null;
         }
-        String text = new String(header.value(), StandardCharsets.UTF_8);
+        String text = new String(value, StandardCharsets.UTF_8);
         boolean replaced = text.indexOf('\uFFFD') >= 0;
-        if (replaced && !Arrays.equals(text.getBytes(StandardCharsets.UTF_8), header.value())) {
+        if (replaced && !Arrays.equals(text.getBytes(StandardCharsets.UTF_8), value)) {
             throw new MalformedEventException("not_utf8", name + ": expected UTF-8, found other bytes");
         }
         return text;
