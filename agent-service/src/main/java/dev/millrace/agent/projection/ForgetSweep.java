@@ -31,11 +31,15 @@ final class ForgetSweep {
         this.rows = rows;
     }
 
-    /** Removes what this event means, if it means anything. */
-    void take(JournalEntry entry) {
+    /**
+     * Removes what this event means, if it means anything.
+     *
+     * @return whether it means anything
+     */
+    boolean take(JournalEntry entry) {
         Event event = entry.event();
         if (event.type() != KnownEventType.TASKS_FORGOTTEN) {
-            return;
+            return false;
         }
         ForgetScope.of(event).ifPresent(scope -> {
             for (Bytes key : tasks(scope)) {
@@ -48,6 +52,7 @@ final class ForgetSweep {
                 }
             }
         });
+        return true;
     }
 
     private List<Bytes> tasks(ForgetScope scope) {

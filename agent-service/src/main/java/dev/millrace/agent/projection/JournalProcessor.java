@@ -37,6 +37,7 @@ final class JournalProcessor implements Processor<byte[], byte[], Void, Void> {
     private @Nullable RetentionSweep sweep;
     private @Nullable UsageLedger usage;
     private @Nullable ForgetSweep forgetting;
+    private @Nullable RecentRows recent;
 
     /**
      * For one thread.
@@ -57,11 +58,17 @@ final class JournalProcessor implements Processor<byte[], byte[], Void, Void> {
         sweep = new RetentionSweep(store, retention);
         usage = new UsageLedger(store);
         forgetting = new ForgetSweep(store);
+        recent = new RecentRows(store);
     }
 
     @Override
     public void process(Record<byte[], byte[]> record) {
-        if (context == null || store == null || sweep == null || usage == null || forgetting == null) {
+        if (context == null
+                || store == null
+                || sweep == null
+                || usage == null
+                || forgetting == null
+                || recent == null) {
             throw new IllegalStateException("process before init");
         }
         RecordMetadata metadata = context.recordMetadata()
@@ -72,8 +79,10 @@ final class JournalProcessor implements Processor<byte[], byte[], Void, Void> {
             Event event =
                     EventCodec.fromRecord(record.headers(), record.value(), Instant.ofEpochMilli(record.timestamp()));
             JournalEntry entry = new JournalEntry(cursor, event);
-            usage.add(entry, write(store, entry, now));
-            forgetting.take(entry);
+            usage.add(entry, write(store, recent, entry, now));
+            if (forgetting.take(entry)) {
+                recent.forget();
+            }
         } catch (MalformedEventException e) {
             applied.malformed();
             LOGGER.atWarn()
@@ -87,26 +96,40 @@ final class JournalProcessor implements Processor<byte[], byte[], Void, Void> {
                 ProjectionKeys.position(cursor.partition()),
                 ByteBuffer.allocate(Long.BYTES).putLong(cursor.offset()).array());
         applied.advance(cursor);
-        sweep.run(now);
+        if (sweep.run(now)) {
+            recent.forget();
+        }
     }
 
-    private static TaskRow write(KeyValueStore<Bytes, byte[]> rows, JournalEntry entry, long now) {
+    private static TaskRow write(KeyValueStore<Bytes, byte[]> rows, RecentRows recent, JournalEntry entry, long now) {
         TaskName name = TaskRow.nameOf(entry.event());
         Bytes eventKey = ProjectionKeys.event(name, entry.cursor());
         rows.put(eventKey, Json.write(EventJson.toJson(entry.event())));
-        Pointers.of(entry).forEach(key -> rows.putIfAbsent(key, eventKey.get()));
+        Pointers.byPlace(entry).forEach(key -> rows.put(key, eventKey.get()));
+        Pointers.byCall(entry).forEach(key -> rows.putIfAbsent(key, eventKey.get()));
 
-        byte[] stored = rows.get(ProjectionKeys.task(name));
-        TaskRow before = stored == null ? null : TaskRow.fromJson(stored);
+        TaskRow before = recent.get(name);
         TaskRow after = TaskRow.after(before, entry, now);
-        Set<Bytes> listedBefore = TaskLists.of(before);
-        Set<Bytes> listedAfter = TaskLists.of(after);
-        listedAfter.stream().filter(key -> !listedBefore.contains(key)).forEach(key -> rows.put(key, new byte[0]));
-        listedBefore.stream().filter(key -> !listedAfter.contains(key)).forEach(rows::delete);
+        if (!TaskLists.same(before, after)) {
+            list(rows, TaskLists.of(before), TaskLists.of(after));
+        }
         if (before == null) {
             rows.put(ProjectionKeys.due(now, name), new byte[0]);
         }
-        rows.put(ProjectionKeys.task(name), after.toJson());
+        recent.put(after);
         return after;
+    }
+
+    private static void list(KeyValueStore<Bytes, byte[]> rows, Set<Bytes> before, Set<Bytes> after) {
+        for (Bytes key : after) {
+            if (!before.contains(key)) {
+                rows.put(key, new byte[0]);
+            }
+        }
+        for (Bytes key : before) {
+            if (!after.contains(key)) {
+                rows.delete(key);
+            }
+        }
     }
 }

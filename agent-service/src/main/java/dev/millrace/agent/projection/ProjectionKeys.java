@@ -62,8 +62,19 @@ final class ProjectionKeys {
         return new Key(EVENT).text(name.namespace()).text(name.taskId()).bytes();
     }
 
-    /** Points from an event's id to its {@link #event} key. */
-    static Bytes eventId(String namespace, String eventId) {
+    /** Points from an event's id to its {@link #event} key, for an event at this place. */
+    static Bytes eventId(String namespace, String eventId, JournalCursor cursor) {
+        return new Key(eventIds(namespace, eventId))
+                .number(cursor.partition())
+                .number(cursor.offset())
+                .bytes();
+    }
+
+    /**
+     * What all {@link #eventId} keys of an id begin with. There is one, but for an event that was recorded twice; the place is
+     * in the key so that no write has to look whether it is the first.
+     */
+    static Bytes eventIds(String namespace, String eventId) {
         return new Key(EVENT_ID).text(namespace).text(eventId).bytes();
     }
 

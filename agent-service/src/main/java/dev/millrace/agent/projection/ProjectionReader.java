@@ -249,12 +249,18 @@ final class ProjectionReader {
     }
 
     private Optional<JournalEntry> entry(String namespace, String eventId) {
-        return pointedTo(ProjectionKeys.eventId(namespace, eventId));
+        Bytes ids = ProjectionKeys.eventIds(namespace, eventId);
+        try (KeyValueIterator<Bytes, byte[]> pointers = rows.range(ids, Bytes.increment(ids))) {
+            return pointers.hasNext() ? entryAt(pointers.next().value) : Optional.empty();
+        }
     }
 
     /** The event whose key is the value of this one. */
     private Optional<JournalEntry> pointedTo(Bytes pointer) {
-        byte[] key = rows.get(pointer);
+        return entryAt(rows.get(pointer));
+    }
+
+    private Optional<JournalEntry> entryAt(byte @Nullable [] key) {
         byte[] json = key == null ? null : rows.get(Bytes.wrap(key));
         return key == null || json == null
                 ? Optional.empty()

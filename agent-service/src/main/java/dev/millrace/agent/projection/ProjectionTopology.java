@@ -22,7 +22,8 @@ final class ProjectionTopology {
                         Stores.keyValueStoreBuilder(
                                         Stores.persistentKeyValueStore(STORE), Serdes.Bytes(), Serdes.ByteArray())
                                 .withLoggingDisabled()
-                                .withCachingDisabled(),
+                                // a task's row changes with each of its events; the disk sees what it came to
+                                .withCachingEnabled(),
                         "journal-source",
                         new ByteArrayDeserializer(),
                         new ByteArrayDeserializer(),

@@ -33,15 +33,20 @@ final class RetentionSweep {
         this.retention = retention;
     }
 
-    /** Removes some of what is due, if it is time to look again. */
-    void run(long now) {
+    /**
+     * Removes some of what is due, if it is time to look again.
+     *
+     * @return whether a task was due, and may have been removed
+     */
+    boolean run(long now) {
         if (retention.isZero() || retention.isNegative() || now < nextAt) {
-            return;
+            return false;
         }
         nextAt = now + EVERY_MS;
         forgetUsage(UsageKey.hourOf(now - retention.toMillis()));
         int events = MAX_EVENTS;
-        for (Bytes dueKey : keys(from, ProjectionKeys.due(now - retention.toMillis()), MAX_TASKS)) {
+        List<Bytes> due = keys(from, ProjectionKeys.due(now - retention.toMillis()), MAX_TASKS);
+        for (Bytes dueKey : due) {
             TaskName name = ProjectionKeys.dueTask(dueKey);
             byte[] stored = rows.get(ProjectionKeys.task(name));
             if (stored != null) {
@@ -51,7 +56,7 @@ final class RetentionSweep {
                 } else {
                     events -= ForgetSweep.removeEvents(rows, name, events);
                     if (events <= 0) {
-                        return; // the rest of this task is next time's work
+                        break; // the rest of this task is next time's work
                     }
                     ForgetSweep.removeRow(rows, row);
                 }
@@ -59,6 +64,7 @@ final class RetentionSweep {
             rows.delete(dueKey);
             from = dueKey;
         }
+        return !due.isEmpty();
     }
 
     /** Removes what was used before this hour. */

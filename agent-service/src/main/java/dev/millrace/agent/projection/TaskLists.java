@@ -2,6 +2,7 @@ package dev.millrace.agent.projection;
 
 import dev.millrace.agent.projection.ProjectionKeys.TaskName;
 import java.util.HashSet;
+import java.util.Objects;
 import java.util.Set;
 import org.apache.kafka.common.utils.Bytes;
 import org.jspecify.annotations.Nullable;
@@ -33,6 +34,14 @@ final class TaskLists {
         waits.approvals()
                 .forEach(open -> keys.add(ProjectionKeys.openApproval(name, open.requestedAt(), open.requested())));
         return keys;
+    }
+
+    /** Whether both stand in the same lists, as far as that can be told without making their keys. */
+    static boolean same(@Nullable TaskRow before, TaskRow after) {
+        return before != null
+                && Objects.equals(before.progress().state(), after.progress().state())
+                && Objects.equals(before.origin(), after.origin())
+                && Objects.equals(before.progress().waits(), after.progress().waits());
     }
 
     private static Bytes place(TaskRow row, Bytes list) {

@@ -34,6 +34,8 @@ public final class TaskProjection implements AutoCloseable {
     private static final Duration FIRST_RETRY = Duration.ofMillis(500);
     private static final Duration LAST_RETRY = Duration.ofSeconds(30);
     private static final Duration CLOSE_LIMIT = Duration.ofSeconds(10);
+    /** What is gathered in memory before it is written to the store: what tasks do within a second or two of full load. */
+    private static final long CACHE_BYTES = 8L * 1024 * 1024;
 
     private final StreamsConfig config;
     private final Topics topics;
@@ -61,7 +63,7 @@ public final class TaskProjection implements AutoCloseable {
         Map<String, Object> config = new HashMap<>(kafka);
         config.put(StreamsConfig.APPLICATION_ID_CONFIG, topics.prefix() + "projection");
         config.put(StreamsConfig.STATE_DIR_CONFIG, stateDir.toString());
-        config.put(StreamsConfig.STATESTORE_CACHE_MAX_BYTES_CONFIG, 0);
+        config.put(StreamsConfig.STATESTORE_CACHE_MAX_BYTES_CONFIG, CACHE_BYTES);
         config.put(StreamsConfig.GLOBAL_CONSUMER_PREFIX + ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
         config.put(StreamsConfig.GLOBAL_CONSUMER_PREFIX + ConsumerConfig.MAX_POLL_RECORDS_CONFIG, 1_000);
         return config;
