@@ -3,14 +3,13 @@ package dev.millrace.engine;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.Topics;
+import dev.millrace.schemas.kafka.ProducerSettings;
+import dev.millrace.schemas.kafka.PromptProducer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import org.apache.kafka.clients.producer.KafkaProducer;
-import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
@@ -27,7 +26,7 @@ public final class LaneProducer implements AutoCloseable {
     private static final Logger LOGGER = LoggerFactory.getLogger(LaneProducer.class);
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(10);
 
-    private final KafkaProducer<String, byte[]> producer;
+    private final PromptProducer<String, byte[]> producer;
     private final Topics topics;
     private volatile boolean closed;
 
@@ -38,12 +37,8 @@ public final class LaneProducer implements AutoCloseable {
      * @param clientId how they call it
      */
     public LaneProducer(Map<String, Object> kafka, Topics topics, String clientId) {
-        Map<String, Object> config = new HashMap<>(kafka);
-        config.put(ProducerConfig.ACKS_CONFIG, "all");
-        config.put(ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG, true);
-        config.put(ProducerConfig.LINGER_MS_CONFIG, 0);
-        config.put(ProducerConfig.CLIENT_ID_CONFIG, clientId);
-        this.producer = new KafkaProducer<>(config, new StringSerializer(), new ByteArraySerializer());
+        this.producer = new PromptProducer<>(
+                ProducerSettings.prompt(kafka, clientId), new StringSerializer(), new ByteArraySerializer());
         this.topics = topics;
     }
 
@@ -68,7 +63,7 @@ public final class LaneProducer implements AutoCloseable {
         long pauseMs = 100;
         while (!closed) {
             try {
-                producer.send(encoded).get();
+                producer.send(encoded);
                 return true;
             } catch (ExecutionException e) {
                 if (e.getCause() instanceof RecordTooLargeException) {
@@ -102,7 +97,7 @@ public final class LaneProducer implements AutoCloseable {
     private void sendMark(ProducerRecord<String, byte[]> mark) throws InterruptedException {
         while (!closed) {
             try {
-                producer.send(mark).get();
+                producer.send(mark);
                 return;
             } catch (ExecutionException e) {
                 LOGGER.atWarn()

@@ -1,17 +1,15 @@
 package dev.millrace.requests;
 
 import dev.millrace.schemas.Topics;
+import dev.millrace.schemas.kafka.ProducerSettings;
+import dev.millrace.schemas.kafka.PromptProducer;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import org.apache.kafka.clients.producer.KafkaProducer;
-import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaException;
-import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.jspecify.annotations.Nullable;
@@ -27,15 +25,12 @@ final class Outbox implements AutoCloseable {
     private static final Duration FIRST_PAUSE = Duration.ofMillis(500);
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(10);
 
-    private final Producer<byte[], byte[]> producer;
+    private final PromptProducer<byte[], byte[]> producer;
 
-    Outbox(Map<String, Object> kafka) {
-        Map<String, Object> config = new HashMap<>(kafka);
-        config.put(ProducerConfig.ACKS_CONFIG, "all");
-        config.put(ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG, true);
-        config.put(ProducerConfig.LINGER_MS_CONFIG, 0);
+    Outbox(WorkerSettings worker) {
+        Map<String, Object> config = ProducerSettings.prompt(worker.kafka(), worker.group() + "-replies");
         config.put(ProducerConfig.MAX_REQUEST_SIZE_CONFIG, Topics.MAX_COPY_BYTES);
-        this.producer = new KafkaProducer<>(config, new ByteArraySerializer(), new ByteArraySerializer());
+        this.producer = new PromptProducer<>(config, new ByteArraySerializer(), new ByteArraySerializer());
     }
 
     /**
@@ -50,12 +45,10 @@ final class Outbox implements AutoCloseable {
         while (true) {
             @Nullable Throwable failure;
             try {
-                producer.send(message).get();
+                producer.send(message);
                 return;
             } catch (ExecutionException e) {
                 failure = e.getCause();
-            } catch (InterruptException e) {
-                throw interrupted(e);
             } catch (KafkaException e) {
                 failure = e;
             }
@@ -73,14 +66,6 @@ final class Outbox implements AutoCloseable {
 
     @Override
     public void close() {
-        producer.close(Duration.ofSeconds(5));
-    }
-
-    private static InterruptedException interrupted(InterruptException e) {
-        // Kafka's exception sets the flag again, ours stands for it
-        boolean cleared = Thread.interrupted();
-        InterruptedException interrupted = new InterruptedException("while sending, flag was " + cleared);
-        interrupted.initCause(e);
-        return interrupted;
+        producer.close();
     }
 }

@@ -54,7 +54,7 @@ final class ShareGroupWorker implements RequestWorker {
         this.settings = settings;
         this.counters = new Counters(metrics);
         this.turns = new Turns(settings.maxConcurrent(), IDLE, System::nanoTime);
-        this.outbox = new Outbox(settings.kafka());
+        this.outbox = new Outbox(settings);
         this.group = new ShareGroup(settings);
         this.runner = new JobRunner(purpose.work(outbox, counters), counters);
         this.caretaker = Thread.ofPlatform().name(settings.group() + "-pool").unstarted(this::lookAfter);

@@ -1,13 +1,12 @@
 package dev.millrace.agent.kafka;
 
 import dev.millrace.agent.files.DefinitionPublisher;
+import dev.millrace.schemas.kafka.ProducerSettings;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import org.apache.kafka.clients.producer.KafkaProducer;
-import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
@@ -25,12 +24,10 @@ public final class DefinitionsWriter implements DefinitionPublisher, AutoCloseab
 
     /** {@code kafka} holds the connection's settings, such as {@code bootstrap.servers}. */
     public DefinitionsWriter(Map<String, Object> kafka, String topic) {
-        Map<String, Object> config = new HashMap<>(kafka);
-        config.put(ProducerConfig.ACKS_CONFIG, "all");
-        config.put(ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG, true);
-        config.put(ProducerConfig.LINGER_MS_CONFIG, 0);
-        config.put(ProducerConfig.CLIENT_ID_CONFIG, "millrace-agent-definitions-writer");
-        this.producer = new KafkaProducer<>(config, new ByteArraySerializer(), new ByteArraySerializer());
+        this.producer = new KafkaProducer<>(
+                ProducerSettings.prompt(kafka, "millrace-agent-definitions-writer"),
+                new ByteArraySerializer(),
+                new ByteArraySerializer());
         this.topic = topic;
     }
 

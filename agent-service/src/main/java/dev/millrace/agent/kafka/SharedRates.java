@@ -6,6 +6,7 @@ import dev.millrace.llm.rates.RateLimit;
 import dev.millrace.llm.rates.RateWindow;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.kafka.ProducerSettings;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Clock;
@@ -26,7 +27,6 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndTimestamp;
 import org.apache.kafka.clients.producer.KafkaProducer;
-import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
@@ -129,11 +129,7 @@ public final class SharedRates implements RateLimiter, AutoCloseable {
     }
 
     private static Clients connect(Map<String, Object> kafka) {
-        Map<String, Object> writing = new HashMap<>(kafka);
-        writing.put(ProducerConfig.ACKS_CONFIG, "all");
-        writing.put(ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG, true);
-        writing.put(ProducerConfig.LINGER_MS_CONFIG, 0);
-        writing.put(ProducerConfig.CLIENT_ID_CONFIG, "millrace-agent-rates");
+        Map<String, Object> writing = ProducerSettings.prompt(kafka, "millrace-agent-rates");
         Map<String, Object> reading = new HashMap<>(kafka);
         reading.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, false);
         reading.put(ConsumerConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG, false);

@@ -3,8 +3,8 @@ package dev.millrace.agent.kafka;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.Topics;
+import dev.millrace.schemas.kafka.ProducerSettings;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.LongAdder;
@@ -36,15 +36,11 @@ public final class TokenProducer implements AutoCloseable {
 
     /** Connects when it is used. */
     public TokenProducer(Map<String, Object> kafka, Topics topics) {
-        Map<String, Object> config = new HashMap<>(kafka);
-        config.put(ProducerConfig.ACKS_CONFIG, "all");
-        config.put(ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG, true); // for the order
-        config.put(ProducerConfig.LINGER_MS_CONFIG, 0);
+        Map<String, Object> config = ProducerSettings.prompt(kafka, "millrace-agent-tokens");
         config.put(ProducerConfig.MAX_BLOCK_MS_CONFIG, BLOCK_MS);
         config.put(ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG, DELIVERY_MS / 2);
         config.put(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG, DELIVERY_MS);
         config.put(ProducerConfig.BUFFER_MEMORY_CONFIG, BUFFER_BYTES);
-        config.put(ProducerConfig.CLIENT_ID_CONFIG, "millrace-agent-tokens");
         this.producer = new KafkaProducer<>(config, new StringSerializer(), new ByteArraySerializer());
         this.topic = topics.tokens();
     }

@@ -3,9 +3,9 @@ package dev.millrace.gateway.kafka;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.Topics;
+import dev.millrace.schemas.kafka.ProducerSettings;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
@@ -47,11 +47,7 @@ public final class EventSender implements AutoCloseable {
 
     private static Map<String, Object> config(Map<String, Object> kafka, Duration timeout) {
         int millis = Math.clamp(timeout.toMillis(), 1, Integer.MAX_VALUE);
-        Map<String, Object> config = new HashMap<>(kafka);
-        config.put(ProducerConfig.CLIENT_ID_CONFIG, "millrace-gateway");
-        config.put(ProducerConfig.ACKS_CONFIG, "all");
-        config.put(ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG, true);
-        config.put(ProducerConfig.LINGER_MS_CONFIG, 0);
+        Map<String, Object> config = ProducerSettings.prompt(kafka, "millrace-gateway");
         config.put(ProducerConfig.MAX_BLOCK_MS_CONFIG, millis);
         config.put(ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG, millis);
         config.put(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG, millis);
