@@ -50,6 +50,9 @@ final class Fleet implements AutoCloseable {
 
     static final Option JVM = new Option("jvm", "", "further JVM arguments, with spaces between");
 
+    /** Property: the JVM arguments of {@code ./millrace up}, one to a line, as the launcher script knows them. */
+    private static final String UP_JVM = "millrace.bench.up-jvm";
+
     private static final String PARTITIONS = "2";
     /** So many tasks as a workload has in flight may work, so that it is not the limits that are measured. */
     private static final Map<String, String> NO_LIMITS = Map.of(
@@ -109,6 +112,7 @@ final class Fleet implements AutoCloseable {
                 "--script",
                 script.toString());
         NO_LIMITS.forEach(up::env);
+        System.getProperty(UP_JVM, "").lines().forEach(up::jvm);
         jvm.forEach(up::jvm);
         processes.put("millrace", up.start(folder).awaitReady(ready(gatewayPort)));
     }

@@ -65,6 +65,7 @@ public final class Main {
                 .addSubcommand(new ForgetCommand(terminal))
                 .addSubcommand(MemoryCommand.of(terminal))
                 .addSubcommand(new BrokerCommand(terminal))
+                .addSubcommand(new TrainCommand(terminal))
                 .addSubcommand(new HelpCommand())
                 .setOut(new PrintWriter(terminal.out(), true, StandardCharsets.UTF_8))
                 .setErr(new PrintWriter(terminal.err(), true, StandardCharsets.UTF_8))

@@ -1,0 +1,83 @@
+package dev.millrace.standalone;
+
+import dev.millrace.standalone.cli.CommandException;
+import dev.millrace.standalone.cli.ExitCodes;
+import dev.millrace.standalone.cli.Terminal;
+import io.quarkus.runtime.Quarkus;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Parameters;
+
+/**
+ * {@code millrace train FOLDER}: what {@code ./millrace build} lets a JVM do that writes an archive for later starts (an AOT
+ * cache, or a class data archive). It starts everything, has one task done, and ends, so that the archive has the classes of
+ * a start and of a task, and of the commands.
+ */
+@Command(
+        name = "train",
+        hidden = true,
+        description = "Runs everything once in an empty folder and ends, for the JVM to learn what a start takes.")
+final class TrainCommand implements Callable<Integer> {
+
+    private static final Duration START_LIMIT = Duration.ofMinutes(2);
+    /** The model's own script answers it by way of two tools. */
+    private static final String QUESTION = "Which files are in the workspace, and what does notes.txt say?";
+
+    @Parameters(paramLabel = "FOLDER", description = "Where data and workspace go; the caller's to delete.")
+    private Path folder = Path.of("");
+
+    private final Terminal terminal;
+
+    TrainCommand(Terminal terminal) {
+        this.terminal = terminal;
+    }
+
+    @Override
+    public Integer call() {
+        int port = freePort();
+        CompletableFuture<Integer> asked = new CompletableFuture<>();
+        Thread.ofVirtual().name("train").start(() -> {
+            try {
+                asked.complete(ask("http://127.0.0.1:" + port));
+            } catch (InterruptedException | RuntimeException e) {
+                asked.completeExceptionally(e);
+            } finally {
+                Quarkus.asyncExit();
+            }
+        });
+        int ended = Main.run(
+                terminal,
+                "up",
+                "--port",
+                Integer.toString(port),
+                "--kafka-port",
+                "0",
+                "--data",
+                folder.resolve("data").toString(),
+                "--workspace",
+                folder.resolve("workspace").toString());
+        return ended == 0 ? asked.getNow(ExitCodes.FAILED) : ended;
+    }
+
+    private int ask(String url) throws InterruptedException {
+        if (!new Readiness(url).await(START_LIMIT)) {
+            return ExitCodes.FAILED;
+        }
+        Main.run(terminal, "tasks", "--url", url);
+        return Main.run(terminal, "ask", "--url", url, "--timeout", "1m", QUESTION);
+    }
+
+    private static int freePort() {
+        try (ServerSocket probe = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return probe.getLocalPort();
+        } catch (IOException e) {
+            throw new CommandException(ExitCodes.FAILED, "Cannot find a free port: " + e.getMessage());
+        }
+    }
+}
