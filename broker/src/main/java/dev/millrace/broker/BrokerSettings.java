@@ -15,8 +15,11 @@ final class BrokerSettings {
     static final String BROKER_LISTENER = "PLAINTEXT";
     static final String LOOPBACK = "127.0.0.1";
 
-    /** How long a start may take before it is given up; usual are 2 s, or 4 s after a SIGKILL. */
+    /** How long a start may take before it is given up; usual are 1 to 2 s. */
     static final Duration START_LIMIT = Duration.ofSeconds(60);
+
+    /** How long the controller takes a broker for alive that says nothing. */
+    static final Duration SESSION = Duration.ofSeconds(2);
 
     private BrokerSettings() {}
 
@@ -82,9 +85,7 @@ final class BrokerSettings {
         // a tool call may take minutes, and a minute is all that Kafka's own limit allows
         settings.put("group.share.max.record.lock.duration.ms", 3_600_000);
         settings.put("group.share.initialize.retry.interval.ms", 1_000);
-        // after a SIGKILL the controller takes the broker for alive, and refuses its new incarnation, until this is
-        // over
-        settings.put("broker.session.timeout.ms", 2_000);
+        settings.put("broker.session.timeout.ms", SESSION.toMillis());
         settings.put("broker.heartbeat.interval.ms", 250);
         // the transaction of a killed producer hides what comes after it from read_committed consumers until it is
         // aborted

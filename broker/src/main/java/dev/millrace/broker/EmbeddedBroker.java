@@ -12,6 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
 import kafka.server.BrokerServer;
@@ -20,7 +21,6 @@ import kafka.server.KafkaConfig;
 import kafka.server.KafkaRaftServer;
 import kafka.server.SharedServer;
 import org.apache.kafka.common.metrics.Metrics;
-import org.apache.kafka.common.utils.Time;
 import org.apache.kafka.metadata.bootstrap.BootstrapMetadata;
 import org.apache.kafka.metadata.properties.MetaPropertiesEnsemble;
 import org.slf4j.Logger;
@@ -95,10 +95,11 @@ public final class EmbeddedBroker implements AutoCloseable {
             throw folder.damaged("Kafka says: " + message(e), e);
         }
         Faults faults = Faults.watch();
+        BrokerClock clock = new BrokerClock();
         SharedServer shared = new SharedServer(
                 config,
                 onDisk._1(),
-                Time.SYSTEM,
+                clock,
                 new Metrics(),
                 CompletableFuture.completedFuture(Map.of(DataFolder.NODE_ID, sockets.controllerAddress())),
                 List.of(),
@@ -107,7 +108,7 @@ public final class EmbeddedBroker implements AutoCloseable {
         ControllerServer controller = new ControllerServer(shared, KafkaRaftServer.configSchema(), onDisk._2());
         BrokerServer broker = new BrokerServer(shared);
         EmbeddedBroker embedded = new EmbeddedBroker(folder, faults, controller, broker, sockets.brokerPort());
-        embedded.startServers();
+        embedded.startServers(clock);
         return embedded;
     }
 
@@ -139,6 +140,24 @@ public final class EmbeddedBroker implements AutoCloseable {
     }
 
     /**
+     * Takes all members out of the groups of Streams applications and out of share groups, for one who knows that they are dead:
+     * what they held would be held until their sessions are over. One who is not dead is told so by its next heartbeat, and joins
+     * again. Returns how many it were.
+     */
+    public int endMemberships() {
+        try {
+            return new Memberships(broker).endAll();
+        } catch (ExecutionException | TimeoutException e) {
+            LOGGER.atInfo()
+                    .setCause(e)
+                    .log("The members of groups before this start stay until their sessions are over");
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        return 0;
+    }
+
+    /**
      * Stops the broker, flushes its data and releases port and folder. A second call does nothing; one that comes meanwhile
      * waits until it is done.
      */
@@ -161,7 +180,7 @@ public final class EmbeddedBroker implements AutoCloseable {
     }
 
     /** A controller that has met a fault makes Kafka's start-up wait without end, so the first of the two decides. */
-    private void startServers() throws BrokerStartException {
+    private void startServers(BrokerClock clock) throws BrokerStartException {
         CompletableFuture<Void> started = new CompletableFuture<>();
         Thread starter = Thread.ofPlatform().name("embedded-broker-start").start(() -> {
             try {
@@ -171,6 +190,7 @@ public final class EmbeddedBroker implements AutoCloseable {
                         controller.sharedServer().loader(),
                         controller.controller(),
                         BrokerSettings.START_LIMIT);
+                endFormerSession(clock);
                 broker.startup();
                 started.complete(null);
             } catch (Throwable e) { // whatever it is, the caller is waiting for it
@@ -193,6 +213,17 @@ public final class EmbeddedBroker implements AutoCloseable {
         starter.interrupt();
         close();
         throw startFailure(reason);
+    }
+
+    /**
+     * The controller takes a broker that was killed for alive until its session is over, and refuses a new one before. That the
+     * folder could be locked says that it is dead, so nobody has to wait for that.
+     */
+    private void endFormerSession(BrokerClock clock) throws InterruptedException {
+        while (!controller.controller().isActive()) {
+            TimeUnit.MILLISECONDS.sleep(1); // whoever started this thread interrupts it if that fails
+        }
+        clock.advance(BrokerSettings.SESSION);
     }
 
     private BrokerStartException startFailure(Throwable reason) {

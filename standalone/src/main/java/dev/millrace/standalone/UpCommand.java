@@ -118,6 +118,8 @@ final class UpCommand implements Callable<Integer> {
         Path workspacePath = Workspace.prepare(workspace);
         Path dataPath = data.toAbsolutePath().normalize();
         EmbeddedBroker broker = BrokerCommand.start(dataPath.resolve(KAFKA_FOLDER), kafkaPort);
+        // all services were in the process that held the data before this one
+        broker.endMemberships();
         configure(broker, dataPath, workspacePath);
         return serve(broker);
     }
