@@ -43,6 +43,17 @@ final class Failures {
         return false;
     }
 
+    /** Whether the disk is full; RocksDB and Java say so in the words of the operating system. */
+    static boolean isFullDisk(Throwable failure) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            String message = cause.getMessage();
+            if (message != null && message.contains("No space left on device")) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** The task at which it happened, if it says so. */
     static Optional<TaskId> task(Throwable failure) {
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
@@ -56,13 +67,19 @@ final class Failures {
 
     /**
      * Whether a thread did something about partitions that it had just lost. The consumer says so by an {@code
-     * IllegalStateException} with no type of its own, and Streams (4.2) does not see to it when a stopped process goes on, or
-     * a network comes back.
+     * IllegalStateException} and Streams by a {@code NullPointerException}, with no types of their own, and Streams (4.2) does
+     * not see to it when a stopped process goes on, or a network comes back.
      */
     private static boolean isLateForItsPartitions(Throwable cause) {
-        String message = cause instanceof IllegalStateException ? cause.getMessage() : null;
+        String message = cause.getMessage();
         return message != null
-                && (message.startsWith("No current assignment for partition")
-                        || message.startsWith("Consumer is not subscribed to any topics"));
+                && switch (cause) {
+                    case IllegalStateException unused ->
+                        message.startsWith("No current assignment for partition")
+                                || message.startsWith("Consumer is not subscribed to any topics");
+                    case NullPointerException unused ->
+                        message.startsWith("Task was unexpectedly missing for partition");
+                    default -> false;
+                };
     }
 }

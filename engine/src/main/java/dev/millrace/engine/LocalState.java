@@ -15,8 +15,8 @@ import org.apache.kafka.streams.processor.TaskId;
  */
 final class LocalState {
 
-    /** With less than this a store cannot even be opened. */
-    private static final long ROOM_BYTES = 8L * 1024 * 1024;
+    /** With less than this the stores of a task or two cannot even be opened. */
+    private static final long ROOM_BYTES = 16L * 1024 * 1024;
 
     private final Path stateDir;
     private final String applicationId;

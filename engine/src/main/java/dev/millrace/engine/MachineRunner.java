@@ -4,10 +4,7 @@ import dev.millrace.schemas.Topics;
 import dev.millrace.schemas.kafka.TopicSettings;
 import dev.millrace.schemas.kafka.TopicSetup;
 import dev.millrace.schemas.kafka.TopicSetupException;
-import java.io.UncheckedIOException;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
@@ -31,10 +28,6 @@ public final class MachineRunner implements AutoCloseable {
     private static final Duration PAUSE = Duration.ofSeconds(3);
     /** A machine that runs is looked at so often. */
     private static final Duration LOOK = Duration.ofSeconds(5);
-    /** What is longer ago does not count against {@link #MAX_DAMAGES}. */
-    private static final Duration DAMAGES_TIME = Duration.ofMinutes(10);
-    /** So often within that time local state may fail on a disk with room before a person has to see to it. */
-    private static final int MAX_DAMAGES = 3;
 
     private static final Duration CLOSE_LIMIT = Duration.ofSeconds(15);
 
@@ -44,7 +37,7 @@ public final class MachineRunner implements AutoCloseable {
     private final AtomicReference<@Nullable MachineStreams> machine = new AtomicReference<>();
     private final Thread starter;
     private final IdleMachineWatch idle;
-    private final Deque<Long> damages = new ArrayDeque<>();
+    private final Repairs repairs = new Repairs();
     private boolean startedBefore;
     private volatile @Nullable Throwable gaveUp;
     private volatile String waitingFor = "the start";
@@ -205,7 +198,9 @@ public final class MachineRunner implements AutoCloseable {
             Throwable damage = running.awaitDamage(LOOK);
             if (damage != null) {
                 retire(running, "another start: " + damage.getMessage());
-                repair(running.localState(), damage);
+                if (!repairs.repair(running.localState(), damage, why -> waitingFor = why)) {
+                    gaveUp = damage;
+                }
                 return;
             }
             if (running.fatal().isEmpty() && idle.shouldBeReplaced(running)) {
@@ -223,43 +218,6 @@ public final class MachineRunner implements AutoCloseable {
         waitingFor = why;
         machine.set(null);
         running.close();
-    }
-
-    /** Returns when a new machine may find its local state in order, or there is no hope for that. */
-    private void repair(LocalState state, Throwable damage) throws InterruptedException {
-        if (!state.hasRoom()) {
-            waitingFor = "room on the disk of " + state;
-            LOGGER.atError()
-                    .addKeyValue("folder", state)
-                    .log("The disk is full; the machine starts again when it is not");
-            while (!closed && !state.hasRoom()) {
-                Thread.sleep(PAUSE);
-            }
-        } else if (isTooOften()) {
-            gaveUp = damage;
-            LOGGER.atError()
-                    .addKeyValue("folder", state)
-                    .setCause(damage)
-                    .log("The state on this disk fails again and again; the machine has stopped");
-            return;
-        }
-        Failures.task(damage).ifPresent(task -> {
-            try {
-                state.forget(task);
-                LOGGER.atWarn()
-                        .addKeyValue("folder", state.folder(task))
-                        .log("Damaged local state was deleted and is built again from Kafka");
-            } catch (UncheckedIOException e) {
-                LOGGER.atError().setCause(e).log("Damaged local state could not be deleted");
-            }
-        });
-    }
-
-    private boolean isTooOften() {
-        long now = System.nanoTime();
-        damages.removeIf(then -> now - then > DAMAGES_TIME.toNanos());
-        damages.add(now);
-        return damages.size() > MAX_DAMAGES;
     }
 
     /** Starts nothing any more; what runs goes on. */

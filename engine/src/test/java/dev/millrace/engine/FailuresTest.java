@@ -3,6 +3,7 @@ package dev.millrace.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import java.io.IOException;
 import java.util.Set;
 import org.apache.kafka.clients.consumer.MockConsumer;
 import org.apache.kafka.common.TopicPartition;
@@ -40,6 +41,26 @@ class FailuresTest {
                 new IllegalStateException("Consumer is not subscribed to any topics or assigned any partitions");
 
         assertThat(Failures.mayPass(new StreamsException(late))).isTrue();
+    }
+
+    @Test
+    void shouldGoOnIfRecordsCameForATaskThatWasLostMeanwhile() {
+        // as Streams says it, when a process that was stopped goes on
+        NullPointerException late = new NullPointerException("Task was unexpectedly missing for partition lane-0");
+
+        assertThat(Failures.mayPass(new StreamsException(late))).isTrue();
+        assertThat(Failures.mayPass(new StreamsException(new NullPointerException())))
+                .isFalse();
+    }
+
+    @Test
+    void shouldTellAFullDisk() {
+        IOException full = new IOException("While appending to file: …/000042.sst: No space left on device");
+
+        assertThat(Failures.isFullDisk(new ProcessorStateException("Error while executing flush", full)))
+                .isTrue();
+        assertThat(Failures.isFullDisk(new ProcessorStateException("Error opening store")))
+                .isFalse();
     }
 
     @Test

@@ -22,10 +22,8 @@ import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.streams.StoreQueryParameters;
 import org.apache.kafka.streams.ThreadMetadata;
 import org.apache.kafka.streams.Topology;
-import org.apache.kafka.streams.errors.ProcessorStateException;
 import org.apache.kafka.streams.processor.TaskId;
 import org.apache.kafka.streams.processor.api.ContextualProcessor;
-import org.apache.kafka.streams.processor.api.ProcessorContext;
 import org.apache.kafka.streams.processor.api.ProcessorSupplier;
 import org.apache.kafka.streams.processor.api.Record;
 import org.apache.kafka.streams.state.KeyValueStore;
@@ -71,24 +69,6 @@ class MachineRunnerIT {
             awaitReady(second);
             assertThat(made).hasValue(3);
             assertThat(second.fatal()).isEmpty();
-        }
-    }
-
-    @Test
-    @DisplayName("local state that fails again and again stops the machine for good")
-    void shouldGiveUpAStoreThatCannotBeHad(TestBroker broker) {
-        // given
-        Topics topics = broker.createTopics(1);
-
-        // when
-        try (MachineRunner runner = runner(broker, topics, "a", Broken::new)) {
-            runner.start();
-            await().atMost(LIMIT).until(() -> runner.fatal().isPresent());
-
-            // then
-            assertThat(runner.fatal().map(Failures::isLocalState)).contains(true);
-            assertThat(runner.notReady()).get().asString().startsWith("stopped: ");
-            assertThat(made).hasValue(4);
         }
     }
 
@@ -217,15 +197,5 @@ class MachineRunnerIT {
             KeyValueStore<String, String> store = context().getStateStore(STORE);
             store.put(record.key(), record.value());
         }
-    }
-
-    private static final class Broken extends ContextualProcessor<String, String, Void, Void> {
-        @Override
-        public void init(ProcessorContext<Void, Void> context) {
-            throw new ProcessorStateException("no such disk");
-        }
-
-        @Override
-        public void process(Record<String, String> record) {}
     }
 }
