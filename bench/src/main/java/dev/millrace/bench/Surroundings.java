@@ -2,10 +2,13 @@ package dev.millrace.bench;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** What a number is worth nothing without: which sources, which JDK, which machine, when, and how busy it was. */
@@ -25,7 +28,33 @@ final class Surroundings {
         json.put("heapMb", Runtime.getRuntime().maxMemory() >> 20);
         json.put("os", System.getProperty("os.name") + ' ' + System.getProperty("os.arch"));
         json.put("loadBefore", loadAverage());
+        json.put("sha256MbPerSecond", hashed());
         return json;
+    }
+
+    /**
+     * How fast one core is in this moment, in megabytes of SHA-256 per second. A virtual machine shares its cores with others,
+     * whom it does not see: where this differs between two rows, so does everything else.
+     */
+    private static long hashed() {
+        try {
+            MessageDigest digest = MessageDigest.getInstance("SHA-256");
+            byte[] megabyte = new byte[1 << 20];
+            long warm = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(100);
+            while (System.nanoTime() < warm) {
+                digest.update(megabyte);
+            }
+            long begun = System.nanoTime();
+            long end = begun + TimeUnit.MILLISECONDS.toNanos(200);
+            int done = 0;
+            while (System.nanoTime() < end) {
+                digest.update(megabyte);
+                done++;
+            }
+            return Math.round(done * 1e9 / (System.nanoTime() - begun));
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every Java platform has SHA-256", e);
+        }
     }
 
     private static double loadAverage() {
