@@ -44,10 +44,9 @@ public final class CommitTiming {
                 ? Duration.ofMillis(millis)
                 : OTHERWISE;
         CommitTiming commits = new CommitTiming(context::commit, interval);
-        context.schedule(
-                Duration.ofMillis(Math.max(1, interval.toMillis() / 2)),
-                PunctuationType.WALL_CLOCK_TIME,
-                commits::timePassed);
+        // whenever the thread comes by; that it does so in time is what CommitTimes is for
+        context.schedule(Duration.ofMillis(1), PunctuationType.WALL_CLOCK_TIME, commits::timePassed);
+        CommitTimes.ofThread().add(commits);
         return commits;
     }
 
@@ -80,6 +79,26 @@ public final class CommitTiming {
     /** Something was sent with the record that is being taken, which somebody may watch. */
     public void sent() {
         sent = true;
+    }
+
+    /** When the next commit is due, in Unix milliseconds; {@link Long#MAX_VALUE} = nothing is to be committed. */
+    long dueMs() {
+        return sent ? askedMs + gapMs() : Long.MAX_VALUE;
+    }
+
+    /** When it last asked for a commit, in Unix milliseconds. */
+    long askedMs() {
+        return askedMs;
+    }
+
+    /** The thread begins to wait for records. */
+    void pauses(long now) {
+        moveOn(now);
+    }
+
+    /** It has waited, which is no work and no commit. */
+    void resumes(long now) {
+        nowMs = now;
     }
 
     /** Nothing is being taken. */

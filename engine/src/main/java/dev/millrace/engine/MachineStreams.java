@@ -116,10 +116,8 @@ public final class MachineStreams implements AutoCloseable {
         config.put(
                 StreamsConfig.COMMIT_INTERVAL_MS_CONFIG,
                 settings.commitInterval().toMillis() * CommitTiming.LONGEST_INTERVALS);
-        // what is due is looked for when the poll returns: with the default of 100 ms nothing else would matter
-        config.put(
-                StreamsConfig.POLL_MS_CONFIG,
-                Math.max(1, settings.commitInterval().toMillis() / 2));
+        // what is due is looked for when the poll returns, and this one returns for it
+        config.put(StreamsConfig.InternalConfig.INTERNAL_CONSUMER_WRAPPER, CommittingConsumer.class);
         // classic groups do not leave on close, so that a restart waits for the session to time out
         config.put(StreamsConfig.GROUP_PROTOCOL_CONFIG, "streams");
         config.put(StreamsConfig.ENSURE_EXPLICIT_INTERNAL_RESOURCE_NAMING_CONFIG, true);
