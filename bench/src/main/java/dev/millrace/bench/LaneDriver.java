@@ -171,6 +171,15 @@ final class LaneDriver implements Driver {
         return tally.latencies();
     }
 
+    /**
+     * How many are in {@link #noted}.
+     *
+     * @throws IllegalStateException if a task did not complete
+     */
+    int count() {
+        return tally.count();
+    }
+
     @Override
     public void close() {
         wanted = 0;

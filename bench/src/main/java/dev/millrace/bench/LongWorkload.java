@@ -161,15 +161,15 @@ final class LongWorkload implements Workload {
             driver.startNoting();
             driver.keep(1);
             long deadline = System.nanoTime() + PATIENCE.toNanos();
-            while (driver.noted().sorted().size() < count - 1) {
+            while (driver.count() < count - 1) {
                 if (System.nanoTime() > deadline) {
-                    throw new IllegalStateException("expected " + count + " tasks to end within " + PATIENCE
-                            + ", found " + driver.noted().sorted().size());
+                    throw new IllegalStateException(
+                            "expected " + count + " tasks to end within " + PATIENCE + ", found " + driver.count());
                 }
                 Thread.sleep(Duration.ofMillis(20));
             }
             driver.keep(0);
-            while (driver.noted().sorted().size() < count && System.nanoTime() < deadline) {
+            while (driver.count() < count && System.nanoTime() < deadline) {
                 Thread.sleep(Duration.ofMillis(20));
             }
             return driver.completed();
