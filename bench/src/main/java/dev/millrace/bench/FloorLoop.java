@@ -118,8 +118,9 @@ public final class FloorLoop {
     private static void streams(Map<String, Object> kafka, Kind kind, Path folder) {
         Map<String, Object> config = MachineStreams.config(
                 kafka, new MachineStreams.Settings("floor", "floor", folder, 1, Duration.ofMillis(20)));
-        // nobody asks for commits here, as the task machine does
+        // nobody asks for commits here, as the task machine does, or has the poll end when one is due
         config.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, 20);
+        config.put(StreamsConfig.POLL_MS_CONFIG, 10);
         if (kind == Kind.STREAMS) {
             config.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.AT_LEAST_ONCE);
             config.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, 1000);
