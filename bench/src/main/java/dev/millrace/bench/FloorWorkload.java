@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 final class FloorWorkload implements Workload {
 
     private static final byte[] CONTENT = "x".repeat(500).getBytes(StandardCharsets.UTF_8);
-    private static final List<Integer> IN_FLIGHT = List.of(1, 64, 512);
+    private static final List<Integer> IN_FLIGHT = List.of(1, 8, 64, 512);
     private static final int PARTITIONS = 2;
 
     @Override
