@@ -1,26 +1,30 @@
 package dev.millrace.engine;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 
-/** When the machines on one stream thread want to commit, for it to look after them then and to sleep otherwise. */
+/**
+ * When the machines on one stream thread want to commit, for it to look after them then and to sleep otherwise. Asked by its
+ * thread; a machine may leave from any.
+ */
 final class CommitTimes {
-
-    /** A machine that has not committed for so long although it was due is gone: nobody tells when one is closed. */
-    private static final long GIVEN_UP_MS = 1_000;
 
     private static final ThreadLocal<CommitTimes> OF_THREAD = ThreadLocal.withInitial(CommitTimes::new);
 
-    private final List<Machine> machines = new ArrayList<>();
+    private final List<CommitTiming> machines = new CopyOnWriteArrayList<>();
 
     /** Those of the calling thread. */
     static CommitTimes ofThread() {
         return OF_THREAD.get();
     }
 
-    void add(CommitTiming timing) {
-        machines.add(new Machine(timing));
+    void add(CommitTiming machine) {
+        machines.add(machine);
+    }
+
+    void remove(CommitTiming machine) {
+        machines.remove(machine);
     }
 
     /**
@@ -30,11 +34,10 @@ final class CommitTimes {
      * @param now Unix milliseconds
      */
     Duration waiting(Duration limit, long now) {
-        machines.removeIf(machine -> machine.gone(now));
         long due = Long.MAX_VALUE;
-        for (Machine machine : machines) {
-            machine.timing.pauses(now);
-            due = Math.min(due, machine.timing.dueMs());
+        for (CommitTiming machine : machines) {
+            machine.pauses(now);
+            due = Math.min(due, machine.dueMs());
         }
         return due == Long.MAX_VALUE || due - now >= limit.toMillis()
                 ? limit
@@ -43,29 +46,6 @@ final class CommitTimes {
 
     /** It has waited until now, in Unix milliseconds. */
     void waited(long now) {
-        machines.forEach(machine -> machine.timing.resumes(now));
-    }
-
-    private static final class Machine {
-
-        private final CommitTiming timing;
-        /** The time of its last commit as it was when it was first seen to be late, and when that was. */
-        private long lateAfterMs = Long.MIN_VALUE;
-
-        private long lateSinceMs;
-
-        Machine(CommitTiming timing) {
-            this.timing = timing;
-        }
-
-        boolean gone(long now) {
-            if (timing.dueMs() > now) {
-                lateAfterMs = Long.MIN_VALUE;
-            } else if (lateAfterMs != timing.askedMs()) {
-                lateAfterMs = timing.askedMs();
-                lateSinceMs = now;
-            }
-            return lateAfterMs != Long.MIN_VALUE && now - lateSinceMs > GIVEN_UP_MS;
-        }
+        machines.forEach(machine -> machine.resumes(now));
     }
 }

@@ -10,7 +10,7 @@ import org.apache.kafka.streams.processor.api.ProcessorContext;
  * much, results are gathered for the commit interval, and where commits are slow for longer, so that most of the time goes
  * into work. For one stream thread.
  */
-public final class CommitTiming {
+public final class CommitTiming implements AutoCloseable {
 
     /** However slow commits are, results are gathered for at most so many commit intervals. */
     static final int LONGEST_INTERVALS = 10;
@@ -25,6 +25,7 @@ public final class CommitTiming {
 
     private final Runnable commit;
     private final long intervalMs;
+    private final CommitTimes ofThread;
     private long windowStartMs;
     private int taken;
     private int takenBefore;
@@ -38,22 +39,32 @@ public final class CommitTiming {
 
     private long costMs;
 
-    /** For a processor that {@link MachineStreams} runs, with the commit interval of its settings; call it from {@code init}. */
+    /**
+     * For a processor that {@link MachineStreams} runs, with the commit interval of its settings; to be called from {@code
+     * init}, and closed in {@code close}.
+     */
     public static CommitTiming of(ProcessorContext<?, ?> context) {
         Duration interval = context.appConfigs().get(MachineStreams.MACHINE_COMMIT_INTERVAL_MS) instanceof Long millis
                 ? Duration.ofMillis(millis)
                 : OTHERWISE;
-        CommitTiming commits = new CommitTiming(context::commit, interval);
+        CommitTiming commits = new CommitTiming(context::commit, interval, CommitTimes.ofThread());
         // whenever the thread comes by; that it does so in time is what CommitTimes is for
         context.schedule(Duration.ofMillis(1), PunctuationType.WALL_CLOCK_TIME, commits::timePassed);
-        CommitTimes.ofThread().add(commits);
         return commits;
     }
 
-    /** That asks for commits in this way. */
-    CommitTiming(Runnable commit, Duration interval) {
+    /** That asks for commits in this way, on a thread that looks after these. */
+    CommitTiming(Runnable commit, Duration interval, CommitTimes ofThread) {
         this.commit = commit;
         this.intervalMs = Math.max(1, interval.toMillis());
+        this.ofThread = ofThread;
+        ofThread.add(this);
+    }
+
+    /** Its processor is closed: the thread need not look after it any more. */
+    @Override
+    public void close() {
+        ofThread.remove(this);
     }
 
     /**
@@ -84,11 +95,6 @@ public final class CommitTiming {
     /** When the next commit is due, in Unix milliseconds; {@link Long#MAX_VALUE} = nothing is to be committed. */
     long dueMs() {
         return sent ? askedMs + gapMs() : Long.MAX_VALUE;
-    }
-
-    /** When it last asked for a commit, in Unix milliseconds. */
-    long askedMs() {
-        return askedMs;
     }
 
     /** The thread begins to wait for records. */

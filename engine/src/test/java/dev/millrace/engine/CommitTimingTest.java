@@ -13,7 +13,7 @@ class CommitTimingTest {
     private long nowMs;
     private long commitTakesMs;
     private long waitedMs;
-    private final CommitTiming policy = new CommitTiming(this::commit, Duration.ofMillis(20));
+    private final CommitTiming policy = new CommitTiming(this::commit, Duration.ofMillis(20), new CommitTimes());
 
     @Test
     void shouldCommitAtOnceWhileThereIsLittleToDo() {

@@ -66,9 +66,9 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
     @Override
     public void init(ProcessorContext<byte[], Outgoing> processorContext) {
         context = processorContext;
+        commits = CommitTiming.of(context);
         KeyValueStore<String, StoredTask> tasks = context.getStateStore(Stores.TASKS);
         KeyValueStore<String, TranscriptEntry> transcripts = context.getStateStore(Stores.TRANSCRIPTS);
-        commits = CommitTiming.of(context);
         outbox = new Outbox(context, settings.topics(), parts.metrics(), parts.tracing(), commits);
         seen = new SeenEvents(context.getStateStore(Stores.SEEN), settings.seenRetention());
         cancels = new EarlyCancels(context.getStateStore(Stores.CANCELS));
@@ -106,6 +106,7 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
 
     @Override
     public void close() {
+        commits.close();
         parts.occupancy().leave(partition());
     }
 

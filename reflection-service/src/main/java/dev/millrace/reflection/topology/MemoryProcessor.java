@@ -79,6 +79,11 @@ final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoin
     }
 
     @Override
+    public void close() {
+        commits.close();
+    }
+
+    @Override
     public void process(Record<byte[], byte[]> incoming) {
         if (calls.passFence(incoming.headers(), incoming.value())) {
             return;
