@@ -28,6 +28,8 @@ public final class ServiceProcess implements AutoCloseable {
 
     private static final int TAIL_LINES = 60;
 
+    private static final int FIRST_WITH_AOT_CACHE = 25;
+
     private final String name;
     private final Process process;
     private final Path log;
@@ -101,7 +103,9 @@ public final class ServiceProcess implements AutoCloseable {
 
     /** The whole of it, or one of its commands: {@code standalone("up", "--port", …)}. */
     public static Builder standalone(String... args) {
-        return new Builder("standalone-" + args[0], application("standalone"), List.of(args));
+        Builder builder = new Builder("standalone-" + args[0], application("standalone"), List.of(args));
+        archive().forEach(builder::jvm);
+        return builder;
     }
 
     /** One service alone, by the name of its module, such as {@code agent-service}. */
@@ -212,6 +216,16 @@ public final class ServiceProcess implements AutoCloseable {
             throw new AssertionError("Expected a built " + jar + ", found none. Run ./mvnw package.");
         }
         return List.of("-jar", jar.toString());
+    }
+
+    /** What {@code ./millrace} adds as well if it has run the application once; a JVM that finds it not to fit goes on without. */
+    private static List<String> archive() {
+        Path folder = repository().resolve(Path.of("standalone", "target", "archive"));
+        Path classes = folder.resolve("classes");
+        boolean made = Files.isRegularFile(classes) && Files.isRegularFile(folder.resolve("key"));
+        return made && Runtime.version().feature() >= FIRST_WITH_AOT_CACHE
+                ? List.of("-XX:AOTCache=" + classes, "-Xlog:aot*=off")
+                : List.of();
     }
 
     /** The folder of the clone that this process was started in, or below. */
