@@ -1,6 +1,7 @@
 package dev.millrace.engine;
 
 import java.util.Optional;
+import org.apache.kafka.common.errors.InvalidRequestException;
 import org.apache.kafka.common.errors.InvalidTxnStateException;
 import org.apache.kafka.common.errors.RetriableException;
 import org.apache.kafka.streams.errors.MissingSourceTopicException;
@@ -48,6 +49,17 @@ final class Failures {
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
             String message = cause.getMessage();
             if (message != null && message.contains("No space left on device")) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether the group has been used with other stores or topics, which brokers (4.2) do not let go of (KIP-1071). */
+    static boolean isOtherTopology(Throwable failure) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            String message = cause.getMessage();
+            if (cause instanceof InvalidRequestException && message != null && message.startsWith("Topology")) {
                 return true;
             }
         }

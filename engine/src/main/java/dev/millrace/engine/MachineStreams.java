@@ -223,6 +223,20 @@ public final class MachineStreams implements AutoCloseable {
             damaged.complete(failure);
             return StreamThreadExceptionResponse.SHUTDOWN_CLIENT;
         }
+        if (Failures.isOtherTopology(failure)) {
+            IllegalStateException other = new IllegalStateException(
+                    "expected the group " + group
+                            + " to be of this version of Millrace, found one of a version with other"
+                            + " stores, which Kafka cannot change: go on with that version, or begin anew with an empty data"
+                            + " folder or another millrace.topics.prefix",
+                    failure);
+            fatal = other;
+            LOGGER.atError()
+                    .addKeyValue("machine", machine)
+                    .addKeyValue("reason", other.getMessage())
+                    .log("A machine stops: its group is of another version");
+            return StreamThreadExceptionResponse.SHUTDOWN_CLIENT;
+        }
         fatal = failure;
         LOGGER.atError()
                 .addKeyValue("machine", machine)

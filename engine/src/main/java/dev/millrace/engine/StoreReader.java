@@ -5,6 +5,7 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.KafkaStreams;
 import org.apache.kafka.streams.StoreQueryParameters;
 import org.apache.kafka.streams.errors.InvalidStateStoreException;
@@ -12,7 +13,7 @@ import org.apache.kafka.streams.state.QueryableStoreTypes;
 import org.apache.kafka.streams.state.ReadOnlyKeyValueStore;
 
 /**
- * Reads one of a running machine's stores, from any thread.
+ * Reads a section of one of a running machine's stores, from any thread.
  *
  * @param <V> its values
  */
@@ -23,11 +24,13 @@ public final class StoreReader<V> {
 
     private final Supplier<KafkaStreams> streams;
     private final String store;
+    private final StoreSection<V> section;
 
-    /** A reader of the store of this name. */
-    public StoreReader(Supplier<KafkaStreams> streams, String store) {
+    /** A reader of this section of the store of this name. */
+    public StoreReader(Supplier<KafkaStreams> streams, String store, StoreSection<V> section) {
         this.streams = streams;
         this.store = store;
+        this.section = section;
     }
 
     /**
@@ -49,9 +52,10 @@ public final class StoreReader<V> {
 
     private <R> Optional<R> tryRead(int partition, Function<ReadOnlyKeyValueStore<String, V>, Optional<R>> query) {
         try {
-            return query.apply(streams.get()
-                    .store(StoreQueryParameters.fromNameAndType(store, QueryableStoreTypes.<String, V>keyValueStore())
-                            .withPartition(partition)));
+            return query.apply(section.readIn(streams.get()
+                    .store(StoreQueryParameters.fromNameAndType(
+                                    store, QueryableStoreTypes.<Bytes, byte[]>keyValueStore())
+                            .withPartition(partition))));
         } catch (InvalidStateStoreException e) {
             return Optional.empty();
         }

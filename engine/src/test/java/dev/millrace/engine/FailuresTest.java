@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.util.Set;
 import org.apache.kafka.clients.consumer.MockConsumer;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.InvalidRequestException;
 import org.apache.kafka.common.errors.InvalidTxnStateException;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.streams.errors.ProcessorStateException;
@@ -79,6 +80,16 @@ class FailuresTest {
         assertThat(Failures.isLocalState(failure)).isTrue();
         assertThat(Failures.task(failure)).contains(new TaskId(0, 2));
         assertThat(Failures.isLocalState(new StreamsException("of a task", new TaskId(0, 2))))
+                .isFalse();
+    }
+
+    @Test
+    void shouldTellAGroupOfAnotherVersion() {
+        Throwable other = new InvalidRequestException("Topology updates are not supported yet.");
+
+        assertThat(Failures.isOtherTopology(new StreamsException(other))).isTrue();
+        assertThat(Failures.mayPass(new StreamsException(other))).isFalse();
+        assertThat(Failures.isOtherTopology(new StreamsException(new InvalidRequestException("Something else."))))
                 .isFalse();
     }
 

@@ -135,8 +135,8 @@ class ForgetIT {
                         "millrace.variables",
                         "millrace.dead-letters",
                         "millrace.memory",
-                        "millrace.agent-transcripts-changelog",
-                        "millrace.reflection-documents-changelog")
+                        "millrace.agent-rows-changelog",
+                        "millrace.reflection-rows-changelog")
                 .doesNotContainKeys("millrace.definitions", "millrace.rates");
         Instant asked = Instant.parse(report.path("requestedAt").asText());
         remains.forEach((topic, said) -> assertThat(said.path("until").isNull())
@@ -148,7 +148,7 @@ class ForgetIT {
                 .isBetween(asked.plus(Duration.ofDays(7)), asked.plus(Duration.ofDays(9)));
         assertThat(until(remains, "millrace.memory"))
                 .isBetween(asked.plus(Duration.ofDays(1)), asked.plus(Duration.ofDays(2)));
-        assertThat(until(remains, "millrace.agent-transcripts-changelog"))
+        assertThat(until(remains, "millrace.agent-rows-changelog"))
                 .isBetween(asked.plus(Duration.ofDays(1)), asked.plus(Duration.ofDays(2)));
     }
 

@@ -17,7 +17,7 @@ public final class StreamsTranscripts implements Transcripts {
     private final StoreReader<TranscriptEntry> transcripts;
 
     public StreamsTranscripts(Supplier<KafkaStreams> streams) {
-        this.transcripts = new StoreReader<>(streams, Stores.TRANSCRIPTS);
+        this.transcripts = new StoreReader<>(streams, Stores.ROWS, Stores.TRANSCRIPTS);
     }
 
     @Override

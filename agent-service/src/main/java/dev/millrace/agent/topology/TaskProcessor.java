@@ -3,7 +3,6 @@ package dev.millrace.agent.topology;
 import dev.millrace.agent.AgentPin;
 import dev.millrace.agent.core.DiscardReason;
 import dev.millrace.agent.core.TaskEvent;
-import dev.millrace.agent.core.TranscriptEntry;
 import dev.millrace.engine.CommitTiming;
 import dev.millrace.engine.Outgoing;
 import dev.millrace.engine.OutstandingCalls;
@@ -23,6 +22,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.common.utils.Utils;
 import org.apache.kafka.streams.processor.PunctuationType;
 import org.apache.kafka.streams.processor.api.Processor;
@@ -67,28 +67,28 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
     public void init(ProcessorContext<byte[], Outgoing> processorContext) {
         context = processorContext;
         commits = CommitTiming.of(context);
-        KeyValueStore<String, StoredTask> tasks = context.getStateStore(Stores.TASKS);
-        KeyValueStore<String, TranscriptEntry> transcripts = context.getStateStore(Stores.TRANSCRIPTS);
+        KeyValueStore<Bytes, byte[]> rows = context.getStateStore(Stores.ROWS);
+        KeyValueStore<String, StoredTask> tasks = Stores.TASKS.in(rows);
         outbox = new Outbox(context, settings.topics(), parts.metrics(), parts.tracing(), commits);
         seen = new SeenEvents(context.getStateStore(Stores.SEEN), settings.seenRetention());
         cancels = new EarlyCancels(context.getStateStore(Stores.CANCELS));
-        admission = new Admission(context.getStateStore(Stores.ADMISSION), settings.admission());
+        admission = new Admission(Stores.ADMISSION.in(rows), settings.admission());
         calls = new OutstandingCalls<>(
-                context.getStateStore(Stores.CALLS),
+                Stores.CALLS.in(rows),
                 OutstandingCall::key,
                 parts.modelCalls(),
                 partition(),
                 OutstandingCall::takenOver);
-        writer = new MoveWriter(tasks, transcripts, calls, outbox);
-        Sessions sessions = new Sessions(context.getStateStore(Stores.SESSIONS));
+        writer = new MoveWriter(tasks, Stores.TRANSCRIPTS.in(rows), calls, outbox);
+        Sessions sessions = new Sessions(Stores.SESSIONS.in(rows));
         long watchedSinceMs = context.currentSystemTimeMs();
-        Timers timers = new Timers(
-                context.getStateStore(Stores.TIMERS), state -> parts.machine().wakeAt(state, watchedSinceMs));
+        Timers timers =
+                new Timers(Stores.TIMERS.in(rows), state -> parts.machine().wakeAt(state, watchedSinceMs));
         moves = new Moves(
                 parts, settings.reflection(), writer, new Moves.Standing(admission, sessions, timers, watchedSinceMs));
 
         forgetting = new Forgetting(
-                context.getStateStore(Stores.FORGOTTEN),
+                Stores.FORGOTTEN.in(rows),
                 tasks,
                 new Forgetting.Home(partition(), settings.partitions()),
                 moves,

@@ -5,6 +5,7 @@ import dev.millrace.agent.core.TaskFsm;
 import dev.millrace.engine.ModelCalls;
 import dev.millrace.engine.Outgoing;
 import dev.millrace.engine.Sender;
+import dev.millrace.engine.StoreSection;
 import java.util.Set;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.streams.AutoOffsetReset;
@@ -106,15 +107,9 @@ public final class TaskTopology {
                     @Override
                     public Set<StoreBuilder<?>> stores() {
                         return Set.of(
-                                Stores.tasks(),
-                                Stores.transcripts(),
-                                Stores.calls(),
+                                StoreSection.store(Stores.ROWS),
                                 Stores.seen(settings.seenRetention()),
-                                Stores.cancels(EarlyCancels.RETENTION),
-                                Stores.admission(),
-                                Stores.sessions(),
-                                Stores.timers(),
-                                Stores.forgotten());
+                                Stores.cancels(EarlyCancels.RETENTION));
                     }
                 },
                 DATES);

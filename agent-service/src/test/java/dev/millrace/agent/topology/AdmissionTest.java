@@ -23,6 +23,7 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.common.serialization.Serdes;
+import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.processor.api.MockProcessorContext;
 import org.apache.kafka.streams.state.KeyValueStore;
 import org.jspecify.annotations.Nullable;
@@ -43,14 +44,15 @@ class AdmissionTest {
     @BeforeEach
     @SuppressWarnings("NullAway") // a field of a test
     void open() {
-        store = org.apache.kafka.streams.state.Stores.keyValueStoreBuilder(
-                        org.apache.kafka.streams.state.Stores.inMemoryKeyValueStore(Stores.ADMISSION),
-                        Serdes.String(),
-                        StoreSerdes.ADMISSION_ROW)
+        KeyValueStore<Bytes, byte[]> rows = org.apache.kafka.streams.state.Stores.keyValueStoreBuilder(
+                        org.apache.kafka.streams.state.Stores.inMemoryKeyValueStore(Stores.ROWS),
+                        Serdes.Bytes(),
+                        Serdes.ByteArray())
                 .withLoggingDisabled()
                 .build();
         MockProcessorContext<Void, Void> context = new MockProcessorContext<>();
-        store.init(context.getStateStoreContext(), store);
+        rows.init(context.getStateStoreContext(), rows);
+        store = Stores.ADMISSION.in(rows);
     }
 
     @Test

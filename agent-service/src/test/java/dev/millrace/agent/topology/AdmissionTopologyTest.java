@@ -304,7 +304,7 @@ class AdmissionTopologyTest {
         machine.send(message("m2"));
         machine.send(message("broken"));
         machine.send(message("m4"));
-        KeyValueStore<String, StoredTask> tasks = machine.driver.getKeyValueStore(Stores.TASKS);
+        KeyValueStore<String, StoredTask> tasks = machine.rows(Stores.TASKS);
         StoredTask row = tasks.get("broken");
         tasks.put("broken", row.with(unusable(row.state()), row.updatedAtMs()));
 

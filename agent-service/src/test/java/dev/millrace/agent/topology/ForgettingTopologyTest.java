@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.agent.core.DiscardReason;
 import dev.millrace.agent.topology.AdmissionSettings.Policy;
+import dev.millrace.engine.StoreSection;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventSchemas;
 import dev.millrace.schemas.KnownEventType;
@@ -28,7 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Forgetting, as the task machine does it. */
 class ForgettingTopologyTest {
 
-    private static final Set<String> ROWS =
+    private static final Set<StoreSection<?>> ROWS =
             Set.of(Stores.TASKS, Stores.TRANSCRIPTS, Stores.CALLS, Stores.ADMISSION, Stores.SESSIONS, Stores.TIMERS);
 
     @TempDir
@@ -233,9 +234,8 @@ class ForgettingTopologyTest {
 
     private List<String> keys() {
         List<String> keys = new ArrayList<>();
-        for (String store : ROWS) {
-            try (KeyValueIterator<String, Object> rows =
-                    machine.driver.<String, Object>getKeyValueStore(store).all()) {
+        for (StoreSection<?> section : ROWS) {
+            try (KeyValueIterator<String, ?> rows = machine.rows(section).all()) {
                 rows.forEachRemaining(row -> keys.add(row.key));
             }
         }

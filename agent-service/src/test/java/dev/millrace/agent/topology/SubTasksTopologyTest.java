@@ -221,12 +221,12 @@ class SubTasksTopologyTest {
     }
 
     private StoredTask task(String taskId) {
-        KeyValueStore<String, StoredTask> tasks = machine.driver.getKeyValueStore(Stores.TASKS);
+        KeyValueStore<String, StoredTask> tasks = machine.rows(Stores.TASKS);
         return tasks.get(taskId);
     }
 
     private @Nullable TranscriptEntry transcript(String taskId, int seq) {
-        KeyValueStore<String, TranscriptEntry> entries = machine.driver.getKeyValueStore(Stores.TRANSCRIPTS);
+        KeyValueStore<String, TranscriptEntry> entries = machine.rows(Stores.TRANSCRIPTS);
         return entries.get(Stores.transcriptKey(taskId, seq));
     }
 

@@ -720,7 +720,7 @@ class TaskTopologyTest {
         driver.advanceWallClockTime(Duration.ofDays(31));
 
         // then
-        KeyValueStore<String, StoredTask> tasks = driver.getKeyValueStore(Stores.TASKS);
+        KeyValueStore<String, StoredTask> tasks = Stores.TASKS.in(driver.getKeyValueStore(Stores.ROWS));
         assertThat(tasks.get("m1")).isNull();
         assertThat(tasks.get("m2")).isNotNull();
         assertThat(transcript("m1", 0)).isNull();
@@ -848,8 +848,7 @@ class TaskTopologyTest {
     }
 
     private @Nullable TranscriptEntry transcript(String task, int seq) {
-        return driver.<String, TranscriptEntry>getKeyValueStore(Stores.TRANSCRIPTS)
-                .get(Stores.transcriptKey(task, seq));
+        return Stores.TRANSCRIPTS.in(driver.getKeyValueStore(Stores.ROWS)).get(Stores.transcriptKey(task, seq));
     }
 
     /** All events of this type that the journal has so far. */

@@ -7,6 +7,7 @@ import dev.millrace.agent.core.DiscardReason;
 import dev.millrace.agent.core.MachineLimits;
 import dev.millrace.agent.core.TaskFsm;
 import dev.millrace.agent.files.BuiltInAgents;
+import dev.millrace.engine.StoreSection;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.EventType;
@@ -176,11 +177,15 @@ final class TestMachine implements AutoCloseable {
         return driver.createOutputTopic(topic, new ByteArrayDeserializer(), new ByteArrayDeserializer());
     }
 
-    /** Has the rows of a store that another one had. */
-    void inherit(TestMachine before, String store) {
-        KeyValueStore<String, Object> rows = driver.getKeyValueStore(store);
-        try (KeyValueIterator<String, Object> left =
-                before.driver.<String, Object>getKeyValueStore(store).all()) {
+    /** What is in a section of its store. */
+    <V> KeyValueStore<String, V> rows(StoreSection<V> section) {
+        return section.in(driver.getKeyValueStore(Stores.ROWS));
+    }
+
+    /** Has the rows of a section that another one had. */
+    <V> void inherit(TestMachine before, StoreSection<V> section) {
+        KeyValueStore<String, V> rows = rows(section);
+        try (KeyValueIterator<String, V> left = before.rows(section).all()) {
             left.forEachRemaining(row -> rows.put(row.key, row.value));
         }
     }

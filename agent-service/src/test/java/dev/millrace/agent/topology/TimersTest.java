@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
 import org.apache.kafka.common.serialization.Serdes;
+import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.processor.api.MockProcessorContext;
 import org.apache.kafka.streams.state.KeyValueIterator;
 import org.apache.kafka.streams.state.KeyValueStore;
@@ -32,14 +33,15 @@ class TimersTest {
     @BeforeEach
     @SuppressWarnings("NullAway") // fields of a test
     void open() {
-        store = org.apache.kafka.streams.state.Stores.keyValueStoreBuilder(
-                        org.apache.kafka.streams.state.Stores.inMemoryKeyValueStore(Stores.TIMERS),
-                        Serdes.String(),
-                        Serdes.String())
+        KeyValueStore<Bytes, byte[]> rows = org.apache.kafka.streams.state.Stores.keyValueStoreBuilder(
+                        org.apache.kafka.streams.state.Stores.inMemoryKeyValueStore(Stores.ROWS),
+                        Serdes.Bytes(),
+                        Serdes.ByteArray())
                 .withLoggingDisabled()
                 .build();
         MockProcessorContext<Void, Void> context = new MockProcessorContext<>();
-        store.init(context.getStateStoreContext(), store);
+        rows.init(context.getStateStoreContext(), rows);
+        store = Stores.TIMERS.in(rows);
         timers = again();
     }
 

@@ -6,6 +6,7 @@ import dev.millrace.agent.topology.OutstandingCall;
 import dev.millrace.agent.topology.Stores;
 import dev.millrace.agent.topology.StreamsTranscripts;
 import dev.millrace.bench.Folders;
+import dev.millrace.engine.StoreSection;
 import dev.millrace.schemas.Event;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -49,7 +50,8 @@ public class TranscriptBenchmark {
 
     private final Path folder = folder();
     private final TopologyTestDriver driver = new TopologyTestDriver(topology(), settings(folder));
-    private final KeyValueStore<String, TranscriptEntry> store = driver.getKeyValueStore(Stores.TRANSCRIPTS);
+    private final KeyValueStore<String, TranscriptEntry> store =
+            Stores.TRANSCRIPTS.in(driver.getKeyValueStore(Stores.ROWS));
     private OutstandingCall call = callAfter(entries);
 
     /** Fills the store, which is more than RocksDB keeps in memory before it writes a file. */
@@ -117,7 +119,7 @@ public class TranscriptBenchmark {
                         Serdes.ByteArray().deserializer(),
                         "tasks")
                 .addProcessor("machine", Idle::new, "tasks")
-                .addStateStore(Stores.transcripts().withLoggingDisabled(), "machine");
+                .addStateStore(StoreSection.store(Stores.ROWS).withLoggingDisabled(), "machine");
     }
 
     private static Properties settings(Path folder) {

@@ -113,22 +113,16 @@ public final class TopicRetention {
         topics.all().forEach(topic -> contents.put(topic.name(), topic.purpose()));
         contents.keySet().removeAll(List.of(topics.definitions(), topics.rates()));
         Map<String, String> stores = Map.of(
-                "tasks", "States of tasks",
-                "transcripts", "Transcripts of tasks: messages, tool results, summaries",
-                "calls", "Model calls that are out: ids only",
+                "rows",
+                        "Tasks: states, transcripts (messages, tool results, summaries), who stands in line and what asked for"
+                                + " that, what sessions have used, ids of model calls, wake-ups and requests to forget",
                 "seen", "Ids of events",
-                "admission", "Tasks in line, with what asked for their admission",
-                "sessions", "What sessions have used: counts, by the ids of sessions",
-                "timers", "Wake-ups: ids of tasks only",
-                "cancels", "Requests to cancel tasks",
-                "forgotten", "Requests to forget: ids only");
+                "cancels", "Requests to cancel tasks");
         stores.forEach((store, holds) -> contents.put(changelog("agent", store), holds + " (changelog)"));
-        Map.of(
-                        "documents", "Documents of memory",
-                        "reflections", "Reflections under way, with what they were shown",
-                        "calls", "Model calls of reflections: ids only",
-                        "forgotten", "Namespaces that were forgotten, by name")
-                .forEach((store, holds) -> contents.put(changelog("reflection", store), holds + " (changelog)"));
+        contents.put(
+                changelog("reflection", "rows"),
+                "Memory: documents, reflections under way with what they were shown, namespaces that were forgotten"
+                        + " (changelog)");
         return contents;
     }
 

@@ -103,7 +103,7 @@ public final class ReflectionRuntime implements AutoCloseable {
         public MachineStreams machine() {
             Reflector reflector = new Reflector(new Reflector.Wiring(
                     parts.dispatcher(),
-                    new StoreReader<>(runner.streams(), Stores.REFLECTIONS),
+                    new StoreReader<>(runner.streams(), Stores.ROWS, Stores.REFLECTIONS),
                     producer,
                     settings.memory().topics().reflectionRequests(),
                     settings.model(),

@@ -21,6 +21,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.common.utils.Utils;
 import org.apache.kafka.streams.processor.api.Processor;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
@@ -58,20 +59,17 @@ final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoin
         context = processorContext;
         sender = new Sender(context, settings.topics());
         commits = CommitTiming.of(context);
-        documents = context.getStateStore(Stores.DOCUMENTS);
+        KeyValueStore<Bytes, byte[]> rows = context.getStateStore(Stores.ROWS);
+        documents = Stores.DOCUMENTS.in(rows);
         calls = new OutstandingCalls<>(
-                context.getStateStore(Stores.CALLS),
-                ReflectionCall::key,
-                modelCalls,
-                partition(),
-                ReflectionCall::takenOver);
+                Stores.CALLS.in(rows), ReflectionCall::key, modelCalls, partition(), ReflectionCall::takenOver);
         reflections = new Reflections(
-                context.getStateStore(Stores.REFLECTIONS),
+                Stores.REFLECTIONS.in(rows),
                 calls,
                 this::memoryOf,
                 new Reflections.Outlet(sender, settings.topics(), metrics));
         forgetting = new Forgetting(
-                context.getStateStore(Stores.FORGOTTEN),
+                Stores.FORGOTTEN.in(rows),
                 reflections,
                 this::memoryOf,
                 new Forgetting.Outlet(sender, settings.topics()));

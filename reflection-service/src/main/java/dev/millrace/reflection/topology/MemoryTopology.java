@@ -3,6 +3,7 @@ package dev.millrace.reflection.topology;
 import dev.millrace.engine.ModelCalls;
 import dev.millrace.engine.Outgoing;
 import dev.millrace.engine.Sender;
+import dev.millrace.engine.StoreSection;
 import java.util.Set;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.streams.AutoOffsetReset;
@@ -48,7 +49,7 @@ public final class MemoryTopology {
 
                     @Override
                     public Set<StoreBuilder<?>> stores() {
-                        return Set.of(Stores.documents(), Stores.reflections(), Stores.calls(), Stores.forgotten());
+                        return Set.of(StoreSection.store(Stores.ROWS));
                     }
                 },
                 SOURCE);

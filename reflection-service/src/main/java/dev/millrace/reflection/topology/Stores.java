@@ -1,52 +1,38 @@
 package dev.millrace.reflection.topology;
 
 import dev.millrace.engine.JsonSerdes;
-import dev.millrace.engine.MachineStreams;
+import dev.millrace.engine.StoreSection;
 import dev.millrace.reflection.core.MemoryPath;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Json;
-import java.util.Map;
-import org.apache.kafka.common.serialization.Serde;
 import org.apache.kafka.common.serialization.Serdes;
-import org.apache.kafka.streams.state.KeyValueStore;
-import org.apache.kafka.streams.state.StoreBuilder;
 
-/** The stores of the memory topology, by name: changing a name orphans a changelog. */
+/** The one store of the memory topology and its sections: changing its name orphans a changelog. */
 public final class Stores {
 
+    /** The rows of all sections. */
+    public static final String ROWS = "rows";
+
     /** Documents by {@link #documentKey}. */
-    public static final String DOCUMENTS = "documents";
+    static final StoreSection<DocumentRow> DOCUMENTS =
+            new StoreSection<>('d', JsonSerdes.of(Json.MAPPER, DocumentRow.class));
 
     /** Reflections that have not ended, by {@link #reflectionKey}. */
-    public static final String REFLECTIONS = "reflections";
+    public static final StoreSection<ReflectionRow> REFLECTIONS =
+            new StoreSection<>('r', JsonSerdes.of(JsonSerdes.WITH_EVENTS, ReflectionRow.class));
+
     /** Their model calls that are out, by {@link ReflectionCall#key()}. */
-    static final String CALLS = "calls";
+    static final StoreSection<ReflectionCall> CALLS =
+            new StoreSection<>('c', JsonSerdes.of(JsonSerdes.WITH_EVENTS, ReflectionCall.class));
 
     /** When namespaces were forgotten, in Unix milliseconds, by their names. */
-    static final String FORGOTTEN = "forgotten";
+    static final StoreSection<Long> FORGOTTEN = new StoreSection<>('f', Serdes.Long());
 
-    private static final Map<String, String> CHANGELOG = MachineStreams.CHANGELOG;
     // stands between the parts of a key; ids hold no control characters
     private static final char SEPARATOR = '\u0000';
     private static final char AFTER_SEPARATOR = '\u0001';
 
     private Stores() {}
-
-    static StoreBuilder<KeyValueStore<String, DocumentRow>> documents() {
-        return keyValue(DOCUMENTS, JsonSerdes.of(Json.MAPPER, DocumentRow.class));
-    }
-
-    static StoreBuilder<KeyValueStore<String, ReflectionRow>> reflections() {
-        return keyValue(REFLECTIONS, JsonSerdes.of(JsonSerdes.WITH_EVENTS, ReflectionRow.class));
-    }
-
-    static StoreBuilder<KeyValueStore<String, ReflectionCall>> calls() {
-        return keyValue(CALLS, JsonSerdes.of(JsonSerdes.WITH_EVENTS, ReflectionCall.class));
-    }
-
-    static StoreBuilder<KeyValueStore<String, Long>> forgotten() {
-        return keyValue(FORGOTTEN, Serdes.Long());
-    }
 
     /** The key of the reflection that this event asks for. */
     static String reflectionKey(Event request) {
@@ -76,12 +62,5 @@ public final class Stores {
     /** The path in the key of a document. */
     static MemoryPath path(String documentKey) {
         return new MemoryPath(documentKey.substring(documentKey.indexOf(SEPARATOR) + 1));
-    }
-
-    static <V> StoreBuilder<KeyValueStore<String, V>> keyValue(String name, Serde<V> serde) {
-        return org.apache.kafka.streams.state.Stores.keyValueStoreBuilder(
-                        org.apache.kafka.streams.state.Stores.persistentKeyValueStore(name), Serdes.String(), serde)
-                .withCachingEnabled()
-                .withLoggingEnabled(CHANGELOG);
     }
 }

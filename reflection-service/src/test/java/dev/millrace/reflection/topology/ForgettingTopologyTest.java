@@ -2,6 +2,7 @@ package dev.millrace.reflection.topology;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.millrace.engine.StoreSection;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventSchemas;
 import dev.millrace.schemas.KnownEventType;
@@ -137,10 +138,9 @@ class ForgettingTopologyTest {
         return payload;
     }
 
-    private static List<String> keys(TestMemory memory, String store) {
+    private static List<String> keys(TestMemory memory, StoreSection<?> section) {
         List<String> keys = new ArrayList<>();
-        try (KeyValueIterator<String, Object> rows =
-                memory.driver.<String, Object>getKeyValueStore(store).all()) {
+        try (KeyValueIterator<String, ?> rows = memory.rows(section).all()) {
             rows.forEachRemaining(row -> keys.add(row.key));
         }
         return keys;

@@ -67,10 +67,8 @@ class ReflectionTopologyTest {
                 .extracting(ReflectionCall::callId)
                 .doesNotHaveDuplicates()
                 .hasSize(4);
-        assertThat(memory().driver.getKeyValueStore(Stores.REFLECTIONS).all().hasNext())
-                .isFalse();
-        assertThat(memory().driver.getKeyValueStore(Stores.CALLS).all().hasNext())
-                .isFalse();
+        assertThat(memory().rows(Stores.REFLECTIONS).all().hasNext()).isFalse();
+        assertThat(memory().rows(Stores.CALLS).all().hasNext()).isFalse();
     }
 
     @Test
@@ -124,10 +122,8 @@ class ReflectionTopologyTest {
         });
         assertThat(memory().deadLetters()).isEmpty();
         assertThat(memory().documents()).hasSize(1);
-        assertThat(memory().driver.getKeyValueStore(Stores.REFLECTIONS).all().hasNext())
-                .isFalse();
-        assertThat(memory().driver.getKeyValueStore(Stores.CALLS).all().hasNext())
-                .isFalse();
+        assertThat(memory().rows(Stores.REFLECTIONS).all().hasNext()).isFalse();
+        assertThat(memory().rows(Stores.CALLS).all().hasNext()).isFalse();
     }
 
     @Test
@@ -150,9 +146,7 @@ class ReflectionTopologyTest {
         memory().reflect(request());
         reply(Map.of(), "memory_list");
 
-        ReflectionRow row = memory().driver
-                .<String, ReflectionRow>getKeyValueStore(Stores.REFLECTIONS)
-                .get(Stores.reflectionKey("default", "r1"));
+        ReflectionRow row = memory().rows(Stores.REFLECTIONS).get(Stores.reflectionKey("default", "r1"));
         assertThat(row.reflection().rounds().getFirst().calls()).singleElement().satisfies(call -> {
             assertThat(call.failed()).isTrue();
             assertThat(call.result()).isEqualTo("Error: Tool \"memory_list\" is not available in a reflection");

@@ -1,5 +1,6 @@
 package dev.millrace.reflection.topology;
 
+import dev.millrace.engine.StoreSection;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.KnownEventType;
@@ -21,6 +22,7 @@ import org.apache.kafka.common.serialization.StringDeserializer;
 import org.apache.kafka.streams.StreamsConfig;
 import org.apache.kafka.streams.TestOutputTopic;
 import org.apache.kafka.streams.TopologyTestDriver;
+import org.apache.kafka.streams.state.KeyValueStore;
 import org.apache.kafka.streams.test.TestRecord;
 
 /** The whole topology without a broker. */
@@ -117,6 +119,11 @@ final class TestMemory implements AutoCloseable {
 
         @Override
         public void failed() {}
+    }
+
+    /** What is in a section of its store. */
+    <V> KeyValueStore<String, V> rows(StoreSection<V> section) {
+        return section.in(driver.getKeyValueStore(Stores.ROWS));
     }
 
     @Override
