@@ -32,6 +32,9 @@ public final class CommitTiming implements AutoCloseable {
     private boolean waited;
     private boolean sent;
     private boolean awaited;
+    /** When the first of it was sent. */
+    private long sentMs;
+
     private long nowMs;
     private long askedMs;
     /** The longest time since the last question in which this thread was elsewhere: in the commit, if there was no pause. */
@@ -82,19 +85,22 @@ public final class CommitTiming implements AutoCloseable {
 
     /** Something was sent with the record that is being taken, and somebody waits for it, who sees nothing before the commit. */
     public void awaited() {
-        sent = true;
+        sent();
         awaited = true;
         commitIfDue();
     }
 
     /** Something was sent with the record that is being taken, which somebody may watch. */
     public void sent() {
-        sent = true;
+        if (!sent) {
+            sent = true;
+            sentMs = nowMs;
+        }
     }
 
     /** When the next commit is due, in Unix milliseconds; {@link Long#MAX_VALUE} = nothing is to be committed. */
     long dueMs() {
-        return sent ? askedMs + gapMs() : Long.MAX_VALUE;
+        return sent ? sentIsDueMs() : Long.MAX_VALUE;
     }
 
     /** The thread begins to wait for records. */
@@ -125,8 +131,8 @@ public final class CommitTiming implements AutoCloseable {
     }
 
     private void commitIfDue() {
-        long elapsed = nowMs - askedMs;
-        if (sent && (elapsed < 0 || elapsed >= gapMs())) {
+        boolean clockWasSetBack = nowMs < askedMs || nowMs < sentMs;
+        if (sent && (clockWasSetBack || nowMs >= sentIsDueMs())) {
             // a pause counts as a long commit; the next ones put that right
             costMs = Math.min(longestAwayMs, costMs + Math.max(1, costMs / 2));
             longestAwayMs = 0;
@@ -137,12 +143,12 @@ public final class CommitTiming implements AutoCloseable {
         }
     }
 
-    /** How long after one commit the next may be. */
-    private long gapMs() {
+    private long sentIsDueMs() {
         boolean little = !waited && Math.max(taken, takenBefore) <= FEW;
         if (little) {
-            return awaited ? 0 : intervalMs;
+            // what nobody waits for goes with what somebody does, if that comes in time
+            return awaited ? askedMs : sentMs + intervalMs;
         }
-        return Math.clamp(TIMES_ITS_COST * costMs, intervalMs, LONGEST_INTERVALS * intervalMs);
+        return askedMs + Math.clamp(TIMES_ITS_COST * costMs, intervalMs, LONGEST_INTERVALS * intervalMs);
     }
 }

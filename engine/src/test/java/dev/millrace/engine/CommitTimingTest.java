@@ -40,9 +40,33 @@ class CommitTimingTest {
 
         pass(1010);
         pass(1020);
-        pass(1030);
+        pass(1025);
+        pass(1050);
 
-        assertThat(commits).containsExactly(1000L, 1020L);
+        assertThat(commits).containsExactly(1000L, 1025L);
+    }
+
+    @Test
+    void shouldCommitWhatNobodyWaitsForWithWhatSomebodyDoes() {
+        take(1000, false);
+        policy.sent();
+        assertThat(policy.dueMs()).isEqualTo(1020);
+
+        take(1010, true);
+        pass(1020);
+        pass(1100);
+
+        assertThat(commits).containsExactly(1010L);
+    }
+
+    @Test
+    void shouldCommitAtOnceWhenTheClockIsSetBack() {
+        take(100_000, false);
+        policy.sent();
+
+        pass(50_000);
+
+        assertThat(commits).containsExactly(50_000L);
     }
 
     @Test
