@@ -21,6 +21,8 @@ import org.apache.kafka.common.serialization.StringSerializer;
  */
 public final class TokenProducer implements AutoCloseable {
 
+    /** Nobody sees so little, and what the quick pieces of a call are then goes in one request. */
+    private static final int LINGER_MS = 5;
     /** Live text that is older than this is of no use to anybody. */
     private static final int DELIVERY_MS = 10_000;
     /** How long a broker that is away may hold up what comes next. */
@@ -37,6 +39,7 @@ public final class TokenProducer implements AutoCloseable {
     /** Connects when it is used. */
     public TokenProducer(Map<String, Object> kafka, Topics topics) {
         Map<String, Object> config = ProducerSettings.prompt(kafka, "millrace-agent-tokens");
+        config.put(ProducerConfig.LINGER_MS_CONFIG, LINGER_MS);
         config.put(ProducerConfig.MAX_BLOCK_MS_CONFIG, BLOCK_MS);
         config.put(ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG, DELIVERY_MS / 2);
         config.put(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG, DELIVERY_MS);

@@ -5,16 +5,30 @@ import dev.millrace.agent.core.TranscriptEntry;
 import dev.millrace.engine.OutstandingCalls;
 import dev.millrace.schemas.Event;
 import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import org.apache.kafka.streams.state.KeyValueStore;
 import org.jspecify.annotations.Nullable;
 
-/** Reads the rows of tasks and writes what a {@link TaskMove} has worked out. For one stream thread. */
+/**
+ * Reads the rows of tasks and writes what a {@link TaskMove} has worked out. For one stream thread, and for one life of its
+ * stores: of an aborted transaction it would remember too much.
+ */
 final class MoveWriter {
+
+    /** A task moves several times in a short while, and its row need not be read out of JSON for each. */
+    static final int MOST_RECENT = 500;
 
     private final KeyValueStore<String, StoredTask> tasks;
     private final KeyValueStore<String, TranscriptEntry> transcripts;
     private final OutstandingCalls<OutstandingCall> calls;
     private final Outbox outbox;
+    private final Map<String, StoredTask> recent = new LinkedHashMap<>(16, 0.75f, true) {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<String, StoredTask> eldest) {
+            return size() > MOST_RECENT;
+        }
+    };
 
     MoveWriter(
             KeyValueStore<String, StoredTask> tasks,
@@ -29,7 +43,8 @@ final class MoveWriter {
 
     @Nullable
     StoredTask task(String key) {
-        return tasks.get(key);
+        StoredTask task = recent.get(key);
+        return task != null ? task : tasks.get(key);
     }
 
     @Nullable
@@ -40,6 +55,7 @@ final class MoveWriter {
     /** Writes a row of which nothing has changed that anybody else would have to know. */
     void keep(StoredTask task) {
         tasks.put(task.key(), task);
+        recent.put(task.key(), task);
     }
 
     /** Removes a row and its transcript. What the task did stays in the journal. */
@@ -51,6 +67,7 @@ final class MoveWriter {
             transcripts.delete(Stores.transcriptKey(task.key(), seq));
         }
         tasks.delete(task.key());
+        recent.remove(task.key());
     }
 
     /**
@@ -59,7 +76,7 @@ final class MoveWriter {
      * @param task the row, as the move and the shell together left it
      */
     void write(StoredTask task, TaskMove move, Instant now) {
-        tasks.put(task.key(), task);
+        keep(task);
         move.appended().forEach((seq, entry) -> transcripts.put(Stores.transcriptKey(task.key(), seq), entry));
         for (String callId : move.settled()) {
             calls.settle(Event.qualified(task.namespace(), callId));

@@ -17,6 +17,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.apache.kafka.common.utils.Utils;
 import org.apache.kafka.streams.TestOutputTopic;
@@ -299,11 +300,14 @@ class AdmissionTopologyTest {
     @Test
     @DisplayName("a defect while one task is admitted costs that task, and the next one is admitted")
     void shouldFailOnlyTheBrokenTask() {
-        // given: a row that the machine cannot work with, in line before another one
+        // given: a row that the machine cannot work with, in line before others, of which there are so many that it
+        // will be read
+        // out of the store again
         machine.send(message("m1"));
         machine.send(message("m2"));
         machine.send(message("broken"));
         machine.send(message("m4"));
+        IntStream.range(5, 5 + MoveWriter.MOST_RECENT).forEach(i -> machine.send(message("m" + i)));
         KeyValueStore<String, StoredTask> tasks = machine.rows(Stores.TASKS);
         StoredTask row = tasks.get("broken");
         tasks.put("broken", row.with(unusable(row.state()), row.updatedAtMs()));
