@@ -107,9 +107,8 @@ final class JournalProcessor implements Processor<byte[], byte[], Void, Void> {
         Bytes eventKey = ProjectionKeys.event(name, entry.cursor());
         rows.put(eventKey, Json.write(EventJson.toJson(entry.event())));
         Pointers.byPlace(entry).forEach(key -> rows.put(key, eventKey.get()));
-        // others read meanwhile: who finds a request must find the row that waits for it, and who finds a row that
-        // waits no
-        // more must find the decision
+        // Others read meanwhile. Who finds a request must find the row that waits for it; who finds a row that waits no
+        // more must find the decision.
         boolean rowFirst = entry.event().type() == KnownEventType.APPROVAL_REQUESTED;
         if (!rowFirst) {
             point(rows, entry, eventKey);
