@@ -273,7 +273,11 @@ final class SdkConnection implements McpConnection {
             }
             throw new McpException(McpException.Kind.GONE, ended.join());
         } catch (ExecutionException e) {
-            throw failure(e.getCause() == null ? e : e.getCause());
+            McpException failure = failure(e.getCause() == null ? e : e.getCause());
+            // whoever learns of the end first closes the session, which fails what is out in words that say less
+            throw failure.kind() == McpException.Kind.GONE && ended.isDone()
+                    ? new McpException(McpException.Kind.GONE, ended.join(), failure)
+                    : failure;
         }
     }
 
