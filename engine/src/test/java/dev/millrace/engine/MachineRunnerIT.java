@@ -24,7 +24,6 @@ import org.apache.kafka.streams.ThreadMetadata;
 import org.apache.kafka.streams.Topology;
 import org.apache.kafka.streams.processor.TaskId;
 import org.apache.kafka.streams.processor.api.ContextualProcessor;
-import org.apache.kafka.streams.processor.api.ProcessorSupplier;
 import org.apache.kafka.streams.processor.api.Record;
 import org.apache.kafka.streams.state.KeyValueStore;
 import org.apache.kafka.streams.state.QueryableStoreTypes;
@@ -52,7 +51,7 @@ class MachineRunnerIT {
     void shouldReplaceADamagedStore(TestBroker broker) throws Exception {
         // given: a store that was closed well, and a file of which is gone
         Topics topics = broker.createTopics(1);
-        try (MachineRunner first = runner(broker, topics, "a", Keep::new)) {
+        try (MachineRunner first = runner(broker, topics, "a", STORE)) {
             first.start();
             awaitReady(first);
             broker.produceRaw(topics.lane(Segment.EXTERNAL), "key", Map.of(), "kept".getBytes(StandardCharsets.UTF_8));
@@ -61,7 +60,7 @@ class MachineRunnerIT {
         deleteManifest(new LocalState(state.resolve("a"), group(topics)).folder(new TaskId(0, 0)));
 
         // when
-        try (MachineRunner second = runner(broker, topics, "a", Keep::new)) {
+        try (MachineRunner second = runner(broker, topics, "a", STORE)) {
             second.start();
 
             // then
@@ -77,8 +76,8 @@ class MachineRunnerIT {
     void shouldKnowWhyAMachineIsIdle(TestBroker broker) throws Exception {
         // given: two instances and one partition
         Topics topics = broker.createTopics(1);
-        try (MachineRunner one = runner(broker, topics, "a", Keep::new);
-                MachineRunner two = runner(broker, topics, "b", Keep::new)) {
+        try (MachineRunner one = runner(broker, topics, "a", STORE);
+                MachineRunner two = runner(broker, topics, "b", STORE)) {
             one.start();
             awaitReady(one);
             two.start();
@@ -97,8 +96,29 @@ class MachineRunnerIT {
         }
     }
 
-    private MachineRunner runner(
-            TestBroker broker, Topics topics, String folder, ProcessorSupplier<String, String, Void, Void> processor) {
+    @Test
+    @DisplayName("ADR 0020: a group that was used with other stores is not taken, and the reason says what to do")
+    void shouldSayThatTheGroupIsOfAnotherVersion(TestBroker broker) {
+        // given
+        Topics topics = broker.createTopics(1);
+        try (MachineRunner before = runner(broker, topics, "a", STORE)) {
+            before.start();
+            awaitReady(before);
+        }
+
+        // when
+        try (MachineRunner after = runner(broker, topics, "a", "another")) {
+            after.start();
+
+            // then
+            await().atMost(LIMIT).until(() -> after.fatal().isPresent());
+            assertThat(after.fatal().orElseThrow())
+                    .hasMessageStartingWith("expected the group " + group(topics) + " to be of this version")
+                    .hasMessageContaining("empty data folder");
+        }
+    }
+
+    private MachineRunner runner(TestBroker broker, Topics topics, String folder, String store) {
         Map<String, Object> kafka = kafka(broker);
         MachineStreams.Settings settings = new MachineStreams.Settings(
                 "test machine", group(topics), state.resolve(folder), 1, Duration.ofMillis(20));
@@ -116,7 +136,7 @@ class MachineRunnerIT {
                     public MachineStreams machine() {
                         made.incrementAndGet();
                         return new MachineStreams(
-                                MachineStreams.config(kafka, settings), settings, topology(topics, processor));
+                                MachineStreams.config(kafka, settings), settings, topology(topics, store));
                     }
 
                     @Override
@@ -124,17 +144,17 @@ class MachineRunnerIT {
                 });
     }
 
-    private static Topology topology(Topics topics, ProcessorSupplier<String, String, Void, Void> processor) {
+    private static Topology topology(Topics topics, String store) {
         return new Topology()
                 .addSource(
                         "lane",
                         Serdes.String().deserializer(),
                         Serdes.String().deserializer(),
                         topics.lane(Segment.EXTERNAL))
-                .addProcessor("keep", processor, "lane")
+                .addProcessor("keep", () -> new Keep(store), "lane")
                 .addStateStore(
                         Stores.keyValueStoreBuilder(
-                                Stores.persistentKeyValueStore(STORE), Serdes.String(), Serdes.String()),
+                                Stores.persistentKeyValueStore(store), Serdes.String(), Serdes.String()),
                         "keep");
     }
 
@@ -192,9 +212,16 @@ class MachineRunnerIT {
     }
 
     private static final class Keep extends ContextualProcessor<String, String, Void, Void> {
+
+        private final String name;
+
+        Keep(String name) {
+            this.name = name;
+        }
+
         @Override
         public void process(Record<String, String> record) {
-            KeyValueStore<String, String> store = context().getStateStore(STORE);
+            KeyValueStore<String, String> store = context().getStateStore(name);
             store.put(record.key(), record.value());
         }
     }
