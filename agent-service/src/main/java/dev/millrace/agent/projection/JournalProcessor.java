@@ -7,7 +7,6 @@ import dev.millrace.schemas.EventJson;
 import dev.millrace.schemas.JournalCursor;
 import dev.millrace.schemas.JournalEntry;
 import dev.millrace.schemas.Json;
-import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -107,12 +106,10 @@ final class JournalProcessor implements Processor<byte[], byte[], Void, Void> {
         Bytes eventKey = ProjectionKeys.event(name, entry.cursor());
         rows.put(eventKey, Json.write(EventJson.toJson(entry.event())));
         Pointers.byPlace(entry).forEach(key -> rows.put(key, eventKey.get()));
-        // Others read meanwhile. Who finds a request must find the row that waits for it; who finds a row that waits no
-        // more must find the decision.
-        boolean rowFirst = entry.event().type() == KnownEventType.APPROVAL_REQUESTED;
-        if (!rowFirst) {
-            point(rows, entry, eventKey);
-        }
+        // Others read meanwhile. Who finds a row that waits no more must find the decision; who finds a request, below,
+        // must
+        // find the row that waits for it.
+        Pointers.toDecision(entry).ifPresent(key -> rows.putIfAbsent(key, eventKey.get()));
 
         TaskRow before = recent.get(name);
         TaskRow after = TaskRow.after(before, entry, now);
@@ -123,14 +120,8 @@ final class JournalProcessor implements Processor<byte[], byte[], Void, Void> {
             rows.put(ProjectionKeys.due(now, name), new byte[0]);
         }
         recent.put(after);
-        if (rowFirst) {
-            point(rows, entry, eventKey);
-        }
+        Pointers.toRequest(entry).ifPresent(key -> rows.putIfAbsent(key, eventKey.get()));
         return after;
-    }
-
-    private static void point(KeyValueStore<Bytes, byte[]> rows, JournalEntry entry, Bytes eventKey) {
-        Pointers.byCall(entry).forEach(key -> rows.putIfAbsent(key, eventKey.get()));
     }
 
     private static void list(KeyValueStore<Bytes, byte[]> rows, Set<Bytes> before, Set<Bytes> after) {

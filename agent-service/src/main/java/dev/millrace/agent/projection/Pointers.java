@@ -5,6 +5,9 @@ import dev.millrace.schemas.Event;
 import dev.millrace.schemas.JournalEntry;
 import dev.millrace.schemas.KnownEventType;
 import java.util.List;
+import java.util.Optional;
+import java.util.function.BiFunction;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import org.apache.kafka.common.utils.Bytes;
 
@@ -14,7 +17,9 @@ final class Pointers {
 
     /** All of them. */
     static List<Bytes> of(JournalEntry entry) {
-        return Stream.concat(byPlace(entry).stream(), byCall(entry).stream()).toList();
+        return Stream.of(byPlace(entry).stream(), toRequest(entry).stream(), toDecision(entry).stream())
+                .flatMap(Function.identity())
+                .toList();
     }
 
     /** Those with the event's place in them, so that they are this event's alone. */
@@ -27,18 +32,20 @@ final class Pointers {
                 : List.of(byId);
     }
 
-    /** Those that the first event about a call has, whatever is told of it later. */
-    static List<Bytes> byCall(JournalEntry entry) {
+    /** That of a request for an approval, the first for its call. */
+    static Optional<Bytes> toRequest(JournalEntry entry) {
+        return toCall(entry, KnownEventType.APPROVAL_REQUESTED, ProjectionKeys::approvalRequest);
+    }
+
+    /** That of a decision, the first for its call. */
+    static Optional<Bytes> toDecision(JournalEntry entry) {
+        return toCall(entry, KnownEventType.APPROVAL_DECIDED, ProjectionKeys::approvalDecision);
+    }
+
+    private static Optional<Bytes> toCall(
+            JournalEntry entry, KnownEventType type, BiFunction<String, String, Bytes> key) {
         Event event = entry.event();
-        String callId = event.text("callId");
-        if (callId == null) {
-            return List.of();
-        }
-        if (event.type() == KnownEventType.APPROVAL_REQUESTED) {
-            return List.of(ProjectionKeys.approvalRequest(event.namespace(), callId));
-        }
-        return event.type() == KnownEventType.APPROVAL_DECIDED
-                ? List.of(ProjectionKeys.approvalDecision(event.namespace(), callId))
-                : List.of();
+        String callId = event.type() == type ? event.text("callId") : null;
+        return callId == null ? Optional.empty() : Optional.of(key.apply(event.namespace(), callId));
     }
 }
