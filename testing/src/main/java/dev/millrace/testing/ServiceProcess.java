@@ -222,10 +222,12 @@ public final class ServiceProcess implements AutoCloseable {
     private static List<String> archive() {
         Path folder = repository().resolve(Path.of("standalone", "target", "archive"));
         Path classes = folder.resolve("classes");
-        boolean made = Files.isRegularFile(classes) && Files.isRegularFile(folder.resolve("key"));
-        return made && Runtime.version().feature() >= FIRST_WITH_AOT_CACHE
+        if (!Files.isRegularFile(classes) || !Files.isRegularFile(folder.resolve("key"))) {
+            return List.of();
+        }
+        return Runtime.version().feature() >= FIRST_WITH_AOT_CACHE
                 ? List.of("-XX:AOTCache=" + classes, "-Xlog:aot*=off")
-                : List.of();
+                : List.of("-XX:SharedArchiveFile=" + classes, "-Xlog:cds*=off");
     }
 
     /** The folder of the clone that this process was started in, or below. */
