@@ -1,6 +1,7 @@
 package dev.millrace.bench;
 
 import dev.millrace.engine.MachineStreams;
+import dev.millrace.schemas.Topics;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -117,7 +118,7 @@ public final class FloorLoop {
 
     private static void streams(Map<String, Object> kafka, Kind kind, Path folder) {
         Map<String, Object> config = MachineStreams.config(
-                kafka, new MachineStreams.Settings("floor", "floor", folder, 1, Duration.ofMillis(20)));
+                kafka, new MachineStreams.Settings("floor", new Topics(""), "floor", folder, 1, Duration.ofMillis(20)));
         // nobody asks for commits here, as the task machine does, or has the poll end when one is due
         config.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, 20);
         config.put(StreamsConfig.POLL_MS_CONFIG, 10);

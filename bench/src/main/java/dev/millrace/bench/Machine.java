@@ -64,6 +64,7 @@ final class Machine {
                                 Duration.ofDays(30),
                                 lanePriority),
                         new TaskStreams.Settings(
+                                topics,
                                 topics.prefix() + "agent",
                                 folder.resolve(topics.prefix() + "state"),
                                 1,

@@ -66,6 +66,16 @@ final class Failures {
         return false;
     }
 
+    /** The row that could not be read, if that is what it is about. */
+    static Optional<UnreadableRowException> unreadableRow(Throwable failure) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof UnreadableRowException unreadable) {
+                return Optional.of(unreadable);
+            }
+        }
+        return Optional.empty();
+    }
+
     /** The task at which it happened, if it says so. */
     static Optional<TaskId> task(Throwable failure) {
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {

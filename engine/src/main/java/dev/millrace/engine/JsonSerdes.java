@@ -46,7 +46,10 @@ public final class JsonSerdes {
                 .addDeserializer(Event.class, new EventReader());
     }
 
-    /** Values of this type, written and read by this mapper; a deleted row is {@code null} in both forms. */
+    /**
+     * Values of this type, written and read by this mapper; a deleted row is {@code null} in both forms. What it cannot read
+     * is an {@link UnreadableRowException}.
+     */
     public static <T> Serde<T> of(ObjectMapper mapper, Class<T> type) {
         ObjectWriter writer = mapper.writerFor(type);
         ObjectReader reader = mapper.readerFor(type);
@@ -61,7 +64,7 @@ public final class JsonSerdes {
             try {
                 return bytes == null ? null : reader.readValue(bytes);
             } catch (IOException e) {
-                throw new UncheckedIOException("a stored " + type.getSimpleName() + " could not be read", e);
+                throw new UnreadableRowException(type.getSimpleName(), e);
             }
         };
         return Serdes.serdeFrom(serializer, deserializer);

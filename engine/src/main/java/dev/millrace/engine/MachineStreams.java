@@ -34,6 +34,9 @@ public final class MachineStreams implements AutoCloseable {
      */
     public static final int MAX_RECORD_BYTES = 8 * 1024 * 1024;
 
+    /** The largest row, key and value together; the rest of {@link #MAX_RECORD_BYTES} is what a changelog adds. */
+    public static final int MAX_ROW_BYTES = MAX_RECORD_BYTES - 4 * 1024;
+
     /**
      * How the changelogs of stores are made: what a row was before it was rewritten or deleted is gone within a day, so that
      * what is forgotten is.
@@ -48,6 +51,9 @@ public final class MachineStreams implements AutoCloseable {
     static final String MACHINE_COMMIT_INTERVAL_MS = "millrace.commit.interval.ms";
 
     private static final int BATCH_BYTES = 64 * 1024;
+    /** What waits for a thread is bounded in records, each of which may have a mebibyte; Streams' own 1000 would be a gigabyte. */
+    private static final int BUFFERED_RECORDS = 100;
+
     private static final Logger LOGGER = LoggerFactory.getLogger(MachineStreams.class);
     private static final Duration CLOSE_LIMIT = Duration.ofSeconds(10);
     private static final Duration SETTLING_TIME = Duration.ofSeconds(10);
@@ -55,6 +61,7 @@ public final class MachineStreams implements AutoCloseable {
     private final String machine;
     private final String group;
     private final LocalState localState;
+    private final Quarantine quarantine;
     private final KafkaStreams streams;
     private final CompletableFuture<Throwable> damaged = new CompletableFuture<>();
     private volatile @Nullable Long runningSince;
@@ -64,12 +71,14 @@ public final class MachineStreams implements AutoCloseable {
      * How the topology runs.
      *
      * @param machine what logs call it
+     * @param topics of the installation
      * @param applicationId group, and prefix of internal topics
      * @param stateDir for this instance alone
      * @param threads 1 or more
      * @param commitInterval more than zero
      */
-    public record Settings(String machine, String applicationId, Path stateDir, int threads, Duration commitInterval) {
+    public record Settings(
+            String machine, Topics topics, String applicationId, Path stateDir, int threads, Duration commitInterval) {
 
         /**
          * Checks what an operator has set.
@@ -93,7 +102,10 @@ public final class MachineStreams implements AutoCloseable {
         machine = settings.machine();
         group = settings.applicationId();
         localState = new LocalState(settings.stateDir(), settings.applicationId());
-        streams = new KafkaStreams(topology, new StreamsConfig(config(kafka, settings)));
+        Map<String, Object> config = config(kafka, settings);
+        quarantine = new Quarantine();
+        config.put(Quarantine.CONFIG, quarantine);
+        streams = new KafkaStreams(topology, new StreamsConfig(config));
         streams.setStateListener((now, before) -> {
             runningSince = now == KafkaStreams.State.RUNNING ? (Long) System.nanoTime() : null;
             LOGGER.atInfo()
@@ -129,6 +141,11 @@ public final class MachineStreams implements AutoCloseable {
         config.put(StreamsConfig.producerPrefix(ProducerConfig.BATCH_SIZE_CONFIG), BATCH_BYTES);
         config.put(StreamsConfig.producerPrefix(ProducerConfig.MAX_REQUEST_SIZE_CONFIG), MAX_RECORD_BYTES);
         config.put(StreamsConfig.consumerPrefix(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG), "earliest");
+        config.putIfAbsent(StreamsConfig.BUFFERED_RECORDS_PER_PARTITION_CONFIG, BUFFERED_RECORDS);
+        config.put(MachineExceptionHandler.TOPICS, settings.topics());
+        config.put(StreamsConfig.PRODUCTION_EXCEPTION_HANDLER_CLASS_CONFIG, MachineExceptionHandler.class);
+        config.put(StreamsConfig.PROCESSING_EXCEPTION_HANDLER_CLASS_CONFIG, MachineExceptionHandler.class);
+        config.put(StreamsConfig.DESERIALIZATION_EXCEPTION_HANDLER_CLASS_CONFIG, MachineExceptionHandler.class);
         return config;
     }
 
@@ -215,6 +232,13 @@ public final class MachineStreams implements AutoCloseable {
                     .log("A stream thread failed and is replaced");
             return StreamThreadExceptionResponse.REPLACE_THREAD;
         }
+        if (quarantine.explains(failure)) {
+            LOGGER.atError()
+                    .addKeyValue("machine", machine)
+                    .setCause(failure)
+                    .log("A record broke its transaction; a new thread goes on without it");
+            return StreamThreadExceptionResponse.REPLACE_THREAD;
+        }
         if (Failures.isLocalState(failure)) {
             LOGGER.atWarn()
                     .addKeyValue("machine", machine)
@@ -235,6 +259,15 @@ public final class MachineStreams implements AutoCloseable {
                     .addKeyValue("machine", machine)
                     .addKeyValue("reason", other.getMessage())
                     .log("A machine stops: its group is of another version");
+            return StreamThreadExceptionResponse.SHUTDOWN_CLIENT;
+        }
+        Optional<UnreadableRowException> unreadable = Failures.unreadableRow(failure);
+        if (unreadable.isPresent()) {
+            fatal = unreadable.get();
+            LOGGER.atError()
+                    .addKeyValue("machine", machine)
+                    .addKeyValue("reason", unreadable.get().getMessage())
+                    .log("A machine stops: its rows are of another version");
             return StreamThreadExceptionResponse.SHUTDOWN_CLIENT;
         }
         fatal = failure;

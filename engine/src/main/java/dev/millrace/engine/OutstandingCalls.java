@@ -4,6 +4,7 @@ import dev.millrace.schemas.Ids;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashSet;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import org.apache.kafka.common.header.Header;
@@ -26,6 +27,7 @@ public final class OutstandingCalls<C> {
     private final ModelCalls<C> modelCalls;
     private final int partition;
     private final UnaryOperator<C> takenOver;
+    private final Consumer<Runnable> whenKept;
     private @Nullable Fence fence;
 
     /**
@@ -40,28 +42,23 @@ public final class OutstandingCalls<C> {
      * The calls of one partition.
      *
      * @param key the key of a call in the store
-     */
-    public OutstandingCalls(
-            KeyValueStore<String, C> store, Function<C, String> key, ModelCalls<C> modelCalls, int partition) {
-        this(store, key, modelCalls, partition, UnaryOperator.identity());
-    }
-
-    /**
-     * The same, for calls that know who had them.
-     *
      * @param takenOver a call in the hands of another instance than before
+     * @param whenKept runs what others are told, as soon as what is being done with the store is kept: {@link
+     *     UnitOfWork#whenKept}
      */
     public OutstandingCalls(
             KeyValueStore<String, C> store,
             Function<C, String> key,
             ModelCalls<C> modelCalls,
             int partition,
-            UnaryOperator<C> takenOver) {
+            UnaryOperator<C> takenOver,
+            Consumer<Runnable> whenKept) {
         this.store = store;
         this.key = key;
         this.modelCalls = modelCalls;
         this.partition = partition;
         this.takenOver = takenOver;
+        this.whenKept = whenKept;
     }
 
     /** After a start or a rebalance, before any record is taken: has a fence set if there are calls that may be to repeat. */
@@ -77,18 +74,18 @@ public final class OutstandingCalls<C> {
         }
     }
 
-    /**
-     * Takes a record that is a fence: if it is ours, every call that was out at the start and still is, is made again.
-     *
-     * @return false if the record is no fence
-     */
-    public boolean passFence(Headers headers, byte @Nullable [] value) {
-        Header mark = value == null ? headers.lastHeader(ModelCalls.FENCE) : null;
-        if (mark == null) {
-            return false;
-        }
+    /** Whether a record is a fence, which {@link #passFence} takes. */
+    public static boolean isFence(Headers headers, byte @Nullable [] value) {
+        return value == null && headers.lastHeader(ModelCalls.FENCE) != null;
+    }
+
+    /** Takes a fence: if it is ours, every call that was out at the start and still is, is made again. */
+    public void passFence(Headers headers) {
+        Header mark = headers.lastHeader(ModelCalls.FENCE);
         Fence expected = fence;
-        if (expected != null && new String(mark.value(), StandardCharsets.UTF_8).equals(expected.value())) {
+        if (mark != null
+                && expected != null
+                && new String(mark.value(), StandardCharsets.UTF_8).equals(expected.value())) {
             fence = null;
             for (String call : expected.calls()) {
                 C outstanding = store.get(call);
@@ -97,7 +94,6 @@ public final class OutstandingCalls<C> {
                 }
             }
         }
-        return true;
     }
 
     private void repeat(C outstanding) {
@@ -110,14 +106,14 @@ public final class OutstandingCalls<C> {
     /** Has a call made. The reply of a call that the committed state does not know is stale, so it need not wait for the commit. */
     public void request(C call) {
         store.put(key.apply(call), call);
-        modelCalls.request(partition, call);
+        whenKept.accept(() -> modelCalls.request(partition, call));
     }
 
     /** Nobody waits for this call any more. */
     public void settle(String callKey) {
         C call = store.delete(callKey);
         if (call != null) {
-            modelCalls.settle(call);
+            whenKept.accept(() -> modelCalls.settle(call));
         }
     }
 }

@@ -1,5 +1,6 @@
 package dev.millrace.engine;
 
+import dev.millrace.schemas.ErrorCode;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.Topics;
@@ -7,9 +8,9 @@ import dev.millrace.schemas.kafka.DeadLetters;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.Map;
-import java.util.Optional;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.header.Headers;
+import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.Serializer;
 import org.apache.kafka.streams.Topology;
@@ -34,11 +35,17 @@ public final class Sender {
 
     private final ProcessorContext<byte[], Outgoing> context;
     private final Topics topics;
+    private final UnitOfWork unit;
 
-    /** A sender whose records leave by the sink that {@link #addSink} has added after the processor of this context. */
-    public Sender(ProcessorContext<byte[], Outgoing> context, Topics topics) {
+    /**
+     * A sender whose records leave by the sink that {@link #addSink} has added after the processor of this context.
+     *
+     * @param unit in which it sends
+     */
+    public Sender(ProcessorContext<byte[], Outgoing> context, Topics topics, UnitOfWork unit) {
         this.context = context;
         this.topics = topics;
+        this.unit = unit;
     }
 
     /** Adds the sink that sends each record where it says. */
@@ -58,7 +65,23 @@ public final class Sender {
     }
 
     /**
-     * Puts the record aside that is being taken and cannot be.
+     * Looks at the record that is being taken before anything else does.
+     *
+     * @throws RejectedRecordException if it has broken a transaction before, or unpacked it is so large that not even its copy
+     *     in the journal could be
+     */
+    public void requireBearable(byte @Nullable [] value) throws RejectedRecordException {
+        unit.requireSound();
+        if (value != null && value.length > Topics.MAX_COPY_BYTES) {
+            throw new RejectedRecordException(
+                    ErrorCode.RECORD_TOO_LARGE.code(),
+                    "expected at most " + Topics.MAX_COPY_BYTES + " bytes as the value, found " + value.length);
+        }
+    }
+
+    /**
+     * Puts the record aside that is being taken and cannot be. Of one that is too large even for that, the dead letter has
+     * neither value nor headers of its own; it stays where it was for as long as its topic keeps it.
      *
      * @param value its value; {@code null} = it has none
      * @param dated its own date, in Unix milliseconds
@@ -66,16 +89,25 @@ public final class Sender {
     public void deadLetter(
             Record<byte[], ?> incoming, byte @Nullable [] value, long dated, String reason, @Nullable String detail) {
         RecordMetadata from = origin();
-        Headers headers = DeadLetters.headers(
-                incoming.headers(),
-                new DeadLetters.Origin(from.topic(), from.partition(), from.offset(), dated),
-                reason,
-                detail);
-        forward(
+        DeadLetters.Origin place = new DeadLetters.Origin(from.topic(), from.partition(), from.offset(), dated);
+        Instant now = Instant.ofEpochMilli(context.currentSystemTimeMs());
+        Record<byte[], Outgoing> letter = record(
                 incoming.key(),
                 new Outgoing(topics.deadLetters(), value),
-                Instant.ofEpochMilli(context.currentSystemTimeMs()),
-                headers);
+                now,
+                DeadLetters.headers(incoming.headers(), place, reason, detail));
+        if (!unit.fits(letter)) {
+            letter = record(
+                    null,
+                    new Outgoing(topics.deadLetters(), null),
+                    now,
+                    DeadLetters.headers(
+                            new RecordHeaders(),
+                            place,
+                            reason,
+                            detail + " (key, value and headers are too large to be kept here)"));
+        }
+        unit.send(letter);
         LOGGER.atWarn()
                 .addKeyValue("topic", from.topic())
                 .addKeyValue("partition", from.partition())
@@ -86,11 +118,25 @@ public final class Sender {
 
     /**
      * Sends the record that is being taken to where it belongs, on the same topic: whoever produced it used another
-     * partitioner or another key. Its order is kept from there on.
+     * partitioner or another key. Its bytes are kept, and its order from there on.
      *
-     * @param event with the identity that says where that is
+     * @param value its value
      * @param key of that partition
      * @param dated its own date, in Unix milliseconds
+     */
+    public void reroute(Record<byte[], ?> incoming, byte @Nullable [] value, String key, long dated) {
+        Headers headers = new RecordHeaders(incoming.headers().toArray()).add(REROUTED, SET);
+        forward(
+                key.getBytes(StandardCharsets.UTF_8),
+                new Outgoing(origin().topic(), value),
+                Instant.ofEpochMilli(dated),
+                headers);
+    }
+
+    /**
+     * The same for one that does not say itself where it belongs.
+     *
+     * @param event with the identity that says it
      */
     public void reroute(Event event, String key, long dated) {
         ProducerRecord<String, byte[]> encoded = EventCodec.toRecord(origin().topic(), event);
@@ -102,9 +148,18 @@ public final class Sender {
                 encoded.headers());
     }
 
-    /** Sends a record as it is. */
+    /**
+     * Sends a record as it is.
+     *
+     * @throws RecordTooLargeForTopicException if its topic does not take it
+     */
     public void forward(byte @Nullable [] key, Outgoing outgoing, Instant date, Headers headers) {
-        context.forward(new Record<>(key, outgoing, date.toEpochMilli(), headers));
+        unit.send(record(key, outgoing, date, headers));
+    }
+
+    private static Record<byte[], Outgoing> record(
+            byte @Nullable [] key, Outgoing outgoing, Instant date, Headers headers) {
+        return new Record<>(key, outgoing, date.toEpochMilli(), headers);
     }
 
     /** Where the record comes from that is being taken. */

@@ -121,7 +121,7 @@ class MachineRunnerIT {
     private MachineRunner runner(TestBroker broker, Topics topics, String folder, String store) {
         Map<String, Object> kafka = kafka(broker);
         MachineStreams.Settings settings = new MachineStreams.Settings(
-                "test machine", group(topics), state.resolve(folder), 1, Duration.ofMillis(20));
+                "test machine", topics, group(topics), state.resolve(folder), 1, Duration.ofMillis(20));
         return new MachineRunner(
                 kafka,
                 "test-start",

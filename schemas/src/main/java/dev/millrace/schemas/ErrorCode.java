@@ -33,6 +33,13 @@ public enum ErrorCode {
     NOT_ACCEPTED("Only the task machine writes events of this type, or nothing waits for one.", Place.DEAD_LETTER),
     UNEXPECTED_TYPE("A request topic holds something that is no request.", Place.DEAD_LETTER),
     WRONG_PARTITION("The record was sent to its partition once and is on another one again.", Place.DEAD_LETTER),
+    RECORD_TOO_LARGE(
+            "The record, or one that would follow from it, is larger than its topic takes.",
+            Place.DEAD_LETTER,
+            Place.TOOL_CALL,
+            Place.MODEL_CALL,
+            Place.TASK),
+    NOT_PRODUCED("A broker refused a record that follows from this one.", Place.DEAD_LETTER),
     WEBHOOK_FAILED("The owner of a task could not be told at its callback URL.", Place.DEAD_LETTER),
 
     // tool calls

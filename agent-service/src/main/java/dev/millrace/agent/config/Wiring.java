@@ -210,6 +210,7 @@ public class Wiring {
                         agent.session().retention(),
                         agent.lanes().priority()),
                 new TaskStreams.Settings(
+                        new Topics(topics.prefix()),
                         topics.prefix() + "agent",
                         agent.stateDir(),
                         agent.streamThreads(),

@@ -43,6 +43,7 @@ final class Forgetting {
     private final Home home;
     private final Moves moves;
     private final Outbox outbox;
+    private final RowSweep<Row> sweep;
     /** What has been asked for and is not done, the oldest first. */
     private final Map<String, Row> open = new LinkedHashMap<>();
     /** When each was last asked for, in Unix milliseconds. */
@@ -74,8 +75,12 @@ final class Forgetting {
         }
     }
 
-    /** Which partition this is, of how many. */
-    record Home(int partition, int partitions) {}
+    /**
+     * Which partition this is, of how many.
+     *
+     * @param givenUp keys of requests that {@link #giveUp} has been called for; it is added to
+     */
+    record Home(int partition, int partitions, Set<String> givenUp) {}
 
     /** As the store has it. */
     Forgetting(
@@ -89,6 +94,12 @@ final class Forgetting {
         this.home = home;
         this.moves = moves;
         this.outbox = outbox;
+        this.sweep = new RowSweep<>(store, (row, nowMs) -> {
+            if (row.value.done() && row.value.takenAtMs() < nowMs - REMEMBERED.toMillis()) {
+                store.delete(row.key);
+                asked.remove(row.value.scope(), askedAt(row.value));
+            }
+        });
         try (KeyValueIterator<String, Row> rows = store.all()) {
             rows.forEachRemaining(row -> remember(row.key, row.value));
         }
@@ -193,19 +204,23 @@ final class Forgetting {
                 : Optional.empty();
     }
 
+    /** Does no more about the request whose step broke, for as long as this instance lives; it is never said to be done. */
+    void giveUp() {
+        if (!open.isEmpty()) {
+            Map.Entry<String, Row> oldest = open.entrySet().iterator().next();
+            open.remove(oldest.getKey());
+            home.givenUp().add(oldest.getKey());
+        }
+    }
+
     /** No longer keeps out what was asked for so long ago that nothing of it can still come. */
-    RowSweep<Row> sweep() {
-        return new RowSweep<>(store, (row, nowMs) -> {
-            if (row.value.done() && row.value.takenAtMs() < nowMs - REMEMBERED.toMillis()) {
-                store.delete(row.key);
-                asked.remove(row.value.scope(), askedAt(row.value));
-            }
-        });
+    void sweep(long nowMs) {
+        sweep.run(nowMs);
     }
 
     private void remember(String key, Row row) {
         asked.merge(row.scope(), askedAt(row), Math::max);
-        if (!row.done()) {
+        if (!row.done() && !home.givenUp().contains(key)) {
             open.put(key, row);
         }
     }

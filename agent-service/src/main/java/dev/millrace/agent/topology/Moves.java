@@ -5,11 +5,13 @@ import dev.millrace.agent.core.TaskError;
 import dev.millrace.agent.core.TaskEvent;
 import dev.millrace.agent.core.TaskState;
 import dev.millrace.agent.topology.AdmissionRow.Line;
+import dev.millrace.engine.UnreadableRowException;
 import dev.millrace.schemas.ErrorCode;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.KnownEventType;
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -80,65 +82,112 @@ final class Moves {
         writer.write(task, move, now);
     }
 
-    /** Lets in whose turn it is. */
-    void admit(Instant now) {
-        Admission admission = standing.admission();
-        for (int i = 0; i < ADMISSIONS_AT_ONCE; i++) {
-            Optional<Line> next = admission.next();
-            if (next.isEmpty()) {
-                break;
-            }
-            boolean overLimit = admission.isFull();
-            admit(next.get(), now);
-            if (overLimit) {
-                parts.metrics().admittedOverLimit();
-                LOGGER.atWarn()
-                        .addKeyValue("taskId", next.get().taskKey())
-                        .addKeyValue("active", admission.active())
-                        .log("A task was admitted although all places are taken");
-            }
-        }
-        admission.settle();
+    /** How a task is moved whose turn or time has come: each is tried when the one before broke. */
+    enum Manner {
+        /** As it would. */
+        GO_ON,
+        /** It fails. */
+        FAIL,
+        /** It is left as it is, and not tried again before something else happens to it. */
+        LEAVE
     }
 
-    private void admit(Line line, Instant now) {
+    /** Lets in whose turn it is. */
+    void admit(Instant now) {
+        for (int i = 0; i < ADMISSIONS_AT_ONCE && admitNext(now, Manner.GO_ON); i++) {
+            // each is whole before the next
+        }
+        standing.admission().settle();
+    }
+
+    /** Writes down who has to wait: before what has moved so far is kept, if others are not let in with it. */
+    void settle() {
+        standing.admission().settle();
+    }
+
+    /**
+     * Lets the next one in.
+     *
+     * @return false if it is nobody's turn
+     */
+    boolean admitNext(Instant now, Manner manner) {
+        Admission admission = standing.admission();
+        Optional<Line> next = admission.next();
+        if (next.isEmpty()) {
+            return false;
+        }
+        boolean overLimit = admission.isFull();
+        admit(next.get(), now, manner);
+        if (overLimit) {
+            parts.metrics().admittedOverLimit();
+            LOGGER.atWarn()
+                    .addKeyValue("taskId", next.get().taskKey())
+                    .addKeyValue("active", admission.active())
+                    .log("A task was admitted although all places are taken");
+        }
+        return true;
+    }
+
+    private void admit(Line line, Instant now, Manner manner) {
         Admission admission = standing.admission();
         StoredTask before = writer.task(line.taskKey());
         Event cause = admission.cause(line);
-        if (before == null || cause == null) {
+        if (before == null || cause == null || manner == Manner.LEAVE) {
             admission.forget(line);
             return;
         }
-        Meta meta = meta(before, cause, "admitted", now);
-        moveOrFail(
-                before,
-                cause,
-                now,
-                move -> move.advance(
-                        cause, new TaskEvent.Admitted(meta, standing.sessions().usage(before))));
+        if (manner == Manner.FAIL) {
+            failOrLeave(before, cause, now);
+        } else {
+            Meta meta = meta(before, cause, "admitted", now);
+            moveOrFail(
+                    before,
+                    cause,
+                    now,
+                    move -> move.advance(
+                            cause,
+                            new TaskEvent.Admitted(meta, standing.sessions().usage(before))));
+        }
         // whoever does not take what it asked for must not be offered it for ever
         admission.forget(line);
     }
 
     /** Wakes tasks whose time has come. */
     void wake(Instant now) {
-        for (String taskKey : standing.timers().due(now.toEpochMilli(), WAKINGS_AT_ONCE)) {
-            StoredTask row = writer.task(taskKey);
-            if (row != null) {
-                wake(row.waking(0), now);
-            }
-        }
+        wake(now, WAKINGS_AT_ONCE, Manner.GO_ON);
         admit(now);
     }
 
-    private void wake(StoredTask before, Instant now) {
+    /**
+     * Wakes so many at most.
+     *
+     * @return false if there was none
+     */
+    boolean wake(Instant now, int atOnce, Manner manner) {
+        List<String> due = standing.timers().due(now.toEpochMilli(), atOnce);
+        for (String taskKey : due) {
+            StoredTask row = writer.task(taskKey);
+            if (row != null) {
+                wake(row.waking(0), now, manner);
+            }
+        }
+        return !due.isEmpty();
+    }
+
+    private void wake(StoredTask before, Instant now, Manner manner) {
         Event cause = before.lastEvent();
-        Meta meta = meta(before, cause, "time passed", now);
-        moveOrFail(
-                before,
-                cause,
-                now,
-                move -> move.advance(cause, new TaskEvent.TimePassed(meta, standing.watchedSinceMs())));
+        switch (manner) {
+            case GO_ON -> {
+                Meta meta = meta(before, cause, "time passed", now);
+                moveOrFail(
+                        before,
+                        cause,
+                        now,
+                        move -> move.advance(cause, new TaskEvent.TimePassed(meta, standing.watchedSinceMs())));
+            }
+            case FAIL -> failOrLeave(before, cause, now);
+            case LEAVE -> writer.keep(before);
+        }
     }
 
     /** Whether a task has ended, and takes no more than new input. */
@@ -173,16 +222,29 @@ final class Moves {
     }
 
     private void moveOrFail(StoredTask before, Event cause, Instant now, Consumer<TaskMove> work) {
-        Optional<TaskMove> move = workOut(before, cause, work)
-                .or(() -> workOut(
-                        before,
-                        cause,
-                        failing ->
-                                fail(failing, cause, ErrorCode.INTERNAL_ERROR, "a defect; the log tells more", now)));
-        if (move.isEmpty()) {
+        Optional<TaskMove> move = workOut(before, cause, work);
+        if (move.isPresent()) {
+            commitOrKeep(before, move.get(), cause, now);
+        } else {
+            failOrLeave(before, cause, now);
+        }
+    }
+
+    private void failOrLeave(StoredTask before, Event cause, Instant now) {
+        Optional<TaskMove> move = workOut(
+                before,
+                cause,
+                failing -> fail(failing, cause, ErrorCode.INTERNAL_ERROR, "a defect; the log tells more", now));
+        if (move.isPresent()) {
+            commitOrKeep(before, move.get(), cause, now);
+        } else {
             writer.keep(before);
-        } else if (move.get().discarded() == null) {
-            commit(before, move.get(), cause, now);
+        }
+    }
+
+    private void commitOrKeep(StoredTask before, TaskMove move, Event cause, Instant now) {
+        if (move.discarded() == null) {
+            commit(before, move, cause, now);
         } else {
             writer.keep(standing.timers().set(before));
         }
@@ -194,7 +256,7 @@ final class Moves {
         try {
             work.accept(move);
             return Optional.of(move);
-        } catch (KafkaException e) {
+        } catch (KafkaException | UnreadableRowException e) {
             throw e;
         } catch (RuntimeException e) {
             LOGGER.atError()

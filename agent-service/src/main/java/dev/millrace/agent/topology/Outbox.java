@@ -2,6 +2,7 @@ package dev.millrace.agent.topology;
 
 import dev.millrace.engine.CommitTiming;
 import dev.millrace.engine.Outgoing;
+import dev.millrace.engine.RejectedRecordException;
 import dev.millrace.engine.Sender;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
@@ -18,7 +19,6 @@ import java.util.Map;
 import java.util.Set;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.header.internals.RecordHeaders;
-import org.apache.kafka.streams.processor.api.ProcessorContext;
 import org.apache.kafka.streams.processor.api.Record;
 import org.jspecify.annotations.Nullable;
 
@@ -47,17 +47,12 @@ final class Outbox {
     private final boolean tracing;
     private final CommitTiming commits;
 
-    Outbox(
-            ProcessorContext<byte[], Outgoing> context,
-            Topics topics,
-            ShellMetrics metrics,
-            boolean tracing,
-            CommitTiming commits) {
-        this.commits = commits;
-        this.sender = new Sender(context, topics);
+    Outbox(Sender sender, Topics topics, ShellMetrics metrics, boolean tracing, CommitTiming commits) {
+        this.sender = sender;
         this.topics = topics;
         this.metrics = metrics;
         this.tracing = tracing;
+        this.commits = commits;
     }
 
     /** Records an event. */
@@ -124,13 +119,24 @@ final class Outbox {
         commits.awaited();
     }
 
+    /** Refuses a record that has broken a transaction, or is larger than anything that could follow from it. */
+    void requireBearable(Record<byte[], LaneDates.Dated> incoming) throws RejectedRecordException {
+        sender.requireBearable(incoming.value().value());
+    }
+
+    /** Sends what has come to where it belongs: whoever produced it used another partitioner or another key. */
+    void sendHome(Record<byte[], LaneDates.Dated> incoming, String key) {
+        sender.reroute(incoming, incoming.value().value(), key, incoming.value().timestampMs());
+        metrics.rerouted();
+        commits.awaited();
+    }
+
     /**
-     * Sends what has come to where it belongs. Whoever produced it used another partitioner or another key, or did not name
-     * the session; its order is kept from there on.
+     * The same for what did not name its session.
      *
-     * @param event with the identity that says where that is
+     * @param event with the session
      */
-    void reroute(Record<byte[], LaneDates.Dated> incoming, Event event) {
+    void sendHome(Record<byte[], LaneDates.Dated> incoming, Event event) {
         sender.reroute(event, event.sessionKey(), incoming.value().timestampMs());
         metrics.rerouted();
         commits.awaited();

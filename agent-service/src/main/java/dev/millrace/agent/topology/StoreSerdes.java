@@ -27,8 +27,9 @@ public final class StoreSerdes {
 
     /** Rows of tasks. */
     public static final Serde<StoredTask> TASK = serde(StoredTask.class);
-    /** Entries of transcripts. */
-    public static final Serde<TranscriptEntry> TRANSCRIPT_ENTRY = serde(TranscriptEntry.class);
+    /** Entries of transcripts. They are never written again, so what a newer version has added may be passed over. */
+    public static final Serde<TranscriptEntry> TRANSCRIPT_ENTRY = JsonSerdes.of(
+            MAPPER.copy().disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES), TranscriptEntry.class);
 
     static final Serde<OutstandingCall> OUTSTANDING_CALL = serde(OutstandingCall.class);
     static final Serde<AdmissionRow> ADMISSION_ROW = serde(AdmissionRow.class);
@@ -51,7 +52,8 @@ public final class StoreSerdes {
                 .addModule(JsonSerdes.events())
                 .defaultPropertyInclusion(
                         JsonInclude.Value.construct(JsonInclude.Include.NON_NULL, JsonInclude.Include.ALWAYS))
-                .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
+                // what a newer version has added must not be lost because this one rewrites the row
+                .enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
                 .enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
                 .build();
     }

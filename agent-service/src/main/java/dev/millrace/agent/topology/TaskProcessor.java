@@ -8,6 +8,8 @@ import dev.millrace.engine.Outgoing;
 import dev.millrace.engine.OutstandingCalls;
 import dev.millrace.engine.RejectedRecordException;
 import dev.millrace.engine.Sender;
+import dev.millrace.engine.UnitOfWork;
+import dev.millrace.engine.UnitOfWork.Undone;
 import dev.millrace.schemas.ErrorCode;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
@@ -18,13 +20,17 @@ import dev.millrace.schemas.Segment;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.Set;
-import org.apache.kafka.common.KafkaException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Predicate;
 import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.common.utils.Utils;
 import org.apache.kafka.streams.processor.PunctuationType;
+import org.apache.kafka.streams.processor.Punctuator;
 import org.apache.kafka.streams.processor.api.Processor;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
 import org.apache.kafka.streams.processor.api.Record;
@@ -35,7 +41,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The thin shell: reads a record and the task's row, lets {@link TaskMove} work out what follows, and has it written. Rows,
- * transcript, journal and requests of one record are in one transaction. Runs on a stream thread, one object per partition.
+ * transcript, journal and requests of one record are a {@link UnitOfWork} and in one transaction: what breaks costs its record
+ * or its task, which is found by doing everything once more one by one. Runs on a stream thread, one object per partition.
  */
 final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], Outgoing> {
 
@@ -47,6 +54,7 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
     private final TaskShellSettings settings;
     private ProcessorContext<byte[], Outgoing> context;
     private CommitTiming commits;
+    private UnitOfWork unit;
     private Outbox outbox;
     private SeenEvents seen;
     private EarlyCancels cancels;
@@ -55,6 +63,8 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
     private MoveWriter writer;
     private Moves moves;
     private Forgetting forgetting;
+    private final Set<String> givenUp = new HashSet<>();
+    private long watchedSinceMs;
 
     @SuppressWarnings("NullAway.Init") // Kafka Streams calls init before anything else
     TaskProcessor(TaskTopology.Parts parts, TaskShellSettings settings) {
@@ -67,41 +77,59 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
     public void init(ProcessorContext<byte[], Outgoing> processorContext) {
         context = processorContext;
         commits = CommitTiming.of(context);
-        KeyValueStore<Bytes, byte[]> rows = context.getStateStore(Stores.ROWS);
-        KeyValueStore<String, StoredTask> tasks = Stores.TASKS.in(rows);
-        outbox = new Outbox(context, settings.topics(), parts.metrics(), parts.tracing(), commits);
+        unit = new UnitOfWork(context, settings.topics(), context.getStateStore(Stores.ROWS), this::readRowsAnew);
+        outbox = new Outbox(
+                new Sender(context, settings.topics(), unit),
+                settings.topics(),
+                parts.metrics(),
+                parts.tracing(),
+                commits);
         seen = new SeenEvents(context.getStateStore(Stores.SEEN), settings.seenRetention());
         cancels = new EarlyCancels(context.getStateStore(Stores.CANCELS));
-        admission = new Admission(Stores.ADMISSION.in(rows), settings.admission());
         calls = new OutstandingCalls<>(
-                Stores.CALLS.in(rows),
+                Stores.CALLS.in(unit.rows()),
                 OutstandingCall::key,
                 parts.modelCalls(),
                 partition(),
-                OutstandingCall::takenOver);
-        writer = new MoveWriter(tasks, Stores.TRANSCRIPTS.in(rows), calls, outbox);
-        Sessions sessions = new Sessions(Stores.SESSIONS.in(rows));
-        long watchedSinceMs = context.currentSystemTimeMs();
-        Timers timers =
-                new Timers(Stores.TIMERS.in(rows), state -> parts.machine().wakeAt(state, watchedSinceMs));
-        moves = new Moves(
-                parts, settings.reflection(), writer, new Moves.Standing(admission, sessions, timers, watchedSinceMs));
+                OutstandingCall::takenOver,
+                unit::whenKept);
+        watchedSinceMs = context.currentSystemTimeMs();
+        readRowsAnew();
 
-        forgetting = new Forgetting(
-                Stores.FORGOTTEN.in(rows),
-                tasks,
-                new Forgetting.Home(partition(), settings.partitions()),
-                moves,
-                outbox);
-
-        EndedTaskSweep ended = new EndedTaskSweep(tasks, writer, settings.endedRetention());
-        RowSweep<Sessions.Row> forgotten = sessions.sweep(settings.sessionRetention());
-        context.schedule(SWEEP_INTERVAL, PunctuationType.WALL_CLOCK_TIME, ended::run);
-        context.schedule(SWEEP_INTERVAL, PunctuationType.WALL_CLOCK_TIME, forgotten::run);
-        context.schedule(SWEEP_INTERVAL, PunctuationType.WALL_CLOCK_TIME, forgetting.sweep()::run);
+        KeyValueStore<String, StoredTask> tasks = Stores.TASKS.in(unit.rows());
+        EndedTaskSweep ended = new EndedTaskSweep(tasks, task -> writer.remove(task), settings.endedRetention());
+        RowSweep<Sessions.Row> idle = new Sessions(Stores.SESSIONS.in(unit.rows())).sweep(settings.sessionRetention());
+        every(SWEEP_INTERVAL, ended::run);
+        every(SWEEP_INTERVAL, idle::run);
+        every(SWEEP_INTERVAL, nowMs -> forgetting.sweep(nowMs));
         context.schedule(TICK, PunctuationType.WALL_CLOCK_TIME, this::tick);
         calls.fenceOff();
         tellOccupancy();
+    }
+
+    /** Makes what is known of rows in memory, as the store has them. */
+    private void readRowsAnew() {
+        KeyValueStore<Bytes, byte[]> rows = unit.rows();
+        KeyValueStore<String, StoredTask> tasks = Stores.TASKS.in(rows);
+        admission = new Admission(Stores.ADMISSION.in(rows), settings.admission());
+        writer = new MoveWriter(tasks, Stores.TRANSCRIPTS.in(rows), calls, outbox);
+        Timers timers =
+                new Timers(Stores.TIMERS.in(rows), state -> parts.machine().wakeAt(state, watchedSinceMs));
+        moves = new Moves(
+                parts,
+                settings.reflection(),
+                writer,
+                new Moves.Standing(admission, new Sessions(Stores.SESSIONS.in(rows)), timers, watchedSinceMs));
+        forgetting = new Forgetting(
+                Stores.FORGOTTEN.in(rows),
+                tasks,
+                new Forgetting.Home(partition(), settings.partitions(), givenUp),
+                moves,
+                outbox);
+    }
+
+    private void every(Duration interval, Punctuator work) {
+        context.schedule(interval, PunctuationType.WALL_CLOCK_TIME, nowMs -> unit.attempt(() -> work.punctuate(nowMs)));
     }
 
     @Override
@@ -111,38 +139,128 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
     }
 
     private void tick(long nowMs) {
-        forgetting.run(Instant.ofEpochMilli(nowMs));
-        moves.wake(Instant.ofEpochMilli(nowMs));
+        Instant now = Instant.ofEpochMilli(nowMs);
+        boolean broke = unit.attempt(() -> {
+                    forgetting.run(now);
+                    moves.wake(now);
+                })
+                .isPresent();
+        if (broke) {
+            boolean more = true;
+            while (more) {
+                more = onItsOwn(manner -> moves.wake(now, 1, manner));
+            }
+            goOn(now);
+        }
         tellOccupancy();
     }
 
     @Override
     public void process(Record<byte[], LaneDates.Dated> incoming) {
-        if (calls.passFence(incoming.headers(), incoming.value().value())) {
+        if (OutstandingCalls.isFence(incoming.headers(), incoming.value().value())) {
+            unit.attempt(() -> calls.passFence(incoming.headers()));
             return;
         }
         Instant now = Instant.ofEpochMilli(context.currentSystemTimeMs());
         commits.taken(now.toEpochMilli(), incoming.value().timestampMs());
-        try {
-            Event event = EventCodec.fromRecord(
-                    incoming.headers(),
-                    incoming.value().value(),
-                    Instant.ofEpochMilli(incoming.value().timestampMs()));
-            if (Broadcast.isOne(event)) {
-                takeBroadcast(incoming, event, now);
-            } else if (isHome(event)) {
-                take(incoming, event, now);
-            } else {
-                sendHome(incoming, event);
-            }
-        } catch (MalformedEventException e) {
-            outbox.deadLetter(incoming, e.code(), e.getMessage());
-        } catch (RejectedRecordException e) {
-            outbox.deadLetter(incoming, e.reason(), e.getMessage());
+        Optional<Undone> undone = unit.attempt(() -> {
+            receive(incoming, now);
+            forgetting.run(now);
+            moves.admit(now);
+        });
+        if (undone.isPresent()) {
+            receiveOnItsOwn(incoming, undone.get(), now);
+            goOn(now);
         }
-        forgetting.run(now);
-        moves.admit(now);
         tellOccupancy();
+    }
+
+    private void receive(Record<byte[], LaneDates.Dated> incoming, Instant now)
+            throws MalformedEventException, RejectedRecordException {
+        outbox.requireBearable(incoming);
+        Event event = event(incoming);
+        if (Broadcast.isOne(event)) {
+            takeBroadcast(incoming, event, now);
+        } else if (isHome(event)) {
+            take(incoming, event, now);
+        } else {
+            sendHome(incoming, event);
+        }
+    }
+
+    /** Takes a record that could not be taken together with what goes on beside it; if it is at fault, it is put aside. */
+    private void receiveOnItsOwn(Record<byte[], LaneDates.Dated> incoming, Undone before, Instant now) {
+        Optional<Undone> undone = before.defect()
+                ? unit.attempt(() -> {
+                    receive(incoming, now);
+                    moves.settle();
+                })
+                : Optional.of(before);
+        if (undone.isEmpty()) {
+            return;
+        }
+        Undone why = undone.get();
+        boolean answered = why.defect()
+                && unit.attempt(() -> {
+                            failCall(incoming, why, now);
+                            moves.settle();
+                            outbox.deadLetter(incoming, why.reason(), why.detail());
+                        })
+                        .isEmpty();
+        if (!answered) {
+            unit.attempt(() -> outbox.deadLetter(incoming, why.reason(), why.detail()));
+        }
+    }
+
+    /** Whoever waits for a reply that cannot be taken hears so at once. */
+    private void failCall(Record<byte[], LaneDates.Dated> incoming, Undone why, Instant now)
+            throws MalformedEventException, RejectedRecordException {
+        Event failure = FailedReplies.inPlaceOf(event(incoming), why).orElse(null);
+        if (failure != null && isHome(failure)) {
+            process(failure, false, now);
+        }
+    }
+
+    /** What goes on beside records, when some of it broke: each task by itself. */
+    private void goOn(Instant now) {
+        boolean broke = unit.attempt(() -> {
+                    forgetting.run(now);
+                    moves.admit(now);
+                })
+                .isPresent();
+        if (broke) {
+            if (unit.attempt(() -> forgetting.run(now)).isPresent()) {
+                forgetting.giveUp();
+            }
+            boolean more = true;
+            while (more) {
+                more = onItsOwn(manner -> moves.admitNext(now, manner));
+            }
+        }
+    }
+
+    /** Moves one task in the first manner that does not break; returns whether there was one. */
+    private boolean onItsOwn(Predicate<Moves.Manner> move) {
+        for (Moves.Manner manner : Moves.Manner.values()) {
+            AtomicBoolean found = new AtomicBoolean();
+            boolean kept = unit.attempt(() -> {
+                        found.set(move.test(manner));
+                        moves.settle();
+                    })
+                    .isEmpty();
+            if (kept) {
+                return found.get();
+            }
+        }
+        // not even leaving it alone is possible; others have their turn with the next tick
+        return false;
+    }
+
+    private static Event event(Record<byte[], LaneDates.Dated> incoming) throws MalformedEventException {
+        return EventCodec.fromRecord(
+                incoming.headers(),
+                incoming.value().value(),
+                Instant.ofEpochMilli(incoming.value().timestampMs()));
     }
 
     /** What concerns every partition: goes to all of them by way of one, so that it comes in the same order everywhere. */
@@ -171,7 +289,7 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
         if (partition() == Broadcast.FIRST_PARTITION && !Broadcast.forgets(event)) {
             record(event, now);
         }
-        seen.add(event, now);
+        unit.whenKept(() -> seen.add(event, now));
     }
 
     private void take(Record<byte[], LaneDates.Dated> incoming, Event event, Instant now)
@@ -199,7 +317,7 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
             process(asAnswer(event), external, now);
         }
         if (external) {
-            seen.add(event, now);
+            unit.whenKept(() -> seen.add(event, now));
         }
     }
 
@@ -218,12 +336,12 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
                             .orElse(null))
                     .build();
             if (!isHome(named)) {
-                outbox.reroute(incoming, named);
+                outbox.sendHome(incoming, named);
                 return false;
             }
         }
         if (event.type() == KnownEventType.TASK_CANCEL_REQUESTED) {
-            cancels.add(Event.qualified(event.namespace(), taskId), event, now);
+            unit.whenKept(() -> cancels.add(Event.qualified(event.namespace(), taskId), event, now));
             outbox.journal(event, now, "early");
             parts.metrics().accepted(event.type());
         } else if (event.type() == KnownEventType.FORGET_REQUESTED) {
@@ -249,7 +367,7 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
     }
 
     private void process(Event event, boolean external, Instant now) throws RejectedRecordException {
-        Decided decided = decideOrReject(event, now);
+        Decided decided = decide(event, now);
         if (decided == null) {
             record(event, now);
             return;
@@ -282,22 +400,6 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
 
     /** What follows from an event, and from where. */
     private record Decided(StoredTask before, Event event, TaskMove move) {}
-
-    /** A defect of ours costs this record its turn and nobody else anything; nothing has been written yet. */
-    private @Nullable Decided decideOrReject(Event event, Instant now) throws RejectedRecordException {
-        try {
-            return decide(event, now);
-        } catch (KafkaException e) {
-            throw e;
-        } catch (RuntimeException e) {
-            LOGGER.atError()
-                    .addKeyValue("eventId", event.id())
-                    .addKeyValue("eventType", event.type().wireName())
-                    .setCause(e)
-                    .log("A defect kept an event from being taken");
-            throw new RejectedRecordException("internal_error", String.valueOf(e));
-        }
-    }
 
     /** Works out what follows; {@code null} = the event is for no task and is only recorded. Writes nothing. */
     private @Nullable Decided decide(Event event, Instant now) throws RejectedRecordException {
@@ -391,7 +493,7 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
                     "expected on the partition of the key " + event.sessionKey() + ", found on " + partition()
                             + " after it had been sent there once");
         }
-        outbox.reroute(incoming, event);
+        outbox.sendHome(incoming, event.sessionKey());
     }
 
     private void discarded(Event event, DiscardReason reason) {

@@ -1,6 +1,7 @@
 package dev.millrace.agent.topology;
 
 import dev.millrace.engine.MachineStreams;
+import dev.millrace.schemas.Topics;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
@@ -17,6 +18,7 @@ public final class TaskStreams {
     /**
      * How the topology runs.
      *
+     * @param topics of the installation
      * @param applicationId group, and prefix of internal topics
      * @param stateDir for this instance alone
      * @param threads 1 or more
@@ -24,7 +26,12 @@ public final class TaskStreams {
      * @param lanePriority whether so little is buffered that a higher lane overtakes a lower one at once
      */
     public record Settings(
-            String applicationId, Path stateDir, int threads, Duration commitInterval, boolean lanePriority) {
+            Topics topics,
+            String applicationId,
+            Path stateDir,
+            int threads,
+            Duration commitInterval,
+            boolean lanePriority) {
         public Settings {
             MachineStreams.Settings.require("millrace.agent", threads, commitInterval);
         }
@@ -37,7 +44,7 @@ public final class TaskStreams {
 
     /** The settings of Streams; visible to tests. */
     static Map<String, Object> config(Map<String, Object> kafka, Settings settings) {
-        Map<String, Object> config = new HashMap<>(MachineStreams.config(kafka, machine(settings)));
+        Map<String, Object> config = new HashMap<>(kafka);
         if (settings.lanePriority()) {
             // What has been fetched or buffered is worked through before anything else is looked at, so it has to be
             // little:
@@ -47,12 +54,13 @@ public final class TaskStreams {
             config.putIfAbsent(
                     StreamsConfig.mainConsumerPrefix(ConsumerConfig.MAX_PARTITION_FETCH_BYTES_CONFIG), 16_384);
         }
-        return config;
+        return MachineStreams.config(config, machine(settings));
     }
 
     private static MachineStreams.Settings machine(Settings settings) {
         return new MachineStreams.Settings(
                 "task machine",
+                settings.topics(),
                 settings.applicationId(),
                 settings.stateDir(),
                 settings.threads(),

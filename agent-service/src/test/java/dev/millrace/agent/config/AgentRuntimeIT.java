@@ -464,7 +464,8 @@ class AgentRuntimeIT {
                                 new AdmissionSettings(5, AdmissionSettings.Policy.QUEUE),
                                 Duration.ofDays(30),
                                 true),
-                        new TaskStreams.Settings(topics.prefix() + "agent", state, 1, Duration.ofMillis(20), true),
+                        new TaskStreams.Settings(
+                                topics, topics.prefix() + "agent", state, 1, Duration.ofMillis(20), true),
                         new InstanceEvents.Settings("test", "0", Duration.ofMinutes(1)),
                         shutdownGrace,
                         LiveText.Settings.DEFAULT),

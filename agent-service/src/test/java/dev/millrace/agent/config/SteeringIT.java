@@ -607,7 +607,8 @@ class SteeringIT {
                                 new AdmissionSettings(places, AdmissionSettings.Policy.QUEUE),
                                 Duration.ofDays(30),
                                 true),
-                        new TaskStreams.Settings(topics.prefix() + "agent", state, 1, Duration.ofMillis(20), true),
+                        new TaskStreams.Settings(
+                                topics, topics.prefix() + "agent", state, 1, Duration.ofMillis(20), true),
                         new InstanceEvents.Settings("test", "0", Duration.ofSeconds(1)),
                         Duration.ZERO,
                         LiveText.Settings.DEFAULT),

@@ -1,6 +1,7 @@
 package dev.millrace.agent.topology;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.millrace.agent.AgentPin;
 import dev.millrace.agent.core.Children;
@@ -12,6 +13,7 @@ import dev.millrace.agent.core.TaskLimits;
 import dev.millrace.agent.core.TaskState;
 import dev.millrace.agent.core.ToolCall;
 import dev.millrace.agent.core.TranscriptEntry;
+import dev.millrace.engine.UnreadableRowException;
 import dev.millrace.agent.core.Usage;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -174,6 +176,23 @@ class StoreSerdesTest {
 
         assertThat(StoreSerdes.TASK.deserializer().deserialize("tasks", Files.readAllBytes(file)))
                 .isEqualTo(task);
+    }
+
+    @Test
+    @DisplayName("a row with a field that a newer version has added stops this one, which would lose it")
+    void shouldNotReadWhatItWouldLose() {
+        // given
+        StoredTask task = StoredTask.absent(TestMachine.message("m1").build(), "m1");
+        String row = new String(StoreSerdes.TASK.serializer().serialize("", task), StandardCharsets.UTF_8);
+        byte[] newer = row.replaceFirst("\\{", "{\"mood\":\"good\",").getBytes(StandardCharsets.UTF_8);
+
+        // when // then
+        assertThat(StoreSerdes.TASK.deserializer().deserialize("", row.getBytes(StandardCharsets.UTF_8)))
+                .isEqualTo(task);
+        assertThatThrownBy(() -> StoreSerdes.TASK.deserializer().deserialize("", newer))
+                .isInstanceOf(UnreadableRowException.class)
+                .hasMessageContaining("mood")
+                .hasMessageContaining("run the newest version");
     }
 
     @Test

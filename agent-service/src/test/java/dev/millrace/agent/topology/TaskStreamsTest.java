@@ -14,15 +14,19 @@ class TaskStreamsTest {
     @DisplayName("little is buffered while lanes have priorities, and what an operator sets counts")
     void shouldBufferLittleForPriority() {
         assertThat(config(true, Map.of()))
-                .containsKeys("buffered.records.per.partition", "main.consumer.max.poll.records");
+                .containsEntry("buffered.records.per.partition", 20)
+                .containsKey("main.consumer.max.poll.records");
         assertThat(config(false, Map.of()))
-                .doesNotContainKeys("buffered.records.per.partition", "main.consumer.max.poll.records");
+                .containsEntry("buffered.records.per.partition", 100)
+                .doesNotContainKey("main.consumer.max.poll.records");
         assertThat(config(true, Map.of("buffered.records.per.partition", "7")))
                 .containsEntry("buffered.records.per.partition", "7");
     }
 
     private static Map<String, Object> config(boolean priority, Map<String, Object> kafka) {
         return TaskStreams.config(
-                kafka, new TaskStreams.Settings("test", Path.of("unused"), 1, Duration.ofMillis(20), priority));
+                kafka,
+                new TaskStreams.Settings(
+                        TestMachine.TOPICS, "test", Path.of("unused"), 1, Duration.ofMillis(20), priority));
     }
 }

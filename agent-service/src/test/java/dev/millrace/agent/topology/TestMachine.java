@@ -29,6 +29,7 @@ import java.util.Optional;
 import java.util.Properties;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.header.Header;
+import org.apache.kafka.common.header.Headers;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.streams.StreamsConfig;
@@ -43,6 +44,9 @@ import org.jspecify.annotations.Nullable;
 final class TestMachine implements AutoCloseable {
 
     static final Topics TOPICS = new Topics("test.");
+    /** A tool that breaks who looks for it. */
+    static final String DEFECT = "defect";
+
     static final Instant START = Instant.parse("2026-11-21T12:00:00Z");
 
     final RecordedModelCalls model = new RecordedModelCalls();
@@ -126,6 +130,33 @@ final class TestMachine implements AutoCloseable {
         send(call.reply(KnownEventType.REASON_DONE, START).payload(payload));
     }
 
+    /** Lets the model call a tool. */
+    void callTool(String taskId, String toolName) {
+        OutstandingCall call = call(taskId);
+        send(call.reply(KnownEventType.REASON_DONE, START)
+                .payload(Map.of(
+                        "callId",
+                        call.callId(),
+                        "approach",
+                        "tool_use",
+                        "needsClarification",
+                        false,
+                        "toolCalls",
+                        List.of(Map.of("toolCallId", "p1", "toolName", toolName, "arguments", Map.of())),
+                        "model",
+                        "test",
+                        "finishReason",
+                        "tool_calls",
+                        "usage",
+                        Map.of("inputTokens", 3, "outputTokens", 2))));
+    }
+
+    /** Sends bytes that need not be an event. */
+    void sendRaw(String topic, byte @Nullable [] key, byte @Nullable [] value, Headers headers) {
+        driver.createInputTopic(topic, new ByteArraySerializer(), new ByteArraySerializer())
+                .pipeInput(new TestRecord<>(key, value, headers, START));
+    }
+
     /** Lets the model ask the person something. */
     void ask(String taskId, String question) {
         OutstandingCall call = call(taskId);
@@ -160,13 +191,23 @@ final class TestMachine implements AutoCloseable {
 
     /** The reasons of the dead letters since the last time. */
     List<String> deadLetters() {
-        return deadLetters.readRecordsToList().stream()
+        return deadLetterRecords().stream()
                 .map(dead -> text(dead.headers().lastHeader(DeadLetters.REASON)))
                 .toList();
     }
 
+    /** The dead letters since the last time, whole. */
+    List<TestRecord<byte[], byte[]>> deadLetterRecords() {
+        return deadLetters.readRecordsToList();
+    }
+
     List<DiscardReason> discards() {
         return counted.discards;
+    }
+
+    /** Whether whatever is accepted breaks the machine from now on, after all was written. */
+    void breakAccepting(boolean breaking) {
+        counted.breaking = breaking;
     }
 
     int admittedOverLimit() {
@@ -202,6 +243,9 @@ final class TestMachine implements AutoCloseable {
     private record NoTools() implements ToolCatalogue {
         @Override
         public @Nullable ToolDefinition find(String toolName) {
+            if (toolName.equals(DEFECT)) {
+                throw new IllegalStateException("what a defect does");
+            }
             return null;
         }
 
@@ -214,9 +258,14 @@ final class TestMachine implements AutoCloseable {
     private static final class Counted implements ShellMetrics {
         private final List<DiscardReason> discards = new ArrayList<>();
         private int overLimit;
+        private boolean breaking;
 
         @Override
-        public void accepted(EventType type) {}
+        public void accepted(EventType type) {
+            if (breaking) {
+                throw new IllegalStateException("what a defect does");
+            }
+        }
 
         @Override
         public void discarded(EventType type, DiscardReason reason) {

@@ -58,6 +58,7 @@ public class ReflectionWiring {
                         new MemorySettings(new Topics(topics.prefix()), topics.partitions(), config.keptVersions()),
                         new MachineStreams.Settings(
                                 "memory machine",
+                                new Topics(topics.prefix()),
                                 topics.prefix() + "reflection",
                                 config.stateDir(),
                                 config.streamThreads(),

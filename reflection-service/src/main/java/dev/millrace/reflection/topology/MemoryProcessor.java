@@ -6,6 +6,7 @@ import dev.millrace.engine.Outgoing;
 import dev.millrace.engine.OutstandingCalls;
 import dev.millrace.engine.RejectedRecordException;
 import dev.millrace.engine.Sender;
+import dev.millrace.engine.UnitOfWork;
 import dev.millrace.reflection.core.MemoryException;
 import dev.millrace.reflection.core.MemoryTools;
 import dev.millrace.requests.Replies;
@@ -18,6 +19,7 @@ import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -27,6 +29,7 @@ import org.apache.kafka.streams.processor.api.Processor;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
 import org.apache.kafka.streams.processor.api.Record;
 import org.apache.kafka.streams.state.KeyValueStore;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The thin shell: reads a request or the reply of a model, lets {@code core} work out what follows, and writes
@@ -39,6 +42,7 @@ final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoin
     private final ModelCalls<ReflectionCall> modelCalls;
     private final ReflectionMetrics metrics;
     private ProcessorContext<byte[], Outgoing> context;
+    private UnitOfWork unit;
     private Sender sender;
     private CommitTiming commits;
     private KeyValueStore<String, DocumentRow> documents;
@@ -57,12 +61,19 @@ final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoin
     @Override
     public void init(ProcessorContext<byte[], Outgoing> processorContext) {
         context = processorContext;
-        sender = new Sender(context, settings.topics());
+        // nothing about rows is kept in memory
+        unit = new UnitOfWork(context, settings.topics(), context.getStateStore(Stores.ROWS), () -> {});
+        sender = new Sender(context, settings.topics(), unit);
         commits = CommitTiming.of(context);
-        KeyValueStore<Bytes, byte[]> rows = context.getStateStore(Stores.ROWS);
+        KeyValueStore<Bytes, byte[]> rows = unit.rows();
         documents = Stores.DOCUMENTS.in(rows);
         calls = new OutstandingCalls<>(
-                Stores.CALLS.in(rows), ReflectionCall::key, modelCalls, partition(), ReflectionCall::takenOver);
+                Stores.CALLS.in(rows),
+                ReflectionCall::key,
+                modelCalls,
+                partition(),
+                ReflectionCall::takenOver,
+                unit::whenKept);
         reflections = new Reflections(
                 Stores.REFLECTIONS.in(rows),
                 calls,
@@ -83,28 +94,59 @@ final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoin
 
     @Override
     public void process(Record<byte[], byte[]> incoming) {
-        if (calls.passFence(incoming.headers(), incoming.value())) {
+        if (OutstandingCalls.isFence(incoming.headers(), incoming.value())) {
+            unit.attempt(() -> calls.passFence(incoming.headers()));
             return;
         }
         commits.taken(context.currentSystemTimeMs(), incoming.timestamp());
-        try {
-            Event event = EventCodec.fromRecord(
-                    incoming.headers(), incoming.value(), Instant.ofEpochMilli(incoming.timestamp()));
-            List<String> problems = EventSchemas.problems(event);
-            if (!problems.isEmpty()) {
-                throw new RejectedRecordException("schema_violation", String.join("; ", problems));
+        unit.attempt(() -> receive(incoming)).ifPresent(why -> {
+            boolean answered = why.defect()
+                    && unit.attempt(() -> {
+                                fail(event(incoming), why);
+                                putAside(incoming, why);
+                            })
+                            .isEmpty();
+            if (!answered) {
+                unit.attempt(() -> putAside(incoming, why));
             }
-            if (isHome(event)) {
-                take(event);
-            } else {
-                sendHome(incoming, event);
-            }
-        } catch (MalformedEventException e) {
-            sender.deadLetter(incoming, incoming.value(), incoming.timestamp(), e.code(), e.getMessage());
-        } catch (RejectedRecordException e) {
-            sender.deadLetter(incoming, incoming.value(), incoming.timestamp(), e.reason(), e.getMessage());
-        }
+        });
         commits.awaited(); // whatever comes here, a tool call, an editor or a reflection goes on with what it led to
+    }
+
+    private void receive(Record<byte[], byte[]> incoming) throws MalformedEventException, RejectedRecordException {
+        sender.requireBearable(incoming.value());
+        Event event = event(incoming);
+        List<String> problems = EventSchemas.problems(event);
+        if (!problems.isEmpty()) {
+            throw new RejectedRecordException("schema_violation", String.join("; ", problems));
+        }
+        if (isHome(event)) {
+            take(event);
+        } else {
+            sendHome(incoming, event);
+        }
+    }
+
+    private static Event event(Record<byte[], byte[]> incoming) throws MalformedEventException {
+        return EventCodec.fromRecord(incoming.headers(), incoming.value(), Instant.ofEpochMilli(incoming.timestamp()));
+    }
+
+    private void putAside(Record<byte[], byte[]> incoming, UnitOfWork.Undone why) {
+        sender.deadLetter(incoming, incoming.value(), incoming.timestamp(), why.reason(), why.detail());
+    }
+
+    /** Whoever waits for what cannot be done hears so at once: a task for its call, a reflection for its reply. */
+    private void fail(Event event, UnitOfWork.Undone why) throws MalformedEventException {
+        Instant now = Instant.ofEpochMilli(context.currentSystemTimeMs());
+        String error = "it could not be done: " + why.detail();
+        if (event.type() == KnownEventType.TOOL_CALL_REQUESTED) {
+            send(Replies.toEvent(Request.of(event, 1), new Reply.Failed(why.reason(), error, 0), now), now);
+        } else if (event.type() == KnownEventType.REASON_DONE) {
+            Map<String, @Nullable Object> payload = new LinkedHashMap<>(event.payload());
+            payload.put("code", why.reason());
+            payload.put("error", error);
+            reflections.failed(event.toBuilder().payload(payload).build(), now);
+        }
     }
 
     private void take(Event event) throws MalformedEventException, RejectedRecordException {
@@ -179,7 +221,7 @@ final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoin
                     "expected on the partition of the key " + event.namespace() + ", found on " + partition()
                             + " after it had been sent there once");
         }
-        sender.reroute(event, event.namespace(), incoming.timestamp());
+        sender.reroute(incoming, incoming.value(), event.namespace(), incoming.timestamp());
     }
 
     private int partition() {

@@ -119,6 +119,7 @@ class MemoryIT {
                         new MemorySettings(topics, TestBroker.DEFAULT_PARTITIONS, 3),
                         new MachineStreams.Settings(
                                 "memory machine",
+                                topics,
                                 topics.prefix() + "reflection",
                                 state.resolve(folder),
                                 1,

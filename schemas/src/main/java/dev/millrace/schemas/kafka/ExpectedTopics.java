@@ -23,8 +23,9 @@ record ExpectedTopics(Topics topics, TopicSettings settings) {
      *
      * @param partitions how many it has
      * @param cleanup the words of its {@code cleanup.policy}
+     * @param maxMessageBytes its {@code max.message.bytes}
      */
-    record Found(int partitions, Set<String> cleanup) {}
+    record Found(int partitions, Set<String> cleanup, int maxMessageBytes) {}
 
     /** The topics of the catalogue, then those of the toolsets that were named. */
     List<Topic> all() {
@@ -73,6 +74,7 @@ record ExpectedTopics(Topics topics, TopicSettings settings) {
         missingTopics(found, withMissing, lines, advice);
         wrongPartitions(found, lines, advice);
         wrongCleanup(found, lines, advice);
+        tooNarrow(found, lines, advice);
         if (lines.isEmpty()) {
             return "";
         }
@@ -141,6 +143,23 @@ record ExpectedTopics(Topics topics, TopicSettings settings) {
                 + " kafka-configs.sh --alter --entity-type topics --entity-name "
                 + wrong.getFirst().name()
                 + " --add-config cleanup.policy=" + policy(wrong.getFirst()) + ".");
+    }
+
+    /** A record that is measured by what the catalogue says must not be refused by a broker. */
+    private void tooNarrow(Map<String, Found> found, List<String> lines, List<String> advice) {
+        List<Topic> wrong = topics.all().stream()
+                .filter(topic -> found.containsKey(topic.name()))
+                .filter(topic -> found(found, topic).maxMessageBytes() < topic.maxMessageBytes())
+                .toList();
+        if (wrong.isEmpty()) {
+            return;
+        }
+        wrong.forEach(topic -> lines.add("  " + topic.name() + ": expected max.message.bytes of at least "
+                + topic.maxMessageBytes() + ", found " + found(found, topic).maxMessageBytes()));
+        advice.add(
+                "  max.message.bytes: raise it, for example kafka-configs.sh --alter --entity-type topics --entity-name "
+                        + wrong.getFirst().name() + " --add-config max.message.bytes="
+                        + wrong.getFirst().maxMessageBytes() + ".");
     }
 
     private static Found found(Map<String, Found> found, Topic topic) {

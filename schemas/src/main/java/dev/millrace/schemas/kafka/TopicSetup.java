@@ -65,8 +65,8 @@ public final class TopicSetup {
     }
 
     /**
-     * Returns when every topic of the catalogue exists, with the cleanup policy that the catalogue names and, where keys
-     * meet, with {@link TopicSettings#partitions}. Blocks the caller for at most {@code deadline}, also when no broker
+     * Returns when every topic of the catalogue exists, with the cleanup policy that the catalogue names, room for its
+     * largest records and, where keys meet, with {@link TopicSettings#partitions}. Blocks the caller for at most {@code deadline}, also when no broker
      * answers. The admin client stays open; close it with a time limit, since a close without one waits for brokers that
      * do not answer.
      *
@@ -146,8 +146,13 @@ public final class TopicSetup {
                 throw new IllegalStateException("Kafka did not answer about a topic that it was asked about: " + name);
             }
             try {
+                Config settingsOfTopic = get(config);
                 found.put(
-                        name, new ExpectedTopics.Found(description.partitions().size(), cleanup(get(config))));
+                        name,
+                        new ExpectedTopics.Found(
+                                description.partitions().size(),
+                                cleanup(settingsOfTopic),
+                                maxMessageBytes(settingsOfTopic)));
             } catch (UnknownTopicOrPartitionException e) {
                 LOGGER.debug("A topic went away while it was looked at");
             }
@@ -227,6 +232,12 @@ public final class TopicSetup {
                 : Arrays.stream(entry.value().split(",", -1))
                         .map(String::strip)
                         .collect(Collectors.toUnmodifiableSet());
+    }
+
+    private static int maxMessageBytes(Config config) {
+        ConfigEntry entry = config.get(TopicConfig.MAX_MESSAGE_BYTES_CONFIG);
+        // brokers always say it
+        return entry == null || entry.value() == null ? Integer.MAX_VALUE : Integer.parseInt(entry.value());
     }
 
     /**

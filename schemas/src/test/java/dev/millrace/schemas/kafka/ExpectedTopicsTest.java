@@ -31,8 +31,8 @@ class ExpectedTopicsTest {
     void shouldTakeAnyPartitionCountWhereKeysDoNotMeet() {
         // given
         Map<String, Found> found = rightTopics(6);
-        found.put(TOPICS.definitions(), new Found(3, Set.of("compact")));
-        found.put(TOPICS.deadLetters(), new Found(12, Set.of("delete")));
+        found.put(TOPICS.definitions(), new Found(3, Set.of("compact"), Topics.MAX_COPY_BYTES));
+        found.put(TOPICS.deadLetters(), new Found(12, Set.of("delete"), Topics.MAX_COPY_BYTES));
 
         // when
         String report = expected.report(found, true);
@@ -75,7 +75,7 @@ class ExpectedTopicsTest {
     void shouldNotSuggestAPartitionCountIfTheTopicsDisagree() {
         // given
         Map<String, Found> found = rightTopics(6);
-        found.put(TOPICS.lane(Segment.TOOL), new Found(3, Set.of("delete")));
+        found.put(TOPICS.lane(Segment.TOOL), new Found(3, Set.of("delete"), Topics.MAX_COPY_BYTES));
 
         // when
         String report = expected.report(found, true);
@@ -92,13 +92,28 @@ class ExpectedTopicsTest {
     void shouldRefuseAJournalThatIsCompacted() {
         // given
         Map<String, Found> found = rightTopics(6);
-        found.put(TOPICS.journal(), new Found(6, Set.of("compact", "delete")));
+        found.put(TOPICS.journal(), new Found(6, Set.of("compact", "delete"), Topics.MAX_COPY_BYTES));
 
         // when
         String report = expected.report(found, true);
 
         // then
         assertThat(report).contains("acme.journal: expected cleanup.policy=delete, found compact,delete");
+    }
+
+    @Test
+    void shouldRefuseAJournalThatTakesLessThanIsSentThere() {
+        // given
+        Map<String, Found> found = rightTopics(6);
+        found.put(TOPICS.journal(), new Found(6, Set.of("delete"), Topics.MAX_COPY_BYTES - 1));
+
+        // when
+        String report = expected.report(found, true);
+
+        // then
+        assertThat(report)
+                .contains("acme.journal: expected max.message.bytes of at least 2097176, found 2097175")
+                .contains("--add-config max.message.bytes=2097176");
     }
 
     @Test
@@ -129,6 +144,7 @@ class ExpectedTopicsTest {
     private static Map<String, Found> rightTopics(int partitions) {
         return new HashMap<>(TOPICS.all().stream()
                 .collect(Collectors.toMap(
-                        Topic::name, topic -> new Found(partitions, Set.of(ExpectedTopics.policy(topic))))));
+                        Topic::name,
+                        topic -> new Found(partitions, Set.of(ExpectedTopics.policy(topic)), Topics.MAX_COPY_BYTES))));
     }
 }
