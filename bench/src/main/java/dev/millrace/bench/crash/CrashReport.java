@@ -39,10 +39,11 @@ public record CrashReport(
      * @param accepted tasks that were acknowledged
      * @param ended those that ended
      * @param records committed ones in the journal
+     * @param hostile records that nobody can accept, which were sent beside the load
      * @param effects of the idempotent tool
      * @param runs of it, which may be more
      */
-    public record Counts(int accepted, int ended, long records, int effects, int runs, Duration took) {}
+    public record Counts(int accepted, int ended, long records, int hostile, int effects, int runs, Duration took) {}
 
     /** Whether something was broken, all of it that there was time for, and nothing was found. */
     public boolean passed() {
@@ -60,6 +61,7 @@ public record CrashReport(
         json.put("tasksAccepted", counts.accepted());
         json.put("tasksEnded", counts.ended());
         json.put("journalRecords", counts.records());
+        json.put("hostileRecords", counts.hostile());
         json.put("toolEffects", counts.effects());
         json.put("toolRuns", counts.runs());
         json.put("modelCalls", repeats.calls());
@@ -121,6 +123,7 @@ public record CrashReport(
         row(lines, "tasks accepted", Integer.toString(counts.accepted()));
         row(lines, "of which ended as completed", Integer.toString(counts.ended()));
         row(lines, "committed records in the journal", Long.toString(counts.records()));
+        row(lines, "records beside them that nobody can accept, each found among the dead letters", Integer.toString(counts.hostile()));
         row(lines, "different model calls", Long.toString(repeats.calls()));
         row(lines, "of which repeated", Integer.toString(repeats.total()));
         row(lines, "runs of the idempotent tool", Integer.toString(counts.runs()));

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Consumer;
@@ -56,6 +57,7 @@ public final class CrashRun {
     public CrashReport run() throws IOException, InterruptedException, ExecutionException {
         long begun = System.nanoTime();
         long records = 0;
+        int hostileRecords = 0;
         try (Installation installation = new Installation(settings.folder(), settings.brokers())) {
             List<Fault> faults = Fault.plan(settings.seed(), settings.faults(), possible(installation));
             installation.start();
@@ -73,14 +75,19 @@ public final class CrashRun {
                     ledger,
                     findings);
             try (audit) {
-                try (load) {
+                HostileSender hostile =
+                        new HostileSender(installation.bootstrapServers(), installation.topics(), settings.seed());
+                try (load;
+                        hostile) {
                     load.start();
                     strikeAll(installation, faults);
                 }
                 if (findings.isEmpty()) {
                     awaitWell(installation, System.nanoTime(), false);
                     awaitReflections(audit);
+                    awaitHostile(audit, hostile.acknowledged());
                 }
+                hostileRecords = hostile.acknowledged().size();
                 records = audit.records();
             }
             if (findings.isEmpty()) {
@@ -97,6 +104,7 @@ public final class CrashRun {
                                     .filter(ledger::hasEnded)
                                     .count(),
                             records,
+                            hostileRecords,
                             effects(installation).size(),
                             runs(installation),
                             Duration.ofNanos(System.nanoTime() - begun)),
@@ -220,6 +228,18 @@ public final class CrashRun {
         while (findings.isEmpty() && !audit.openReflections().isEmpty()) {
             if (System.nanoTime() - deadline > 0) {
                 findings.add("every reflection done", "open ones: " + audit.openReflections());
+            }
+            Thread.sleep(POLL);
+        }
+    }
+
+    private void awaitHostile(JournalAudit audit, Set<Integer> acknowledged) throws InterruptedException {
+        long deadline = System.nanoTime() + settings.limit().toNanos();
+        while (findings.isEmpty() && !audit.missing(acknowledged).isEmpty()) {
+            if (System.nanoTime() - deadline > 0) {
+                findings.add(
+                        "each of " + acknowledged.size() + " hostile records among the dead letters",
+                        "these not: " + audit.missing(acknowledged));
             }
             Thread.sleep(POLL);
         }

@@ -6,12 +6,15 @@ import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.Topics;
 import dev.millrace.schemas.kafka.DeadLetters;
+import dev.millrace.testing.HostileRecords;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
@@ -42,6 +45,7 @@ final class JournalAudit implements AutoCloseable {
     private final Map<String, String> causeOf = new HashMap<>();
     private final Map<String, Conversation> conversations = new HashMap<>();
     private final Map<String, String> reflections = new ConcurrentHashMap<>();
+    private final Set<Integer> hostile = ConcurrentHashMap.newKeySet();
     private final AtomicLong records = new AtomicLong();
     private volatile boolean closed;
 
@@ -90,6 +94,13 @@ final class JournalAudit implements AutoCloseable {
         return List.copyOf(reflections.keySet());
     }
 
+    /** Those of these hostile records that are not among the dead letters. */
+    Set<Integer> missing(Set<Integer> acknowledged) {
+        Set<Integer> missing = new TreeSet<>(acknowledged);
+        missing.removeAll(hostile);
+        return missing;
+    }
+
     /** Stops reading, and finds causes that never came. */
     @Override
     public void close() {
@@ -114,7 +125,10 @@ final class JournalAudit implements AutoCloseable {
         while (!closed) {
             try {
                 for (ConsumerRecord<byte[], byte[]> entry : consumer.poll(POLL)) {
-                    if (entry.topic().equals(topics.deadLetters())) {
+                    Header hostile = entry.headers().lastHeader(HostileRecords.NUMBER);
+                    if (hostile != null) {
+                        takeHostile(entry, hostile);
+                    } else if (entry.topic().equals(topics.deadLetters())) {
                         findings.add("no dead letter", describe(entry));
                     } else {
                         records.incrementAndGet();
@@ -127,6 +141,15 @@ final class JournalAudit implements AutoCloseable {
             }
         }
         consumer.close(org.apache.kafka.clients.consumer.CloseOptions.timeout(Duration.ZERO));
+    }
+
+    /** What a {@link HostileSender} has sent must have gone aside. */
+    private void takeHostile(ConsumerRecord<byte[], byte[]> entry, Header number) {
+        if (entry.topic().equals(topics.deadLetters())) {
+            hostile.add(Integer.valueOf(new String(number.value(), StandardCharsets.UTF_8)));
+        } else {
+            findings.add("nothing that cannot be accepted in the journal", describe(entry));
+        }
     }
 
     private void take(ConsumerRecord<byte[], byte[]> entry) {
