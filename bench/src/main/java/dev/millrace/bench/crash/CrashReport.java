@@ -159,7 +159,7 @@ public record CrashReport(
                 "- the effect of the idempotent tool once per task, one entry per task in memory, each reflection done");
         lines.add(
                 "- model calls of a task repeated at most once per crash, and once per orderly move of its partition");
-        lines.add("- nothing in the dead letters");
+        lines.add("- nothing in the dead letters but the records that nobody can accept, and all of those");
         lines.add("");
     }
 
