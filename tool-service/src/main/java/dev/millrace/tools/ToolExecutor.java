@@ -30,6 +30,9 @@ public final class ToolExecutor implements RequestHandler {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(ToolExecutor.class);
 
+    /** The longest error that a model is told, in characters; of a longer one the beginning is passed on. */
+    public static final int MAX_ERROR = 10_000;
+
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(20);
     /** What tools of others say when the same may work another time (F-258). */
     private static final Pattern PASSING =
@@ -252,7 +255,8 @@ public final class ToolExecutor implements RequestHandler {
     }
 
     private static Reply failed(String code, String error, long started) {
-        return new Reply.Failed(code, error, elapsedMs(started));
+        String shown = error.length() <= MAX_ERROR ? error : error.substring(0, MAX_ERROR) + "…";
+        return new Reply.Failed(code, shown, elapsedMs(started));
     }
 
     private static long elapsedMs(long started) {
