@@ -72,6 +72,13 @@ public interface ToolsConfig {
 
         /** Those that {@code get_env} may read: names, or beginnings of names with {@code *} after them. Absent = none. */
         Optional<List<String>> allow();
+
+        /**
+         * How much memory the variables of all conversations may take; beyond it the tenant that has most loses those of its
+         * conversations that have set none for the longest time. At least 2000000 bytes.
+         */
+        @WithDefault("64M")
+        MemorySize maxSize();
     }
 
     /** The search engine of {@code web_search}. */
