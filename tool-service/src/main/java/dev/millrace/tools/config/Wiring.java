@@ -25,6 +25,7 @@ import dev.millrace.tools.files.GetFileInfo;
 import dev.millrace.tools.files.GrepFiles;
 import dev.millrace.tools.files.ListFiles;
 import dev.millrace.tools.files.MoveFile;
+import dev.millrace.tools.files.OperatorPlaces;
 import dev.millrace.tools.files.ReadFile;
 import dev.millrace.tools.files.Workspace;
 import dev.millrace.tools.files.WriteFile;
@@ -92,8 +93,12 @@ public class Wiring {
 
     @Produces
     @Singleton
-    TopicVariables variables(TopicsConfig topics, Config config) {
-        return new TopicVariables(kafka(config), new Topics(topics.prefix()), Clock.systemUTC());
+    TopicVariables variables(ToolsConfig tools, TopicsConfig topics, Config config) {
+        return new TopicVariables(
+                kafka(config),
+                new Topics(topics.prefix()),
+                Clock.systemUTC(),
+                tools.env().maxSize().asLongValue());
     }
 
     void closeVariables(@Disposes TopicVariables variables) {
@@ -121,7 +126,13 @@ public class Wiring {
             TopicVariables variables,
             McpTools mcp,
             JavaToolBeans java,
-            OperatorTools operator) {
+            OperatorTools operator,
+            Config all) {
+        try {
+            OperatorPlaces.requireApart(config.workspace(), Places.of(config, all));
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException("millrace.tools.workspace: " + e.getMessage(), e);
+        }
         Workspace workspace = new Workspace(config.workspace());
         int maxFileBytes = Math.toIntExact(config.maxFileSize().asLongValue());
         List<Tool> builtIn = List.of(
