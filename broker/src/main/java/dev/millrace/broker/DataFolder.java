@@ -12,6 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Optional;
 import java.util.Properties;
@@ -58,7 +59,7 @@ final class DataFolder implements AutoCloseable {
         requireOurs(path);
         FileChannel lockFile;
         try {
-            Files.createDirectories(path);
+            makeForUsAlone(path);
             lockFile = FileChannel.open(
                     path.resolve(LOCK_FILE),
                     StandardOpenOption.CREATE,
@@ -89,6 +90,16 @@ final class DataFolder implements AutoCloseable {
                 "The data folder " + path + " is in use by another running broker" + holder
                         + ". Stop that one, or choose another data folder.",
                 null);
+    }
+
+    /** What is missing of the path, readable by nobody else: all that anybody said and all that tools found lies there. */
+    private static void makeForUsAlone(Path path) throws IOException {
+        if (path.getFileSystem().supportedFileAttributeViews().contains("posix")) {
+            Files.createDirectories(
+                    path, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+        } else {
+            Files.createDirectories(path);
+        }
     }
 
     Path path() {

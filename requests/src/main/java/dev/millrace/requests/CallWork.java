@@ -2,11 +2,13 @@ package dev.millrace.requests;
 
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
+import dev.millrace.schemas.EventSchemas;
 import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.Topics;
 import dev.millrace.schemas.kafka.DeadLetters;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
+import java.util.List;
 import org.apache.kafka.clients.consumer.AcknowledgeType;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.errors.RecordTooLargeException;
@@ -79,43 +81,55 @@ final class CallWork implements JobRunner.Work {
 
     private void reply(Request request, Reply reply) throws InterruptedException {
         try {
-            send(event(request, reply));
+            outbox.send(message(request, reply));
         } catch (RecordTooLargeException e) {
             about(LOGGER.atWarn(), request).log("A reply is too large for a record");
-            send(Replies.toEvent(
+            outbox.send(message(
                     request,
                     new Reply.Failed(
                             Replies.RESULT_TOO_LARGE,
                             "the result is too large: expected at most " + Topics.MAX_EVENT_BYTES
                                     + " bytes with everything around it",
-                            reply.durationMs()),
-                    Instant.now()));
+                            reply.durationMs())));
         }
         counters.replied();
     }
 
-    private static Event event(Request request, Reply reply) {
+    /** The reply as a record that its reader will take; else the call would wait for an answer that nobody can read. */
+    private ProducerRecord<byte[], byte[]> message(Request request, Reply reply) {
+        String why;
         try {
-            return Replies.toEvent(request, reply, Instant.now());
-        } catch (IllegalArgumentException e) {
-            about(LOGGER.atError(), request).setCause(e).log("The result of a handler is no JSON");
-            return Replies.toEvent(
-                    request,
-                    new Reply.Failed(
-                            Replies.INTERNAL_ERROR, "internal error: the result is no JSON", reply.durationMs()),
-                    Instant.now());
+            ProducerRecord<byte[], byte[]> message = encoded(Replies.toEvent(request, reply, Instant.now()));
+            Event read = EventCodec.fromRecord(message.headers(), message.value(), Instant.now());
+            List<String> problems = EventSchemas.problems(read);
+            if (problems.isEmpty()) {
+                return message;
+            }
+            why = problems.getFirst();
+        } catch (MalformedEventException | IllegalArgumentException e) {
+            why = String.valueOf(e.getMessage());
         }
+        about(LOGGER.atError(), request)
+                .addKeyValue("reason", why)
+                .log("The result of a handler is no JSON of an event");
+        return encoded(Replies.toEvent(
+                request,
+                new Reply.Failed(
+                        Replies.INTERNAL_ERROR,
+                        "internal error: the result is no JSON that an event may hold: " + why,
+                        reply.durationMs()),
+                Instant.now()));
     }
 
-    private void send(Event event) throws InterruptedException {
+    private ProducerRecord<byte[], byte[]> encoded(Event event) {
         ProducerRecord<String, byte[]> reply = EventCodec.toRecord(topics.lane(event.lane()), event);
-        outbox.send(new ProducerRecord<>(
+        return new ProducerRecord<>(
                 reply.topic(),
                 null,
                 reply.timestamp(),
                 reply.key().getBytes(StandardCharsets.UTF_8),
                 reply.value(),
-                reply.headers()));
+                reply.headers());
     }
 
     private void deadLetter(Job job, String reason, @Nullable String detail) throws InterruptedException {

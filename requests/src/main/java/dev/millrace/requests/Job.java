@@ -41,13 +41,14 @@ final class Job {
         return outcome.get();
     }
 
-    /** Runs the work on a virtual thread of its own. */
+    /** Runs the work on a thread of its own: of the platform's, since nobody can tell how much it computes. */
     void start(Runnable work) {
-        Thread virtual = Thread.ofVirtual()
+        Thread own = Thread.ofPlatform()
+                .daemon()
                 .name("request-" + consumed.partition() + "-" + consumed.offset())
                 .unstarted(work);
-        thread.set(virtual);
-        virtual.start();
+        thread.set(own);
+        own.start();
     }
 
     void interrupt() {

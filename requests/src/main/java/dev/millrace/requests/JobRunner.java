@@ -3,7 +3,7 @@ package dev.millrace.requests;
 import java.time.Duration;
 import org.apache.kafka.clients.consumer.AcknowledgeType;
 
-/** Does one job from the record to its end, and settles it. Runs on the job's own virtual thread. */
+/** Does one job from the record to its end, and settles it. Runs on the job's own thread. */
 final class JobRunner {
     private final Work work;
     private final Counters counters;

@@ -2,7 +2,7 @@ package dev.millrace.requests;
 
 import dev.millrace.schemas.Event;
 
-/** Does something about events that nobody waits for an answer to. Called on a virtual thread of its own, by many at a time. */
+/** Does something about events that nobody waits for an answer to. Called on a platform thread of its own, by many at a time. */
 @FunctionalInterface
 public interface NoticeHandler {
 

@@ -22,6 +22,9 @@ public final class Replies {
     /** Code of a reply after an exception that the handler should not have thrown. */
     public static final String INTERNAL_ERROR = "internal_error";
 
+    /** The longest error of a reply, in characters; of a longer one this much is passed on. */
+    public static final int MAX_ERROR = 100_000;
+
     private Replies() {}
 
     /**
@@ -59,11 +62,19 @@ public final class Replies {
         switch (reply) {
             case Reply.Completed completed -> payload.put("result", completed.result());
             case Reply.Failed failed -> {
-                payload.put("error", failed.error());
+                payload.put("error", cut(failed.error()));
                 payload.put("code", failed.code());
             }
         }
         payload.put("durationMs", reply.durationMs());
         return payload;
+    }
+
+    private static String cut(String error) {
+        if (error.length() <= MAX_ERROR) {
+            return error;
+        }
+        int end = Character.isHighSurrogate(error.charAt(MAX_ERROR - 2)) ? MAX_ERROR - 2 : MAX_ERROR - 1;
+        return error.substring(0, end) + '…';
     }
 }

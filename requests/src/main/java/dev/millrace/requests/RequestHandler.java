@@ -1,6 +1,9 @@
 package dev.millrace.requests;
 
-/** Does the work of one request. Called on a virtual thread of its own, by many threads at a time. */
+/**
+ * Does the work of one request. Called on a platform thread of its own, by as many at a time as the worker may run: work that
+ * computes without end costs one of these, and holds up nothing else.
+ */
 @FunctionalInterface
 public interface RequestHandler {
 

@@ -3,6 +3,7 @@ package dev.millrace.requests;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.schemas.Event;
+import dev.millrace.schemas.EventSchemas;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Segment;
 import dev.millrace.schemas.Topics;
@@ -11,6 +12,7 @@ import dev.millrace.testing.RequiresBroker;
 import dev.millrace.testing.TestBroker;
 import dev.millrace.testing.TopicReader;
 import java.io.IOException;
+import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -420,18 +422,39 @@ class RequestWorkerIT {
             case "throws" -> throw new IllegalStateException("a bug");
             case "no-json" -> new Reply.Completed(new Object(), 0);
             case "large" -> new Reply.Completed("x".repeat(Topics.MAX_EVENT_BYTES), 0);
+            case "deep" -> new Reply.Completed(nested(EventSchemas.MAX_DEPTH), 0);
+            case "number" -> new Reply.Completed(new BigDecimal("1e1000000000"), 0);
+            case "code" -> new Reply.Failed("No Code", "x", 0);
+            case "error" -> new Reply.Failed("x", "𝄞".repeat(Replies.MAX_ERROR), 0);
             default -> throw new StackOverflowError("the first time");
         });
         // when
-        List.of("throws", "no-json", "large")
+        List.of("throws", "no-json", "large", "deep", "number", "code", "error")
                 .forEach(name -> send(Requests.request(name, name, Map.of()).build()));
-        List<Event> replies = replies().events(events -> events.size() >= 3, SOON);
+        List<Event> replies = replies().events(events -> events.size() >= 7, SOON);
         // then
         assertThat(replies)
                 .extracting(event -> event.text("toolName") + " " + event.text("code"))
-                .containsExactlyInAnyOrder("throws internal_error", "no-json internal_error", "large result_too_large");
+                .containsExactlyInAnyOrder(
+                        "throws internal_error",
+                        "no-json internal_error",
+                        "large result_too_large",
+                        "deep internal_error",
+                        "number internal_error",
+                        "code internal_error",
+                        "error x");
+        assertThat(replies)
+                .allSatisfy(event -> assertThat(EventSchemas.problems(event)).isEmpty());
         assertThat(replies)
                 .noneMatch(event -> String.valueOf(event.text("error")).contains("a bug"));
+    }
+
+    private static Object nested(int levels) {
+        Object nested = 1;
+        for (int i = 0; i < levels; i++) {
+            nested = List.of(nested);
+        }
+        return nested;
     }
 
     @Test

@@ -35,6 +35,7 @@ class ArchitectureTest {
                         "org.jspecify..",
                         "org.slf4j..",
                         "com.fasterxml.jackson..",
+                        "com.google.re2j..",
                         "com.networknt..",
                         "io.cloudevents..",
                         "org.apache.kafka.clients..",

@@ -4,6 +4,7 @@ import dev.millrace.broker.EmbeddedBroker;
 import dev.millrace.standalone.cli.CommandException;
 import dev.millrace.standalone.cli.ExitCodes;
 import dev.millrace.standalone.cli.Terminal;
+import dev.millrace.tools.files.OperatorPlaces;
 import io.quarkus.runtime.Quarkus;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -12,6 +13,8 @@ import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -115,8 +118,9 @@ final class UpCommand implements Callable<Integer> {
         toolJars.forEach(jar -> requireReadable("--tools", jar));
         requireAgents();
         requireFreePort();
-        Path workspacePath = Workspace.prepare(workspace);
         Path dataPath = data.toAbsolutePath().normalize();
+        requireApart();
+        Path workspacePath = Workspace.prepare(workspace);
         EmbeddedBroker broker = BrokerCommand.start(dataPath.resolve(KAFKA_FOLDER), kafkaPort);
         // all services were in the process that held the data before this one
         broker.endMemberships();
@@ -139,6 +143,21 @@ final class UpCommand implements Callable<Integer> {
                     ExitCodes.FAILED,
                     "--agents: expected a folder, found none at "
                             + agents.toAbsolutePath().normalize() + ".");
+        }
+    }
+
+    /** The tool service looks as well, at more than can be named here, but only after there is a broker. */
+    private void requireApart() {
+        try {
+            OperatorPlaces.requireApart(
+                    workspace,
+                    Map.of(
+                            "the data folder", data,
+                            "the folder of agents", Objects.requireNonNullElse(agents, Path.of("agents")),
+                            "the file of MCP servers", Objects.requireNonNullElse(mcp, Path.of("mcp.json")),
+                            "the configuration in the working folder", Path.of("config")));
+        } catch (IllegalArgumentException e) {
+            throw new CommandException(ExitCodes.FAILED, "--workspace: " + e.getMessage() + ".");
         }
     }
 

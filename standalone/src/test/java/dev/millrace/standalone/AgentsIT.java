@@ -154,7 +154,7 @@ class AgentsIT {
                         "--agents",
                         EXAMPLE.toAbsolutePath().toString(),
                         "--workspace",
-                        EXAMPLE.resolve("files").toAbsolutePath().toString(),
+                        EXAMPLE.resolveSibling("files").toAbsolutePath().toString(),
                         "--script",
                         EXAMPLE.resolve("script.yaml").toAbsolutePath().toString())
                 .start(folder)) {

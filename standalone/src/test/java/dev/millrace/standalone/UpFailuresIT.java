@@ -84,6 +84,17 @@ class UpFailuresIT {
     }
 
     @Test
+    @DisplayName("a workspace that holds what is run")
+    void shouldNameAWorkspaceThatHoldsWhatIsRun() {
+        // when
+        String message = failureOf("up", "--port", Integer.toString(FreePort.find()), "--workspace", ".");
+
+        // then
+        assertThat(message).contains("--workspace: expected a folder apart", "Choose a folder of its own");
+        assertThat(temp.resolve("data")).doesNotExist();
+    }
+
+    @Test
     @DisplayName("a script that is not there")
     void shouldNameAMissingScript() {
         // when

@@ -2,8 +2,7 @@ package dev.millrace.tools;
 
 import com.networknt.schema.InputFormat;
 import com.networknt.schema.Schema;
-import com.networknt.schema.SchemaRegistry;
-import com.networknt.schema.SpecificationVersion;
+import dev.millrace.schemas.ForeignSchemas;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.ToolDefinition;
 import java.util.List;
@@ -13,14 +12,12 @@ import org.jspecify.annotations.Nullable;
 /** Checks the arguments of a tool against its schema. Safe for any thread. */
 final class Arguments {
 
-    private static final SchemaRegistry SCHEMAS = SchemaRegistry.withDefaultDialect(SpecificationVersion.DRAFT_2020_12);
-
     private final Map<String, @Nullable Object> parameters;
     private final Schema schema;
 
     Arguments(ToolDefinition tool) {
         parameters = tool.parameters();
-        schema = SCHEMAS.getSchema(Json.writeText(tool.parameters()));
+        schema = ForeignSchemas.ofStrangers().getSchema(Json.writeText(tool.parameters()));
     }
 
     /** Whether this checks what the definition says; that of a tool that comes and goes may change. */

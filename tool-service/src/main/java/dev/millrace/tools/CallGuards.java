@@ -15,6 +15,7 @@ public final class CallGuards {
     private final ToolPolicies policies;
     private final int maxFailures;
     private final Duration rest;
+    private final ToolThreads threads;
     private final LongSupplier nanoTime;
     private final Map<String, Semaphore> permits = new ConcurrentHashMap<>();
     private final Map<String, Rate> rates = new ConcurrentHashMap<>();
@@ -36,10 +37,15 @@ public final class CallGuards {
      * @param rest for how long
      */
     public CallGuards(ToolPolicies policies, int maxFailures, Duration rest) {
-        this(policies, maxFailures, rest, System::nanoTime);
+        this(policies, maxFailures, rest, new ToolThreads(ToolThreads.DEFAULT_MAX_STUCK));
     }
 
-    CallGuards(ToolPolicies policies, int maxFailures, Duration rest, LongSupplier nanoTime) {
+    /** The same with threads that are also looked at elsewhere. */
+    public CallGuards(ToolPolicies policies, int maxFailures, Duration rest, ToolThreads threads) {
+        this(policies, maxFailures, rest, threads, System::nanoTime);
+    }
+
+    CallGuards(ToolPolicies policies, int maxFailures, Duration rest, ToolThreads threads, LongSupplier nanoTime) {
         if (maxFailures < 1) {
             throw new IllegalArgumentException(
                     "millrace.tools.circuit.max-failures: expected 1 or more, found " + maxFailures);
@@ -47,11 +53,17 @@ public final class CallGuards {
         this.policies = policies;
         this.maxFailures = maxFailures;
         this.rest = rest;
+        this.threads = threads;
         this.nanoTime = nanoTime;
     }
 
     ToolPolicies policies() {
         return policies;
+    }
+
+    /** What tools run on. */
+    ToolThreads threads() {
+        return threads;
     }
 
     /** What watches over this tool; one that never opens if nothing does. */

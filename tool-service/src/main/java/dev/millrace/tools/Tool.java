@@ -19,7 +19,8 @@ public interface Tool {
     }
 
     /**
-     * Does it. Called on a virtual thread of its own, which is interrupted when the time is over.
+     * Does it. Called on a platform thread of its own, which is interrupted when the time is over; one that goes on all the
+     * same keeps its place among the calls of this tool until it ends, see {@link ToolThreads}.
      *
      * @param params JSON values that satisfy the schema
      * @return JSON values

@@ -13,7 +13,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -30,6 +29,9 @@ import org.slf4j.LoggerFactory;
 public final class ToolExecutor implements RequestHandler {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(ToolExecutor.class);
+
+    /** The longest error that a model is told, in characters; of a longer one the beginning is passed on. */
+    public static final int MAX_ERROR = 10_000;
 
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(20);
     /** What tools of others say when the same may work another time (F-258). */
@@ -157,15 +159,13 @@ public final class ToolExecutor implements RequestHandler {
                     null);
         }
         Outcome outcome = null;
-        Runnable leave = () -> {};
         try {
-            leave = guards.enter(request.toolName(), end - System.nanoTime());
-            outcome = execute(tool, request, context, timeoutMs, end);
+            Runnable leave = guards.enter(request.toolName(), end - System.nanoTime());
+            outcome = execute(new Execution(tool, request, context, leave), timeoutMs, end);
             return outcome;
         } catch (ToolException e) {
             return new Outcome.Failed(e.code(), String.valueOf(e.getMessage()), ToolException.Again.NEVER, null);
         } finally {
-            leave.run();
             tell(circuit, outcome);
         }
     }
@@ -188,23 +188,24 @@ public final class ToolExecutor implements RequestHandler {
         }
     }
 
-    private Outcome execute(Tool tool, Request request, ToolContext context, long timeoutMs, long end)
-            throws InterruptedException {
-        CompletableFuture<@Nullable Object> outcome = new CompletableFuture<>();
-        Thread worker = Thread.ofVirtual().name("tool-" + request.toolName()).start(() -> {
-            try {
-                outcome.complete(tool.call(request.params(), context));
-            } catch (ToolException | InterruptedException | RuntimeException e) {
-                outcome.completeExceptionally(e);
-            } finally {
-                // an Error ends the thread; the caller must not wait for it
-                outcome.completeExceptionally(new IllegalStateException("the tool's thread ended without an outcome"));
-            }
-        });
+    /**
+     * What is executed.
+     *
+     * @param leave gives its place among the calls of its tool back, when its thread ends: later than the answer, if it does
+     *     not heed its interrupt
+     */
+    private record Execution(Tool tool, Request request, ToolContext context, Runnable leave) {}
+
+    private Outcome execute(Execution call, long timeoutMs, long end) throws ToolException, InterruptedException {
+        Request request = call.request();
         try {
-            return new Outcome.Done(outcome.get(end - System.nanoTime(), TimeUnit.NANOSECONDS));
+            return new Outcome.Done(guards.threads()
+                    .call(
+                            request.toolName(),
+                            () -> call.tool().call(request.params(), call.context()),
+                            end - System.nanoTime(),
+                            call.leave()));
         } catch (TimeoutException e) {
-            worker.interrupt();
             return new Outcome.Failed(
                     "tool_timeout",
                     "Tool execution timed out after " + timeoutMs + "ms",
@@ -212,9 +213,6 @@ public final class ToolExecutor implements RequestHandler {
                     null);
         } catch (ExecutionException e) {
             return failure(request, e.getCause());
-        } catch (InterruptedException e) {
-            worker.interrupt();
-            throw e;
         }
     }
 
@@ -257,7 +255,8 @@ public final class ToolExecutor implements RequestHandler {
     }
 
     private static Reply failed(String code, String error, long started) {
-        return new Reply.Failed(code, error, elapsedMs(started));
+        String shown = error.length() <= MAX_ERROR ? error : error.substring(0, MAX_ERROR) + "…";
+        return new Reply.Failed(code, shown, elapsedMs(started));
     }
 
     private static long elapsedMs(long started) {

@@ -74,7 +74,7 @@ class BuiltInToolsDocTest {
         try (GuardedHttp http = new GuardedHttp(new GuardedHttp.Limits(List.of(), 1, 1, 1));
                 TaskQueries queries = new TaskQueries(URI.create("http://localhost"), Duration.ofSeconds(1))) {
             HttpCalls calls = new HttpCalls(http, Secrets.NONE);
-            Variables variables = new TopicVariables(Map.of(), new Topics(""), Clock.systemUTC());
+            Variables variables = new TopicVariables(Map.of(), new Topics(""), Clock.systemUTC(), 64_000_000);
             List<Tool> tools = List.of(
                     new CurrentTime(Clock.systemUTC()),
                     new Sleep(),

@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
@@ -119,6 +120,144 @@ class ToolExecutorTest {
         end.set(true);
         // then
         assertThat(reply.code()).isEqualTo("tool_timeout");
+    }
+
+    @Test
+    @DisplayName("tools that compute without end, twice as many as there are cores, hold up nothing else")
+    void shouldStarveNobody() throws InterruptedException {
+        // given
+        AtomicBoolean end = new AtomicBoolean();
+        ToolThreads threads = new ToolThreads(1_000);
+        ToolExecutor executor = executor(
+                threads,
+                0,
+                tool("endless", 200, (params, context) -> {
+                    while (!end.get()) {
+                        Thread.onSpinWait();
+                    }
+                    return "late";
+                }),
+                tool("quick", 5_000, (params, context) -> "done"));
+        List<Reply> replies = Collections.synchronizedList(new ArrayList<>());
+        List<Thread> callers = new ArrayList<>();
+        // when
+        try {
+            for (int i = 0; i < 2 * Runtime.getRuntime().availableProcessors(); i++) {
+                callers.add(Thread.ofPlatform().start(() -> {
+                    try {
+                        replies.add(executor.handle(Calls.request("endless", Map.of(), SAYS_NOTHING)));
+                    } catch (InterruptedException e) {
+                        Thread.currentThread().interrupt();
+                    }
+                }));
+            }
+            CountDownLatch virtual = new CountDownLatch(1);
+            Thread.ofVirtual().start(virtual::countDown);
+            // then
+            assertThat(virtual.await(10, TimeUnit.SECONDS)).isTrue();
+            assertThat(completed(executor.handle(Calls.request("quick", Map.of(), SAYS_NOTHING))))
+                    .isEqualTo("done");
+            for (Thread caller : callers) {
+                caller.join();
+            }
+            assertThat(replies)
+                    .hasSameSizeAs(callers)
+                    .allSatisfy(reply -> assertThat(failed(reply).code()).isEqualTo("tool_timeout"));
+        } finally {
+            end.set(true);
+        }
+    }
+
+    @Test
+    @DisplayName(
+            "a thread that does not heed its interrupt keeps its place among the calls of its tool, and no other's")
+    void shouldGiveNoPlaceBackThatIsStillTaken() throws InterruptedException {
+        // given
+        AtomicBoolean end = new AtomicBoolean();
+        ToolThreads threads = new ToolThreads(1_000);
+        ToolExecutor executor = executor(threads, 2, stubborn(end), tool("quick", 5_000, (params, context) -> "done"));
+        try {
+            // when
+            List<String> codes = new ArrayList<>();
+            for (int i = 0; i < 3; i++) {
+                codes.add(failed(executor.handle(Calls.request("stubborn", Map.of(), SAYS_NOTHING)))
+                        .code());
+            }
+            // then
+            assertThat(codes).containsExactly("tool_timeout", "tool_timeout", "tool_busy");
+            assertThat(completed(executor.handle(Calls.request("quick", Map.of(), SAYS_NOTHING))))
+                    .isEqualTo("done");
+        } finally {
+            end.set(true);
+        }
+        while (!failed(executor.handle(Calls.request("stubborn", Map.of("quick", true), SAYS_NOTHING)))
+                .code()
+                .equals("execution_error")) {
+            Thread.sleep(10);
+        }
+    }
+
+    @Test
+    @DisplayName("so many threads may be stuck and no more; when one of them ends, tools run again")
+    void shouldBoundTheThreadsThatAreStuck() throws InterruptedException {
+        // given
+        AtomicBoolean end = new AtomicBoolean();
+        AtomicLong now = new AtomicLong();
+        ToolThreads threads = new ToolThreads(2, now::get);
+        ToolExecutor executor = executor(threads, 0, stubborn(end), tool("quick", 5_000, (params, context) -> "done"));
+        try {
+            // when: two time-outs, a moment ago
+            executor.handle(Calls.request("stubborn", Map.of(), SAYS_NOTHING));
+            executor.handle(Calls.request("stubborn", Map.of(), SAYS_NOTHING));
+            now.addAndGet(ToolThreads.HEEDED_WITHIN.toNanos());
+            // then: they may yet end
+            assertThat(threads.isFull()).isFalse();
+            assertThat(completed(executor.handle(Calls.request("quick", Map.of(), SAYS_NOTHING))))
+                    .isEqualTo("done");
+            // when
+            now.incrementAndGet();
+            // then
+            assertThat(threads.isFull()).isTrue();
+            assertThat(threads.stuck()).isEqualTo(2);
+            assertThat(threads.describe()).isEqualTo("stubborn: 2");
+            assertThat(failed(executor.handle(Calls.request("quick", Map.of(), SAYS_NOTHING))))
+                    .extracting(Reply.Failed::code)
+                    .isEqualTo("tool_busy");
+        } finally {
+            end.set(true);
+        }
+        while (threads.stuck() > 0) {
+            Thread.sleep(10);
+        }
+        assertThat(completed(executor.handle(Calls.request("quick", Map.of(), SAYS_NOTHING))))
+                .isEqualTo("done");
+    }
+
+    @Test
+    @DisplayName("the longest error that a model is told")
+    void shouldCutALongError() throws InterruptedException {
+        // given
+        ToolExecutor executor = executor(tool("talks", 1_000, (params, context) -> {
+            throw new ToolException(
+                    "mcp_tool_error", "x".repeat(params.get("length") instanceof Integer length ? length : 0));
+        }));
+        // when
+        Reply.Failed whole =
+                failed(executor.handle(Calls.request("talks", Map.of("length", ToolExecutor.MAX_ERROR), SAYS_NOTHING)));
+        Reply.Failed cut = failed(
+                executor.handle(Calls.request("talks", Map.of("length", ToolExecutor.MAX_ERROR + 1), SAYS_NOTHING)));
+        // then
+        assertThat(whole.error()).hasSize(ToolExecutor.MAX_ERROR).endsWith("x");
+        assertThat(cut.error()).hasSize(ToolExecutor.MAX_ERROR + 1).endsWith("…");
+    }
+
+    private static Tool stubborn(AtomicBoolean end) {
+        return tool("stubborn", 50, (params, context) -> {
+            while (!end.get()) {
+                Thread.onSpinWait();
+            }
+            throw new IllegalStateException("late");
+        });
     }
 
     @Test
@@ -318,6 +457,17 @@ class ToolExecutorTest {
                 return body.call(params, context);
             }
         };
+    }
+
+    private ToolExecutor executor(ToolThreads threads, int maxConcurrent, Tool... tools) {
+        ToolPolicies policies = new ToolPolicies(
+                Map.of(), new ToolPolicies.Policy(null, maxConcurrent, 0, new ToolDefinition.Retry(1, 1)));
+        return new ToolExecutor(
+                new ToolRegistry(List.of(tools)),
+                new CallGuards(policies, 1_000, Duration.ofSeconds(30), threads),
+                new LargeResults(new MemoryContent(), 10_000, 1_000_000),
+                Secrets.NONE,
+                (String name, boolean success, Duration duration) -> measured.add(name + " " + success));
     }
 
     private ToolExecutor executor(Tool... tools) {

@@ -161,7 +161,8 @@ class ToolFailureTest {
     void shouldOpenAndCloseTheCircuit() throws InterruptedException {
         // given
         AtomicLong now = new AtomicLong();
-        CallGuards guards = new CallGuards(policies(new Retry(1, 1)), 2, Duration.ofSeconds(30), now::get);
+        CallGuards guards =
+                new CallGuards(policies(new Retry(1, 1)), 2, Duration.ofSeconds(30), new ToolThreads(1), now::get);
         AtomicInteger broken = new AtomicInteger(1);
         Tool tool = tool(SideEffects.READ_ONLY, null, () -> {
             calls.incrementAndGet();
@@ -250,6 +251,7 @@ class ToolFailureTest {
                 new ToolPolicies(Map.of("t", new ToolPolicies.Policy(null, 0, 3, null)), ToolPolicies.Policy.DEFAULT),
                 5,
                 Duration.ofSeconds(30),
+                new ToolThreads(1),
                 now::get);
         ToolExecutor executor = executor(guards, tool(SideEffects.READ_ONLY, null, () -> calls.incrementAndGet()));
         // when

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -29,6 +30,12 @@ class OutputCheckTest {
     void shouldTakeJsonWithOrWithoutFences(String text) {
         assertThat(CHECK.problems(saying(text))).isEmpty();
         assertThat(OutputCheck.bare(saying(text)).text()).isEqualTo("{\"total\":1}");
+    }
+
+    @Test
+    @Timeout(value = 10, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void shouldNotBeHeldUpByBlanksAfterAFence() {
+        assertThat(CHECK.problems(saying("```" + " ".repeat(20_000) + "x"))).isNotEmpty();
     }
 
     @Test

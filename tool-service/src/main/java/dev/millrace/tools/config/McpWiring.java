@@ -16,7 +16,7 @@ import java.nio.file.Path;
 /** Starts the MCP servers with the service, and ends them with it. */
 public class McpWiring {
 
-    private static final Path DEFAULT_FILE = Path.of("mcp.json");
+    static final Path DEFAULT_FILE = Path.of("mcp.json");
 
     @Produces
     @Singleton

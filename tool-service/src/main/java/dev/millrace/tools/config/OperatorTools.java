@@ -75,11 +75,7 @@ public class OperatorTools {
         try {
             String text = api.isRemote() ? fetched(http, secrets, api) : Files.readString(Path.of(api.document()));
             HttpCalls calls = new HttpCalls(
-                    client(
-                            http,
-                            api.base(text),
-                            Math.toIntExact(http.maxBodySize().asLongValue())),
-                    secrets);
+                    client(http, named(api), Math.toIntExact(http.maxBodySize().asLongValue())), secrets);
             List<Tool> found = api.tools(text, calls);
             LOGGER.atInfo()
                     .addKeyValue("api", api.name())
@@ -97,6 +93,11 @@ public class OperatorTools {
             Thread.currentThread().interrupt();
             return List.of();
         }
+    }
+
+    /** What the operator wrote, and with it a host that may be private; what only the document says may not be. */
+    private static @Nullable String named(OpenApi api) {
+        return api.baseUrl() != null ? api.baseUrl() : api.isRemote() ? api.document() : null;
     }
 
     private String fetched(ToolsConfig.Http http, Secrets secrets, OpenApi api)

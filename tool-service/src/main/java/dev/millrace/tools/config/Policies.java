@@ -4,6 +4,7 @@ import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.tools.ToolPolicies;
 import dev.millrace.tools.ToolPolicies.Policy;
 import dev.millrace.tools.secrets.Secrets;
+import dev.millrace.tools.webhook.WebhookSecrets;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -48,6 +49,22 @@ final class Policies {
         config.secrets()
                 .forEach((name, secret) -> secrets.add(new Secrets.Secret(name, value(name, secret), secret.hosts())));
         return new Secrets(secrets);
+    }
+
+    static WebhookSecrets webhookSecrets(ToolsConfig.Webhook webhook) {
+        if (webhook.secrets().isPresent() || webhook.secretsFile().isPresent()) {
+            throw new IllegalArgumentException("millrace.tools.webhook.secrets: expected secrets of each receiver"
+                    + " (millrace.tools.webhook.receivers.<name>.urls and .secrets), found some for all of them: each"
+                    + " receiver could pass on to the others what it was sent, and they would take it");
+        }
+        List<WebhookSecrets.Receiver> receivers = new ArrayList<>();
+        webhook.receivers()
+                .forEach((name, receiver) -> receivers.add(new WebhookSecrets.Receiver(
+                        name,
+                        receiver.urls(),
+                        receiver.secrets().orElse(List.of()),
+                        receiver.secretsFile().orElse(null))));
+        return new WebhookSecrets(receivers);
     }
 
     private static String value(String name, ToolsConfig.Secret secret) {

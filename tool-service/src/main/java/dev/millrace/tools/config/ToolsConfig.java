@@ -23,6 +23,13 @@ public interface ToolsConfig {
     @WithDefault("3")
     int maxConcurrent();
 
+    /**
+     * Threads that may go on although their call's time is over and they were interrupted. When so many do, every call fails with
+     * {@code tool_busy} and the service is not alive: only a restart is rid of them. At least 1.
+     */
+    @WithDefault("16")
+    int maxStuck();
+
     /** How long running calls may go on when the service stops; what is left then goes back to the topic. */
     @WithDefault("10s")
     Duration shutdownGrace();
@@ -65,6 +72,13 @@ public interface ToolsConfig {
 
         /** Those that {@code get_env} may read: names, or beginnings of names with {@code *} after them. Absent = none. */
         Optional<List<String>> allow();
+
+        /**
+         * How much memory the variables of all conversations may take; beyond it the tenant that has most loses those of its
+         * conversations that have set none for the longest time. At least 2000000 bytes.
+         */
+        @WithDefault("64M")
+        MemorySize maxSize();
     }
 
     /** The search engine of {@code web_search}. */
@@ -227,11 +241,27 @@ public interface ToolsConfig {
     /** Telling owners of tasks at their callback URLs. */
     interface Webhook {
 
-        /** What they are signed with ({@code whsec_} and base64, or any text); several while one is changed. Absent = none. */
+        /** Receivers that check signatures, by name; what is sent elsewhere is not signed. */
+        Map<String, Receiver> receivers();
+
+        /** Of secrets for every receiver, which are refused: each could pass on to the others what it was sent. */
         Optional<List<String>> secrets();
 
-        /** A file of secrets, one a line, read for each delivery. */
+        /** The same. */
         Optional<Path> secretsFile();
+
+        /** A receiver that checks signatures. */
+        interface Receiver {
+
+            /** What its URLs begin with, such as {@code https://example.org/hooks}; of several receivers' the longest counts. */
+            List<URI> urls();
+
+            /** What is signed with for it alone ({@code whsec_} and base64, or any text); several while one is changed. */
+            Optional<List<String>> secrets();
+
+            /** A file of such secrets, one a line, read for each delivery. */
+            Optional<Path> secretsFile();
+        }
 
         /** How long one is tried; then it becomes a dead letter. */
         @WithDefault("5m")

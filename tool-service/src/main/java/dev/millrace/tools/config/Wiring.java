@@ -12,6 +12,7 @@ import dev.millrace.tools.Sleep;
 import dev.millrace.tools.Tool;
 import dev.millrace.tools.ToolExecutor;
 import dev.millrace.tools.ToolRegistry;
+import dev.millrace.tools.ToolThreads;
 import dev.millrace.tools.content.LargeResults;
 import dev.millrace.tools.content.ReadResult;
 import dev.millrace.tools.content.TopicContent;
@@ -24,6 +25,7 @@ import dev.millrace.tools.files.GetFileInfo;
 import dev.millrace.tools.files.GrepFiles;
 import dev.millrace.tools.files.ListFiles;
 import dev.millrace.tools.files.MoveFile;
+import dev.millrace.tools.files.OperatorPlaces;
 import dev.millrace.tools.files.ReadFile;
 import dev.millrace.tools.files.Workspace;
 import dev.millrace.tools.files.WriteFile;
@@ -39,7 +41,7 @@ import dev.millrace.tools.text.Base64Encode;
 import dev.millrace.tools.text.JsonParse;
 import dev.millrace.tools.text.JsonStringify;
 import dev.millrace.tools.webhook.WebhookDelivery;
-import dev.millrace.tools.webhook.WebhookSecrets;
+import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.quarkus.runtime.ShutdownEvent;
 import io.quarkus.runtime.StartupEvent;
@@ -58,6 +60,7 @@ import java.util.Map;
 import org.eclipse.microprofile.config.Config;
 import org.eclipse.microprofile.health.HealthCheck;
 import org.eclipse.microprofile.health.HealthCheckResponse;
+import org.eclipse.microprofile.health.Liveness;
 import org.eclipse.microprofile.health.Readiness;
 
 /** Turns configuration into the service's parts. */
@@ -90,8 +93,12 @@ public class Wiring {
 
     @Produces
     @Singleton
-    TopicVariables variables(TopicsConfig topics, Config config) {
-        return new TopicVariables(kafka(config), new Topics(topics.prefix()), Clock.systemUTC());
+    TopicVariables variables(ToolsConfig tools, TopicsConfig topics, Config config) {
+        return new TopicVariables(
+                kafka(config),
+                new Topics(topics.prefix()),
+                Clock.systemUTC(),
+                tools.env().maxSize().asLongValue());
     }
 
     void closeVariables(@Disposes TopicVariables variables) {
@@ -119,7 +126,13 @@ public class Wiring {
             TopicVariables variables,
             McpTools mcp,
             JavaToolBeans java,
-            OperatorTools operator) {
+            OperatorTools operator,
+            Config all) {
+        try {
+            OperatorPlaces.requireApart(config.workspace(), Places.of(config, all));
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException("millrace.tools.workspace: " + e.getMessage(), e);
+        }
         Workspace workspace = new Workspace(config.workspace());
         int maxFileBytes = Math.toIntExact(config.maxFileSize().asLongValue());
         List<Tool> builtIn = List.of(
@@ -152,14 +165,37 @@ public class Wiring {
 
     @Produces
     @Singleton
+    ToolThreads threads(ToolsConfig tools, MeterRegistry meters) {
+        ToolThreads threads = new ToolThreads(tools.maxStuck());
+        Gauge.builder("millrace.tools.stuck", threads, ToolThreads::stuck)
+                .description("Threads of tool calls that go on although their time is over and they were interrupted")
+                .strongReference(true)
+                .register(meters);
+        return threads;
+    }
+
+    @Produces
+    @Singleton
+    CallGuards guards(ToolsConfig tools, ToolThreads threads) {
+        return new CallGuards(
+                Policies.of(tools),
+                tools.circuit().maxFailures(),
+                tools.circuit().rest(),
+                threads);
+    }
+
+    @Produces
+    @Singleton
     ToolExecutor executor(
-            ToolsConfig tools, ToolRegistry registry, TopicContent content, Secrets secrets, MeterRegistry meters) {
+            ToolsConfig tools,
+            ToolRegistry registry,
+            CallGuards guards,
+            TopicContent content,
+            Secrets secrets,
+            MeterRegistry meters) {
         return new ToolExecutor(
                 registry,
-                new CallGuards(
-                        Policies.of(tools),
-                        tools.circuit().maxFailures(),
-                        tools.circuit().rest()),
+                guards,
                 new LargeResults(
                         content,
                         Math.toIntExact(tools.maxResultSize().asLongValue()),
@@ -174,9 +210,7 @@ public class Wiring {
         ToolsConfig.Webhook webhook = tools.webhook();
         return new WebhookDelivery(
                 http,
-                new WebhookSecrets(
-                        webhook.secrets().orElse(List.of()),
-                        webhook.secretsFile().orElse(null)),
+                Policies.webhookSecrets(webhook),
                 new WebhookDelivery.Limits(
                         webhook.budget(), webhook.attemptTimeout(), webhook.retryDelay(), webhook.maxRetryDelay()));
     }
@@ -232,5 +266,16 @@ public class Wiring {
                         .withData("waitingFor", why)
                         .build())
                 .orElseGet(() -> HealthCheckResponse.up("tools"));
+    }
+
+    @Produces
+    @Liveness
+    HealthCheck alive(ToolThreads threads) {
+        return () -> threads.isFull()
+                ? HealthCheckResponse.named("tool-threads")
+                        .down()
+                        .withData("stuck", threads.describe())
+                        .build()
+                : HealthCheckResponse.up("tool-threads");
     }
 }

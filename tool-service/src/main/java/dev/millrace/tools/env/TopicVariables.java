@@ -9,11 +9,11 @@ import dev.millrace.tools.kafka.TopicClients;
 import java.io.IOException;
 import java.time.Clock;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
+import java.util.function.Supplier;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
@@ -29,8 +29,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class TopicVariables implements Variables, AutoCloseable {
 
-    /** How many variables one conversation may have. */
-    static final int MAX_PER_SCOPE = 100;
     /** How long a variable is kept after it was last set; that of the topic. */
     static final Duration RETENTION = Duration.ofDays(7);
 
@@ -42,10 +40,8 @@ public final class TopicVariables implements Variables, AutoCloseable {
     private final TopicPartition partition;
     private final Clock clock;
     // touched only while the consumer is held
-    private final Map<Scope, Map<String, Value>> known = new HashMap<>();
+    private final KnownVariables known;
     private long nextSweepMs;
-
-    private record Value(String text, long setAtMs) {}
 
     /**
      * A record's value: that a variable is set, or, as the task machine writes it, that what was set is forgotten.
@@ -63,8 +59,13 @@ public final class TopicVariables implements Variables, AutoCloseable {
             @JsonProperty("value") @Nullable String value,
             @JsonProperty("forgottenAt") @Nullable Long forgottenAt) {}
 
-    /** Variables on the topic of this installation; connects when it is first used. */
-    public TopicVariables(Map<String, Object> kafka, Topics topics, Clock clock) {
+    /**
+     * Variables on the topic of this installation; connects when it is first used.
+     *
+     * @param maxBytes of all together in memory; beyond it those are forgotten first whose tenant has most
+     */
+    public TopicVariables(Map<String, Object> kafka, Topics topics, Clock clock, long maxBytes) {
+        this.known = new KnownVariables(maxBytes);
         this.clients = new TopicClients(kafka, RECORDS_AT_ONCE);
         this.partition = new TopicPartition(topics.variables(), 0);
         this.clock = clock;
@@ -72,12 +73,9 @@ public final class TopicVariables implements Variables, AutoCloseable {
 
     @Override
     public void set(Scope scope, String key, String value) throws ToolException, InterruptedException {
-        boolean full = read(scope, variables -> variables.size() >= MAX_PER_SCOPE && !variables.containsKey(key));
-        if (full) {
-            throw new ToolException(
-                    "env_full",
-                    "expected up to " + MAX_PER_SCOPE + " variables in this " + scope.kind()
-                            + ", found as many already");
+        Optional<String> refusal = read(() -> known.refusal(scope, key, value));
+        if (refusal.isPresent()) {
+            throw new ToolException("env_full", refusal.get());
         }
         Setting setting = new Setting(scope.namespace(), scope.kind(), scope.id(), key, value, null);
         try {
@@ -96,20 +94,15 @@ public final class TopicVariables implements Variables, AutoCloseable {
 
     @Override
     public Optional<String> get(Scope scope, String key) throws ToolException, InterruptedException {
-        return read(scope, variables -> Optional.ofNullable(variables.get(key)).map(Value::text));
+        return read(() -> known.get(scope, key));
     }
 
-    @FunctionalInterface
-    private interface Question<T> {
-        T of(Map<String, Value> variables);
-    }
-
-    private <T> T read(Scope scope, Question<T> question) throws ToolException, InterruptedException {
+    private <T> T read(Supplier<T> question) throws ToolException, InterruptedException {
         try {
             return clients.read(in -> {
                 readUpToTheEnd(in);
                 forgetTheOld();
-                return question.of(known.getOrDefault(scope, Map.of()));
+                return question.get();
             });
         } catch (KafkaException e) {
             throw new ToolException(UNAVAILABLE, "Variables cannot be read now: " + e.getMessage());
@@ -145,22 +138,20 @@ public final class TopicVariables implements Variables, AutoCloseable {
         if (setting.forgottenAt() != null) {
             forget(setting, setting.forgottenAt());
         } else if (setting.kind() != null && setting.id() != null && setting.key() != null && setting.value() != null) {
-            known.computeIfAbsent(
-                            new Scope(setting.namespace(), setting.kind(), setting.id()), scope -> new HashMap<>())
-                    .put(setting.key(), new Value(setting.value(), found.timestamp()));
+            known.put(
+                    new Scope(setting.namespace(), setting.kind(), setting.id()),
+                    setting.key(),
+                    setting.value(),
+                    found.timestamp());
         }
     }
 
     private void forget(Setting forgotten, long atMs) {
-        known.forEach((scope, variables) -> {
-            boolean meant = scope.namespace().equals(forgotten.namespace())
-                    && (forgotten.kind() == null || scope.kind().equals(forgotten.kind()))
-                    && (forgotten.id() == null || scope.id().equals(forgotten.id()));
-            if (meant) {
-                variables.values().removeIf(value -> value.setAtMs() <= atMs);
-            }
-        });
-        known.values().removeIf(Map::isEmpty);
+        known.forget(
+                scope -> scope.namespace().equals(forgotten.namespace())
+                        && (forgotten.kind() == null || scope.kind().equals(forgotten.kind()))
+                        && (forgotten.id() == null || scope.id().equals(forgotten.id())),
+                atMs);
     }
 
     /** What the record says; {@code null} if it says nothing that can be understood, which is nobody else's loss. */
@@ -175,9 +166,7 @@ public final class TopicVariables implements Variables, AutoCloseable {
     private void forgetTheOld() {
         long nowMs = clock.millis();
         if (nowMs >= nextSweepMs) {
-            long oldestMs = nowMs - RETENTION.toMillis();
-            known.values().forEach(variables -> variables.values().removeIf(value -> value.setAtMs() < oldestMs));
-            known.values().removeIf(Map::isEmpty);
+            known.forget(scope -> true, nowMs - RETENTION.toMillis() - 1);
             nextSweepMs = nowMs + Duration.ofMinutes(1).toMillis();
         }
     }

@@ -1,11 +1,8 @@
 package dev.millrace.tools.files;
 
 import dev.millrace.tools.ToolException;
-import java.nio.file.FileSystems;
 import java.nio.file.Path;
-import java.nio.file.PathMatcher;
 import java.util.function.Predicate;
-import java.util.regex.PatternSyntaxException;
 import org.jspecify.annotations.Nullable;
 
 /** File name patterns such as {@code *.md} or {@code src/**}. */
@@ -24,12 +21,14 @@ final class Globs {
             return path -> true;
         }
         try {
-            PathMatcher matcher = FileSystems.getDefault().getPathMatcher("glob:" + pattern);
-            return pattern.contains("/") ? matcher::matches : path -> matcher.matches(path.getFileName());
-        } catch (PatternSyntaxException e) {
+            Glob matcher = Glob.of(pattern);
+            return pattern.contains("/")
+                    ? path -> matcher.matches(path.toString().replace('\\', '/'))
+                    : path -> matcher.matches(path.getFileName().toString());
+        } catch (IllegalArgumentException e) {
             throw new ToolException(
                     "bad_pattern",
-                    "expected a file name pattern such as *.md, found \"" + pattern + "\": " + e.getDescription());
+                    "expected a file name pattern such as *.md, found \"" + pattern + "\" with " + e.getMessage());
         }
     }
 }

@@ -3,6 +3,7 @@ package dev.millrace.tools.files;
 import static dev.millrace.tools.JsonSchemas.object;
 import static dev.millrace.tools.JsonSchemas.text;
 
+import dev.millrace.schemas.LinearPattern;
 import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.tools.Tool;
 import dev.millrace.tools.ToolContext;
@@ -15,11 +16,11 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
-import java.util.regex.Pattern;
-import java.util.regex.PatternSyntaxException;
 import org.jspecify.annotations.Nullable;
 
-/** {@code grep_files{pattern,path?,include?}}. */
+/**
+ * {@code grep_files{pattern,path?,include?}}. Patterns are RE2's, see {@link LinearPattern}.
+ */
 public final class GrepFiles implements Tool {
 
     static final int MAX_MATCHES = 200;
@@ -41,7 +42,10 @@ public final class GrepFiles implements Tool {
                 "Searches the text files of the workspace for a regular expression, line by line.",
                 object(
                         Map.of(
-                                "pattern", text("Regular expression (Java), such as (?i)todo.", 1_000),
+                                "pattern",
+                                        text(
+                                                "Regular expression (RE2: no back-references, no lookaround), such as (?i)todo.",
+                                                LinearPattern.MAX_LENGTH),
                                 "path", text("File or folder relative to the workspace. Absent = all of it.", 4_096),
                                 "include", text("Only files with names like this, such as *.md. Absent = all.", 500)),
                         "pattern"),
@@ -53,13 +57,16 @@ public final class GrepFiles implements Tool {
     @Override
     public Object call(Map<String, @Nullable Object> params, ToolContext context)
             throws ToolException, InterruptedException {
-        Pattern pattern = compile(String.valueOf(params.get("pattern")));
+        LinearPattern pattern = compile(String.valueOf(params.get("pattern")));
         Path start = workspace.existing(params.get("path") instanceof String path ? path : ".");
         Predicate<Path> wanted = Globs.of(params.get("include"));
         List<Map<String, Object>> matches = new ArrayList<>();
         boolean truncated = false;
         for (Path file : files(start)) {
             Path relative = file.equals(start) ? file.getFileName() : start.relativize(file);
+            if (Thread.interrupted()) {
+                throw new InterruptedException("interrupted while searching");
+            }
             if (wanted.test(relative) && !search(file, pattern, matches)) {
                 truncated = true;
                 break;
@@ -79,7 +86,7 @@ public final class GrepFiles implements Tool {
     }
 
     /** False if there are more matches than are given. */
-    private boolean search(Path file, Pattern pattern, List<Map<String, Object>> matches)
+    private boolean search(Path file, LinearPattern pattern, List<Map<String, Object>> matches)
             throws ToolException, InterruptedException {
         String shown = workspace.shown(file);
         byte[] bytes = workspace.readReal(file, shown, MAX_FILE_BYTES);
@@ -104,13 +111,11 @@ public final class GrepFiles implements Tool {
         return true;
     }
 
-    private static boolean finds(Pattern pattern, String line) throws ToolException, InterruptedException {
+    private static boolean finds(LinearPattern pattern, String line) throws InterruptedException {
         try {
-            return pattern.matcher(new InterruptibleText(line)).find();
+            return pattern.isIn(new InterruptibleText(line));
         } catch (InterruptibleText.InterruptedSearchException e) {
             throw new InterruptedException("interrupted while searching");
-        } catch (StackOverflowError e) {
-            throw new ToolException("bad_pattern", "pattern: too deeply nested for a line of " + line.length());
         }
     }
 
@@ -123,12 +128,13 @@ public final class GrepFiles implements Tool {
         return false;
     }
 
-    private static Pattern compile(String regex) throws ToolException {
+    private static LinearPattern compile(String regex) throws ToolException {
         try {
-            return Pattern.compile(regex);
-        } catch (PatternSyntaxException e) {
+            return LinearPattern.of(regex);
+        } catch (IllegalArgumentException e) {
             throw new ToolException(
-                    "bad_pattern", "pattern: expected a regular expression, found one with: " + e.getDescription());
+                    "bad_pattern",
+                    "pattern: expected a regular expression as RE2 has them, found one with: " + e.getMessage());
         }
     }
 }

@@ -1,6 +1,6 @@
 package dev.millrace.tools.files;
 
-/** A text that a regular expression stops reading when the thread is interrupted: backtracking can take for ever. */
+/** A text that a regular expression stops reading when the thread is interrupted: a large one on a long line takes a while. */
 record InterruptibleText(CharSequence text) implements CharSequence {
 
     /** The thread was interrupted. */

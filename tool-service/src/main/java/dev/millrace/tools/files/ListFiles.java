@@ -57,6 +57,9 @@ public final class ListFiles implements Tool {
         List<Map<String, Object>> entries = new ArrayList<>();
         boolean truncated = false;
         for (WorkspaceWalk.Found found : WorkspaceWalk.below(folder, depth, MAX_LOOKED_AT)) {
+            if (Thread.interrupted()) {
+                throw new InterruptedException("interrupted while comparing names");
+            }
             if (!wanted.test(folder.relativize(found.place()))) {
                 continue;
             }

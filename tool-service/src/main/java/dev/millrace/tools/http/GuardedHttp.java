@@ -17,6 +17,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import org.apache.hc.client5.http.DnsResolver;
 import org.apache.hc.client5.http.SystemDefaultDnsResolver;
 import org.apache.hc.client5.http.classic.methods.HttpUriRequestBase;
@@ -133,18 +135,39 @@ public final class GuardedHttp implements AutoCloseable {
     }
 
     /**
-     * Makes one request, and follows no redirect.
+     * Makes one request, and follows no redirect. The exchange has a thread of its own, since neither the look for a name nor a
+     * read from a socket heeds an interrupt: whoever waits for it does.
      *
      * @param body {@code null} = none
      * @throws IOException if there is no whole answer, or {@link UnknownHostException} if the host is not to be reached
+     * @throws InterruptedException if the thread is interrupted; the connection is given up
      */
-    public Answer send(String method, URI url, Map<String, String> headers, byte @Nullable [] body) throws IOException {
+    public Answer send(String method, URI url, Map<String, String> headers, byte @Nullable [] body)
+            throws IOException, InterruptedException {
         HttpUriRequestBase request = new HttpUriRequestBase(method, url);
         headers.forEach(request::addHeader);
         if (body != null) {
             request.setEntity(new ByteArrayEntity(body, null));
         }
-        return client.execute(request, response -> answer(request, response));
+        FutureTask<Answer> exchange =
+                new FutureTask<>(() -> client.execute(request, response -> answer(request, response)));
+        Thread.ofPlatform().daemon().name("http-exchange").start(exchange);
+        try {
+            return exchange.get();
+        } catch (InterruptedException e) {
+            request.cancel();
+            throw e;
+        } catch (ExecutionException e) {
+            throw failure(e.getCause());
+        }
+    }
+
+    private static IOException failure(@Nullable Throwable cause) {
+        return switch (cause) {
+            case IOException failure -> failure;
+            case RuntimeException bug -> throw bug;
+            case null, default -> new IOException(String.valueOf(cause), cause);
+        };
     }
 
     /** Whether the host may not be talked to, now or later. */

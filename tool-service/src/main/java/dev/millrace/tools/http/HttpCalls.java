@@ -133,9 +133,6 @@ public final class HttpCalls {
         } catch (UnknownHostException e) {
             throw ToolException.passing("unknown_host", "Host \"" + url.getHost() + "\" not found", null);
         } catch (IOException e) {
-            if (Thread.interrupted()) {
-                throw new InterruptedException("interrupted while waiting for a server");
-            }
             String message = "The request failed: " + e.getMessage();
             if (e instanceof ConnectException) {
                 throw ToolException.passing("http_failed", message, null);

@@ -1,7 +1,6 @@
 package dev.millrace.tools.mcp;
 
 import java.io.BufferedInputStream;
-import java.io.BufferedReader;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -34,6 +33,9 @@ final class ServerProcess implements AutoCloseable {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(McpTools.class);
     private static final int MAX_LINE_BYTES = 16 * 1024 * 1024;
+    /** Of a line on its standard error, which is for people; what is beyond is passed over. */
+    static final int MAX_ERROR_LINE_BYTES = 8_192;
+
     private static final int LAST_WORDS = 8;
     private static final int MAX_WORDS_LENGTH = 300;
     private static final Duration POLITE = Duration.ofSeconds(2);
@@ -68,6 +70,10 @@ final class ServerProcess implements AutoCloseable {
 
     private static final List<String> PASSED_ON_PREFIXES = List.of("LC_", "XDG_", "NPM_CONFIG_");
 
+    /** In the names of variables: the keys of registries are the operator's, as those of models are. */
+    private static final List<String> CREDENTIALS =
+            List.of("AUTH", "TOKEN", "PASSWORD", "SECRET", "KEY", "CERT", "OTP");
+
     private final String name;
     private final Process process;
     private final Deque<String> lastWords = new ArrayDeque<>();
@@ -90,15 +96,29 @@ final class ServerProcess implements AutoCloseable {
             builder.directory(server.folder().toFile());
         }
         builder.environment().keySet().removeIf(variable -> !isPassedOn(variable));
+        builder.environment().replaceAll((variable, value) -> withoutPassword(value));
         builder.environment().putAll(server.environment());
         ServerProcess started = new ServerProcess(server.name(), builder.start());
         Thread.ofPlatform().daemon().name("mcp-" + server.name() + "-err").start(started::listenToErrors);
         return started;
     }
 
-    private static boolean isPassedOn(String variable) {
+    static boolean isPassedOn(String variable) {
         String upper = variable.toUpperCase(Locale.ROOT);
-        return PASSED_ON.contains(upper) || PASSED_ON_PREFIXES.stream().anyMatch(upper::startsWith);
+        return PASSED_ON.contains(upper)
+                || (PASSED_ON_PREFIXES.stream().anyMatch(upper::startsWith)
+                        && CREDENTIALS.stream().noneMatch(upper::contains));
+    }
+
+    /** A URL, such as that of a proxy or a registry, without the user and password in it. */
+    static String withoutPassword(String value) {
+        int authority = value.indexOf("://") + 3;
+        int end = authority;
+        while (end < value.length() && "/?#".indexOf(value.charAt(end)) < 0) {
+            end++;
+        }
+        int at = authority < 3 ? -1 : value.lastIndexOf('@', end - 1);
+        return at < authority ? value : value.substring(0, authority) + value.substring(at + 1);
     }
 
     /** Begins to read, on a thread of its own; {@code line} is called for each line. Once. */
@@ -193,8 +213,8 @@ final class ServerProcess implements AutoCloseable {
     }
 
     private void listenToErrors() {
-        try (BufferedReader errors = process.errorReader(StandardCharsets.UTF_8)) {
-            for (String line = errors.readLine(); line != null; line = errors.readLine()) {
+        try (InputStream errors = new BufferedInputStream(process.getErrorStream())) {
+            for (String line = readStart(errors); line != null; line = readStart(errors)) {
                 LOGGER.atDebug()
                         .addKeyValue("server", name)
                         .addKeyValue("said", line)
@@ -209,6 +229,21 @@ final class ServerProcess implements AutoCloseable {
         } catch (IOException e) {
             LOGGER.atTrace().addKeyValue("server", name).setCause(e).log("The errors of an MCP server ended");
         }
+    }
+
+    /** The beginning of the next line; the rest of it is passed over. {@code null} at the end. */
+    static @Nullable String readStart(InputStream errors) throws IOException {
+        ByteArrayOutputStream line = new ByteArrayOutputStream(256);
+        int next = errors.read();
+        if (next < 0) {
+            return null;
+        }
+        for (; next >= 0 && next != '\n'; next = errors.read()) {
+            if (line.size() < MAX_ERROR_LINE_BYTES) {
+                line.write(next);
+            }
+        }
+        return line.toString(StandardCharsets.UTF_8).stripTrailing();
     }
 
     /** The next line without its end; {@code null} at the end. A server may not fill this process's memory. */

@@ -8,8 +8,10 @@ import java.util.ArrayList;
 import java.util.Base64;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
@@ -73,18 +75,30 @@ public final class Secrets {
             byName.put(secret.name(), secret);
             String instead = "[secret " + secret.name() + "]";
             byte[] bytes = secret.value().getBytes(StandardCharsets.UTF_8);
-            for (String form : List.of(
-                    secret.value(),
-                    Base64.getEncoder().withoutPadding().encodeToString(bytes),
-                    Base64.getUrlEncoder().withoutPadding().encodeToString(bytes),
-                    URLEncoder.encode(secret.value(), StandardCharsets.UTF_8))) {
-                if (form.length() >= SHORTEST_MASKED) {
-                    masks.add(new Mask(form, instead));
+            Set<String> forms = new LinkedHashSet<>();
+            forms.add(secret.value());
+            forms.add(URLEncoder.encode(secret.value(), StandardCharsets.UTF_8));
+            for (Base64.Encoder encoder : List.of(Base64.getEncoder(), Base64.getUrlEncoder())) {
+                forms.add(encoder.withoutPadding().encodeToString(bytes));
+                for (int before = 0; before < 3; before++) {
+                    forms.add(within(encoder, bytes, before));
                 }
             }
+            forms.stream()
+                    .filter(form -> form.length() >= SHORTEST_MASKED)
+                    .forEach(form -> masks.add(new Mask(form, instead)));
         }
         // a secret that is a part of another one must not uncover the rest of it
         masks.sort(Comparator.comparingInt((Mask mask) -> mask.text().length()).reversed());
+    }
+
+    /** What base64 makes of a value wherever it lies in something larger, such as {@code user:value}: what it alone decides. */
+    private static String within(Base64.Encoder encoder, byte[] value, int before) {
+        byte[] larger = new byte[before + value.length];
+        System.arraycopy(value, 0, larger, before, value.length);
+        int first = (before * 8 + 5) / 6;
+        int end = larger.length * 8 / 6;
+        return end <= first ? "" : encoder.encodeToString(larger).substring(first, end);
     }
 
     /**

@@ -77,6 +77,7 @@ public final class WebhookDelivery implements NoticeHandler {
         }
         Map<String, @Nullable Object> payload = new LinkedHashMap<>(event.payload());
         payload.remove("callbackUrl");
+        payload.put("audience", audience(target));
         String body = Json.writeText(payload);
         Backoff backoff = new Backoff(limits.firstPause(), limits.longestPause(), id);
         long end = System.nanoTime() + limits.budget().toNanos();
@@ -103,16 +104,22 @@ public final class WebhookDelivery implements NoticeHandler {
         }
     }
 
+    /** Whom it is for, so that a receiver can tell what was meant for somebody else; a query may hold a token. */
+    private static String audience(URI target) {
+        String path = target.getRawPath();
+        return target.getScheme() + "://" + target.getRawAuthority() + (path == null ? "" : path);
+    }
+
     private static String said(URI target, int attempts, String why) {
         return target.getScheme() + "://" + target.getAuthority() + ": " + why + " (attempt " + attempts + ")";
     }
 
     private Attempt attempt(URI target, String id, String body) throws InterruptedException {
         CompletableFuture<Attempt> outcome = new CompletableFuture<>();
-        Thread sender = Thread.ofVirtual().name("webhook-" + id).start(() -> {
+        Thread sender = Thread.ofPlatform().daemon().name("webhook-" + id).start(() -> {
             try {
                 outcome.complete(send(target, id, body));
-            } catch (RuntimeException e) {
+            } catch (InterruptedException | RuntimeException e) {
                 outcome.completeExceptionally(e);
             } finally {
                 outcome.completeExceptionally(new IllegalStateException("the sender ended without an outcome"));
@@ -132,13 +139,13 @@ public final class WebhookDelivery implements NoticeHandler {
         }
     }
 
-    private Attempt send(URI target, String id, String body) {
+    private Attempt send(URI target, String id, String body) throws InterruptedException {
         long now = System.currentTimeMillis() / 1_000;
         Map<String, String> headers = new LinkedHashMap<>();
         headers.put("Content-Type", "application/json");
         headers.put("webhook-id", id);
         headers.put("webhook-timestamp", Long.toString(now));
-        List<String> keys = secrets.all();
+        List<String> keys = secrets.of(target);
         if (!keys.isEmpty()) {
             headers.put("webhook-signature", Signatures.of(id, now, body, keys));
         }

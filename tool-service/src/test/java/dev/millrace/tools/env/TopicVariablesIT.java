@@ -31,8 +31,8 @@ class TopicVariablesIT {
     private final TestBroker broker = TestBroker.shared();
     private final Topics topics = broker.createTopics();
     private final Map<String, Object> kafka = Map.of("bootstrap.servers", broker.bootstrapServers());
-    private final TopicVariables one = new TopicVariables(kafka, topics, Clock.systemUTC());
-    private final TopicVariables other = new TopicVariables(kafka, topics, Clock.systemUTC());
+    private final TopicVariables one = new TopicVariables(kafka, topics, Clock.systemUTC(), 64_000_000);
+    private final TopicVariables other = new TopicVariables(kafka, topics, Clock.systemUTC(), 64_000_000);
 
     @AfterEach
     void close() {
@@ -66,7 +66,7 @@ class TopicVariablesIT {
     @Test
     void shouldSetAsManyAsAScopeMayHaveAndNoMore() throws Exception {
         // given
-        for (int i = 0; i < TopicVariables.MAX_PER_SCOPE; i++) {
+        for (int i = 0; i < KnownVariables.MAX_PER_SCOPE; i++) {
             one.set(SCOPE, "V" + i, "x");
         }
         // when
@@ -83,7 +83,8 @@ class TopicVariablesIT {
         // given
         one.set(SCOPE, "A", "1");
         Instant later = Instant.now().plus(TopicVariables.RETENTION).plusSeconds(60);
-        try (TopicVariables inAWeek = new TopicVariables(kafka, topics, Clock.fixed(later, ZoneOffset.UTC))) {
+        try (TopicVariables inAWeek =
+                new TopicVariables(kafka, topics, Clock.fixed(later, ZoneOffset.UTC), 64_000_000)) {
             // then
             assertThat(inAWeek.get(SCOPE, "A")).isEmpty();
             assertThat(one.get(SCOPE, "A")).contains("1");

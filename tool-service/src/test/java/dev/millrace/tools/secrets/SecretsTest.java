@@ -1,5 +1,6 @@
 package dev.millrace.tools.secrets;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -11,6 +12,7 @@ import dev.millrace.tools.ToolContext;
 import dev.millrace.tools.ToolException;
 import java.net.URI;
 import java.util.Arrays;
+import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -70,6 +72,26 @@ class SecretsTest {
         assertThat(secrets.maskAll(Map.of("tok/en", Arrays.asList("x tok/en", 1, null, true))))
                 .isEqualTo(Map.of("[secret LOCAL]", Arrays.asList("x [secret LOCAL]", 1, null, true)));
         assertThat(new Secrets.Secret("A", "value-of-a", List.of())).hasToString("Secret[name=A]");
+    }
+
+    @Test
+    @DisplayName("wherever in something larger it lies that is written in base64, such as user:secret")
+    void shouldMaskTheSecretWithinBase64() {
+        // given
+        String secret = "tok/en+123$1";
+        for (Base64.Encoder encoder :
+                List.of(Base64.getEncoder(), Base64.getEncoder().withoutPadding(), Base64.getUrlEncoder())) {
+            for (String user : List.of("", "u", "us", "use", "user", "user:")) {
+                for (String more : List.of("", "a", "ab", "abc")) {
+                    String text = user + secret + more;
+                    // when
+                    String masked = secrets.mask("Basic " + encoder.encodeToString(text.getBytes(UTF_8)));
+                    // then
+                    assertThat(masked).as(text).contains("[secret GIT]");
+                    assertThat(masked.length()).as(text).isLessThanOrEqualTo("Basic [secret GIT]".length() + 14);
+                }
+            }
+        }
     }
 
     @Test

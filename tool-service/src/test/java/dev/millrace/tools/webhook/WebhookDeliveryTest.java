@@ -2,6 +2,7 @@ package dev.millrace.tools.webhook;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
@@ -12,6 +13,7 @@ import dev.millrace.tools.http.GuardedHttp;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -33,6 +35,8 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 @DisplayName("Issue 3.8: webhooks")
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -97,6 +101,7 @@ class WebhookDeliveryTest {
         assertThat(hit.header("webhook-signature")).isEqualTo("v1," + hmac("0123456789abcdef".getBytes(UTF_8), hit));
         assertThat(hit.body())
                 .contains("\"type\":\"completed\"", "\"taskId\":\"task-1\"")
+                .contains("\"audience\":\"" + url("/ok") + "\"")
                 .doesNotContain("callbackUrl");
     }
 
@@ -116,6 +121,65 @@ class WebhookDeliveryTest {
         assertThat(first.header("webhook-signature")).isEqualTo("v1," + hmac("old".getBytes(UTF_8), first));
         assertThat(second.header("webhook-signature"))
                 .isEqualTo("v1," + hmac("new".getBytes(UTF_8), second) + " v1," + hmac("old".getBytes(UTF_8), second));
+    }
+
+    @Test
+    @DisplayName("what one receiver is sent, another one does not take when it is passed on")
+    void shouldSignForOneReceiverOnly() throws Exception {
+        // given
+        byte[] mine = "a".getBytes(UTF_8);
+        byte[] others = "b".getBytes(UTF_8);
+        WebhookDelivery delivery = delivery(
+                LIMITS,
+                new WebhookSecrets.Receiver("a", List.of(url("/ok")), List.of("a"), null),
+                new WebhookSecrets.Receiver("b", List.of(url("/thrice/")), List.of("b"), null));
+        // when
+        delivery.handle(notice("/ok"));
+        delivery.handle(notice("/okay"));
+        // then
+        Hit first = hits.getFirst();
+        assertThat(first.header("webhook-signature"))
+                .isEqualTo("v1," + hmac(mine, first))
+                .isNotEqualTo("v1," + hmac(others, first));
+        assertThat(hits.getLast().header("webhook-signature")).isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "https://a.example/x, a",
+        "https://A.example:443/x/y?z=1, a",
+        "https://a.example/x/deep/er, deep",
+        "https://a.example/xy, ",
+        "https://a.example/, ",
+        "http://a.example/x, ",
+        "https://a.example:444/x, ",
+        "https://a.example/x/../y, ",
+        "https://a.example/y/../x, a",
+        "https://a.example/x/%2e%2E/y, ",
+        "https://a.example/x%2Fy, ",
+        "https://b.example/x, ",
+        "mailto:a@a.example, "
+    })
+    void shouldKnowAReceiverByTheBeginningOfItsUrl(URI target, @Nullable String expected) {
+        // given
+        WebhookSecrets secrets = new WebhookSecrets(List.of(
+                new WebhookSecrets.Receiver("a", List.of(URI.create("https://a.example/x/")), List.of("a"), null),
+                new WebhookSecrets.Receiver(
+                        "deep", List.of(URI.create("https://a.example/x/deep")), List.of("deep"), null)));
+        // then
+        assertThat(secrets.of(target)).isEqualTo(expected == null ? List.of() : List.of(expected));
+    }
+
+    @Test
+    void shouldRefuseASecretOfTwoReceivers() {
+        // given
+        WebhookSecrets.Receiver a =
+                new WebhookSecrets.Receiver("a", List.of(URI.create("https://a.example")), List.of("s"), null);
+        WebhookSecrets.Receiver b =
+                new WebhookSecrets.Receiver("b", List.of(URI.create("https://b.example")), List.of("s "), null);
+        // then
+        assertThatThrownBy(() -> new WebhookSecrets(List.of(a, b)))
+                .hasMessageStartingWith("millrace.tools.webhook.receivers.b.secrets: expected secrets of its own");
     }
 
     @Test
@@ -211,7 +275,7 @@ class WebhookDeliveryTest {
     void shouldRefusePrivateAddresses() throws Exception {
         // given
         GuardedHttp strict = client(List.of());
-        WebhookDelivery delivery = new WebhookDelivery(strict, new WebhookSecrets(List.of("s"), null), LIMITS);
+        WebhookDelivery delivery = new WebhookDelivery(strict, new WebhookSecrets(List.of()), LIMITS);
         // when
         Outcome outcome = delivery.handle(notice("/ok"));
         // then
@@ -238,7 +302,15 @@ class WebhookDeliveryTest {
     }
 
     private WebhookDelivery delivery(List<String> secrets, @Nullable Path file, WebhookDelivery.Limits limits) {
-        return new WebhookDelivery(client(List.of("127.0.0.1")), new WebhookSecrets(secrets, file), limits);
+        return delivery(limits, new WebhookSecrets.Receiver("it", List.of(url("")), secrets, file));
+    }
+
+    private WebhookDelivery delivery(WebhookDelivery.Limits limits, WebhookSecrets.Receiver... receivers) {
+        return new WebhookDelivery(client(List.of("127.0.0.1")), new WebhookSecrets(List.of(receivers)), limits);
+    }
+
+    private URI url(String path) {
+        return URI.create("http://127.0.0.1:" + server.getAddress().getPort() + path);
     }
 
     private GuardedHttp client(List<String> allowed) {
