@@ -193,7 +193,7 @@ public final class HostileRecords {
 
     /** Makes something odd of it, which may be accepted. */
     private String bend(Draft draft) {
-        switch (random.nextInt(8)) {
+        return switch (random.nextInt(8)) {
             case 0 -> {
                 draft.headers.put(
                         "ce_time",
@@ -203,34 +203,34 @@ public final class HostileRecords {
                                 "0001-01-01T00:00:00Z",
                                 "2026-11-23T00:00:00+18:00",
                                 "yesterday"))));
-                return "an odd time";
+                yield "an odd time";
             }
             case 1 -> {
                 draft.timestamp = pick(List.of(0L, 1L, 1_000_000_000_000L));
-                return "an odd date";
+                yield "an odd date";
             }
             case 2 -> {
                 draft.key = random.nextBoolean() ? null : noise();
-                return "another key";
+                yield "another key";
             }
             case 3 -> {
                 draft.twice = true;
-                return "headers doubled";
+                yield "headers doubled";
             }
             case 4 -> {
                 draft.padTo(Topics.MAX_EVENT_BYTES - random.nextInt(100), pick(List.of("x", "\u0001", "\u00fc")));
-                return "a size at the limit";
+                yield "a size at the limit";
             }
             case 5 -> {
                 draft.padTo(random.nextInt(MAX_PADDING), pick(List.of("x", "\u0001")));
                 draft.headers.put("hostile-more", new byte[random.nextInt(100_000)]);
-                return "large headers";
+                yield "large headers";
             }
             case 6 -> {
                 draft.headers.put(
                         "ce_expirytime",
                         bytes(pick(List.of("1970-01-01T00:00:00Z", "9999-12-31T23:59:59Z", "never"))));
-                return "an odd expiry";
+                yield "an odd expiry";
             }
             default -> {
                 List<String> fields = List.copyOf(draft.payload.keySet());
@@ -238,9 +238,9 @@ public final class HostileRecords {
                 byte[] whole = Json.write(draft.payload);
                 draft.value = bytes(new String(whole, StandardCharsets.UTF_8)
                         .replaceFirst("\\{", Matcher.quoteReplacement("{\"" + field + "Odd\":" + oddJson() + ",")));
-                return "an odd field";
+                yield "an odd field";
             }
-        }
+        };
     }
 
     private String oddJson() {
