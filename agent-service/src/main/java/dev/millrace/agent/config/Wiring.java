@@ -55,8 +55,9 @@ public class Wiring {
 
     @Produces
     @Singleton
-    Agents agents() {
-        return BuiltInAgents.agents();
+    Agents agents(AgentConfig agent) {
+        return BuiltInAgents.agents(
+                agent.defaultAgent().filter(name -> !name.isBlank()).orElse(null));
     }
 
     @Produces

@@ -110,12 +110,20 @@ final class Moves {
             return;
         }
         Meta meta = meta(before, cause, "admitted", now);
-        moveOrFail(
-                before,
-                cause,
-                now,
-                move -> move.advance(
-                        cause, new TaskEvent.Admitted(meta, standing.sessions().usage(before))));
+        moveOrFail(before, cause, now, move -> {
+            if (parts.mapping().knows(before.agent())) {
+                move.advance(
+                        cause, new TaskEvent.Admitted(meta, standing.sessions().usage(before)));
+            } else {
+                fail(
+                        move,
+                        cause,
+                        ErrorCode.UNKNOWN_AGENT,
+                        "expected the agent that the task began with, found that "
+                                + before.agent().reference() + " is gone",
+                        now);
+            }
+        });
         // whoever does not take what it asked for must not be offered it for ever
         admission.forget(line);
     }

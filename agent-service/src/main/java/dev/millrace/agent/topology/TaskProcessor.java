@@ -308,7 +308,7 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
                 .fromLane(
                         event,
                         taskId == null ? event.id() : taskId,
-                        (before == null ? AgentPin.NONE : before.agent()).reference(),
+                        before == null ? AgentPin.NONE : before.agent(),
                         now.toEpochMilli());
         return switch (mapped) {
             case EventMapping.Refused refused -> throw new RejectedRecordException(refused.reason(), refused.detail());
@@ -326,7 +326,15 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
                 }
                 Event adopted = before.adopt(event);
                 TaskMove move = moves.of(before);
-                move.apply(adopted, forTask.event());
+                if (row == null && forTask.event() instanceof TaskEvent.InputReceived) {
+                    String unknown = parts.mapping().unknownAgent(event).orElse(null);
+                    if (unknown != null && !move.refuse(adopted, unknown)) {
+                        throw new RejectedRecordException(ErrorCode.UNKNOWN_AGENT.code(), "taskType: " + unknown);
+                    }
+                }
+                if (move.discarded() == null) {
+                    move.apply(adopted, forTask.event());
+                }
                 if (row == null && move.discarded() == null) {
                     stopIfUnwanted(move, adopted, now);
                 }
@@ -344,7 +352,7 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
                             KnownEventType.TASK_CANCEL_REQUESTED,
                             cancel,
                             move.task().taskId(),
-                            move.task().agent().reference(),
+                            move.task().agent(),
                             now.toEpochMilli());
             if (mapped instanceof EventMapping.ForTask(TaskEvent cancelled)) {
                 move.advance(move.task().adopt(cancel), cancelled);

@@ -1,12 +1,16 @@
 package dev.millrace.agent.topology;
 
+import dev.millrace.agent.AgentDefinition;
+import dev.millrace.agent.Agents;
 import dev.millrace.agent.ToolCatalogue;
 import dev.millrace.agent.ToolRouting;
 import dev.millrace.agent.approval.Approvals;
 import dev.millrace.agent.core.DiscardReason;
 import dev.millrace.agent.core.MachineLimits;
 import dev.millrace.agent.core.TaskFsm;
+import dev.millrace.agent.files.AgentFile;
 import dev.millrace.agent.files.BuiltInAgents;
+import dev.millrace.agent.files.InvalidAgentException;
 import dev.millrace.engine.StoreSection;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
@@ -27,6 +31,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Properties;
+import java.util.TreeMap;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
@@ -48,6 +53,8 @@ final class TestMachine implements AutoCloseable {
     final RecordedModelCalls model = new RecordedModelCalls();
     final Map<String, String> sessions = new HashMap<>();
     final Occupancy occupancy = new Occupancy();
+    final Agents agents = BuiltInAgents.agents();
+    final Map<String, ToolDefinition> tools = new TreeMap<>();
     final TopologyTestDriver driver;
     private final Counted counted = new Counted();
     private final TestOutputTopic<byte[], byte[]> journal;
@@ -80,8 +87,7 @@ final class TestMachine implements AutoCloseable {
                                 true),
                         new TaskFsm(MachineLimits.DEFAULT),
                         new TaskTopology.Surroundings(
-                                new ToolRouting(
-                                        BuiltInAgents.agents(), new NoTools(), new Approvals(Duration.ofHours(1))),
+                                new ToolRouting(agents, new Tools(tools), new Approvals(Duration.ofHours(1))),
                                 model,
                                 (namespace, taskId) -> Optional.ofNullable(sessions.get(taskId)),
                                 counted,
@@ -90,6 +96,25 @@ final class TestMachine implements AutoCloseable {
                 start);
         journal = output(TOPICS.journal());
         deadLetters = output(TOPICS.deadLetters());
+    }
+
+    /** Has a tool served. */
+    void serve(String toolName) {
+        tools.put(
+                toolName,
+                new ToolDefinition(
+                        toolName, "d", Map.of(), "tool", 30_000, ToolDefinition.SideEffects.DESTRUCTIVE));
+    }
+
+    /** Puts an agent in force, as a file would. */
+    void use(String name, String file) {
+        try {
+            AgentDefinition agent = AgentFile.ofText(name, file).definition();
+            agents.add(agent);
+            agents.use(name, agent.version());
+        } catch (InvalidAgentException e) {
+            throw new AssertionError(e);
+        }
     }
 
     static Event.Builder event(String id, EventType type) {
@@ -199,15 +224,15 @@ final class TestMachine implements AutoCloseable {
         return new String(header.value(), StandardCharsets.UTF_8);
     }
 
-    private record NoTools() implements ToolCatalogue {
+    private record Tools(Map<String, ToolDefinition> byName) implements ToolCatalogue {
         @Override
         public @Nullable ToolDefinition find(String toolName) {
-            return null;
+            return byName.get(toolName);
         }
 
         @Override
         public List<ToolDefinition> all() {
-            return List.of();
+            return List.copyOf(byName.values());
         }
     }
 

@@ -56,6 +56,18 @@ public class TaskIntake {
         }
     }
 
+    /** Refuses an event that would start a task for an agent that there is not. */
+    void requireAgent(Event event) throws InterruptedException {
+        if (starts(event)) {
+            String agent = event.text("taskType");
+            requireAgent(agent == null || agent.isBlank() ? null : agent);
+        }
+    }
+
+    private static boolean starts(Event event) {
+        return event.taskId() == null && event.type() instanceof KnownEventType type && STARTERS.contains(type);
+    }
+
     /** Refuses an event whose payload its type does not take. */
     void requireValid(Event event) {
         List<String> problems = EventSchemas.problems(event);
@@ -74,7 +86,7 @@ public class TaskIntake {
         Set<Event> distinct = new LinkedHashSet<>(events);
         sender.send(List.copyOf(distinct));
         for (Event event : events) {
-            if (event.taskId() == null && event.type() instanceof KnownEventType type && STARTERS.contains(type)) {
+            if (starts(event)) {
                 recent.add(event);
             }
             metrics.counter("millrace.gateway.accepted", "lane", event.lane().laneSuffix())
