@@ -102,10 +102,7 @@ final class SubAgents {
      * @param taskType the task's own agent
      */
     ToolCall.Route route(
-            List<AgentDefinition> binding,
-            String taskType,
-            String toolName,
-            Map<String, @Nullable Object> arguments) {
+            List<AgentDefinition> binding, String taskType, String toolName, Map<String, @Nullable Object> arguments) {
         List<String> types = types(binding);
         if (types.isEmpty()) {
             return new ToolCall.Refuse(

@@ -98,7 +98,8 @@ class ToolRoutingTest {
     }
 
     @Test
-    @DisplayName("issue 14 item 7: all agents above bind a task: tools, approvals, sub-agents and limits, over several levels")
+    @DisplayName(
+            "issue 14 item 7: all agents above bind a task: tools, approvals, sub-agents and limits, over several levels")
     void shouldBindByAllAbove() throws InvalidAgentException {
         String strict = use("strict", """
                 ---
@@ -123,8 +124,7 @@ class ToolRoutingTest {
 
         assertThat(routing.route(child, "default", "write_file", Map.of()))
                 .isEqualTo(new ToolCall.Run("tool", 5, new ToolCall.Approval(60_000, false)));
-        assertThat(routing.route(child, "default", "read_file", Map.of()))
-                .isEqualTo(new ToolCall.Run("tool", 5, null));
+        assertThat(routing.route(child, "default", "read_file", Map.of())).isEqualTo(new ToolCall.Run("tool", 5, null));
         assertThat(routing.route(child, "default", "notify", Map.of()))
                 .isEqualTo(new ToolCall.Refuse(
                         "tool_not_allowed",

@@ -11,7 +11,8 @@ import java.util.TreeMap;
  */
 public enum KnownEventType implements EventType {
     SYSTEM_STARTED(0, "An instance of the agent service has started; without an instance: tasks are admitted again."),
-    SYSTEM_SHUTTING_DOWN(1, "An instance stops; without an instance: running tasks go on, and nothing new is admitted."),
+    SYSTEM_SHUTTING_DOWN(
+            1, "An instance stops; without an instance: running tasks go on, and nothing new is admitted."),
     TASK_CANCEL_REQUESTED(50, "Someone wants the task named in ce_subject to end as cancelled."),
     FORGET_REQUESTED(60, "Someone wants a task, a session, the memory of a namespace, or all of it to be forgotten."),
     HEARTBEAT(90, "An instance is alive."),

@@ -66,7 +66,9 @@ final class Prompts {
     @Nullable
     String model(OutstandingCall call) {
         String asked = call.agent().model();
-        return asked == null ? choice(call).map(AgentDefinition.ModelChoice::name).orElse(null) : asked;
+        return asked == null
+                ? choice(call).map(AgentDefinition.ModelChoice::name).orElse(null)
+                : asked;
     }
 
     /**

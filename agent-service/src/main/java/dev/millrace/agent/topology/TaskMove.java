@@ -114,12 +114,8 @@ final class TaskMove {
         long nowMs = first.meta().nowMs();
         while (!followUps.isEmpty()) {
             Event next = followUps.removeFirst();
-            EventMapping.Mapped mapped = mapping.ofTask(
-                    (KnownEventType) next.type(),
-                    next,
-                    task.taskId(),
-                    task.agent(),
-                    nowMs);
+            EventMapping.Mapped mapped =
+                    mapping.ofTask((KnownEventType) next.type(), next, task.taskId(), task.agent(), nowMs);
             if (!(mapped instanceof EventMapping.ForTask(TaskEvent followUp))) {
                 throw new IllegalStateException("the machine does not take its own " + next.type() + ": " + mapped);
             }

@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Set;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.utils.Bytes;
@@ -177,6 +178,7 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
     private void take(Record<byte[], LaneDates.Dated> incoming, Event event, Instant now)
             throws RejectedRecordException {
         requireSchema(event);
+        requireOwnId(event);
         boolean external = SeenEvents.isExternal(event);
         if (external && seen.contains(event, now)) {
             discarded(event, DiscardReason.DUPLICATE);
@@ -384,6 +386,22 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
         List<String> problems = EventSchemas.problems(event);
         if (!problems.isEmpty()) {
             throw new RejectedRecordException("schema_violation", String.join("; ", problems));
+        }
+    }
+
+    /** An id is that of one task: who uses it in another session neither starts a second one nor gets at the first. */
+    private void requireOwnId(Event event) throws RejectedRecordException {
+        if (event.taskId() != null || !event.id().equals(EventMapping.taskIdOf(event))) {
+            return;
+        }
+        StoredTask row = writer.task(Event.qualified(event.namespace(), event.id()));
+        boolean another = row == null
+                ? parts.sessions().isElsewhere(event.namespace(), event.id(), partition())
+                : !Objects.equals(row.sessionId(), event.sessionId());
+        if (another) {
+            throw new RejectedRecordException(
+                    ErrorCode.DUPLICATE_ID.code(),
+                    "expected an id that no task has, found that of a task in another session: " + event.id());
         }
     }
 

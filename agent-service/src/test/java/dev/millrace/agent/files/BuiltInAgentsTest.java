@@ -3,7 +3,6 @@ package dev.millrace.agent.files;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.millrace.agent.AgentDefinition;
 import dev.millrace.agent.Agents;
 import dev.millrace.agent.UnknownAgentException;
 import java.util.List;
@@ -70,7 +69,8 @@ class BuiltInAgentsTest {
     }
 
     @Test
-    @DisplayName("ADR 0025: nobody stands in for an unknown agent, unless the operator names one; a lost version is one that is in force")
+    @DisplayName(
+            "ADR 0025: nobody stands in for an unknown agent, unless the operator names one; a lost version is one that is in force")
     void shouldNotFallBackToGeneral() {
         assertThat(agents.find("nobody")).isEmpty();
         assertThat(agents.find("nobody@0123456789ab")).isEmpty();

@@ -322,6 +322,26 @@ class AdmissionTopologyTest {
     }
 
     @Test
+    @DisplayName(
+            "M3: an id is that of one task: another session starts no second one with it, on this or another partition")
+    void shouldKeepAnIdToOneTask() {
+        // given
+        machine.send(message("m1").sessionId("a"));
+        machine.elsewhere.add("m2");
+
+        // when
+        machine.send(message("m1").sessionId("a"));
+        machine.send(message("m1").sessionId("b"));
+        machine.send(message("m1"));
+        machine.send(message("m2").sessionId("b"));
+
+        // then
+        assertThat(machine.called()).containsExactly("m1");
+        assertThat(machine.deadLetters()).containsExactly("duplicate_id", "duplicate_id", "duplicate_id");
+        assertThat(machine.discards()).containsExactly(DiscardReason.DUPLICATE);
+    }
+
+    @Test
     @DisplayName("X-07: system events are in the journal, and an instance that stops alone drains nothing")
     void shouldRecordSystemEvents() {
         machine.send(event("b", KnownEventType.HEARTBEAT).payload(Map.of("instance", "a")));

@@ -225,7 +225,11 @@ class SubTasksTopologyTest {
                     assertThat(asked.text("expiresAt")).isEqualTo("2026-11-21T12:10:00Z");
                 });
         assertThat(journalled(KnownEventType.TOOL_CALL_REQUESTED)).isEmpty();
-        assertThat(task(grandchild).agent().above()).hasSize(2).last().asString().startsWith("careful@");
+        assertThat(task(grandchild).agent().above())
+                .hasSize(2)
+                .last()
+                .asString()
+                .startsWith("careful@");
     }
 
     @Test
@@ -256,7 +260,8 @@ class SubTasksTopologyTest {
     }
 
     @Test
-    @DisplayName("issue 14 item 7: a child whose agent is gone when it comes is told to its parent, in front and behind")
+    @DisplayName(
+            "issue 14 item 7: a child whose agent is gone when it comes is told to its parent, in front and behind")
     void shouldTellTheParentThatTheAgentIsGone() {
         // when
         machine.send(startOf("boss/1/1", false));
@@ -278,8 +283,7 @@ class SubTasksTopologyTest {
 
     private static Event.Builder startOf(String callId, boolean background) {
         Map<String, Object> parent = Map.of("taskId", "boss", "callId", callId, "background", background);
-        return message(Children.idOf(callId))
-                .payload(Map.of("text", "go", "taskType", "short", "parent", parent));
+        return message(Children.idOf(callId)).payload(Map.of("text", "go", "taskType", "short", "parent", parent));
     }
 
     private List<String> childrenOf(String taskId) {

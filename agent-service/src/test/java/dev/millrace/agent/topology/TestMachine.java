@@ -26,11 +26,13 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Properties;
+import java.util.Set;
 import java.util.TreeMap;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.header.Header;
@@ -52,6 +54,9 @@ final class TestMachine implements AutoCloseable {
 
     final RecordedModelCalls model = new RecordedModelCalls();
     final Map<String, String> sessions = new HashMap<>();
+    /** Tasks of other partitions. */
+    final Set<String> elsewhere = new HashSet<>();
+
     final Occupancy occupancy = new Occupancy();
     final Agents agents = BuiltInAgents.agents();
     final Map<String, ToolDefinition> tools = new TreeMap<>();
@@ -89,7 +94,7 @@ final class TestMachine implements AutoCloseable {
                         new TaskTopology.Surroundings(
                                 new ToolRouting(agents, new Tools(tools), new Approvals(Duration.ofHours(1))),
                                 model,
-                                (namespace, taskId) -> Optional.ofNullable(sessions.get(taskId)),
+                                new Sessions(sessions, elsewhere),
                                 counted,
                                 occupancy)),
                 config,
@@ -102,8 +107,7 @@ final class TestMachine implements AutoCloseable {
     void serve(String toolName) {
         tools.put(
                 toolName,
-                new ToolDefinition(
-                        toolName, "d", Map.of(), "tool", 30_000, ToolDefinition.SideEffects.DESTRUCTIVE));
+                new ToolDefinition(toolName, "d", Map.of(), "tool", 30_000, ToolDefinition.SideEffects.DESTRUCTIVE));
     }
 
     /** Puts an agent in force, as a file would. */
@@ -222,6 +226,18 @@ final class TestMachine implements AutoCloseable {
 
     private static String text(Header header) {
         return new String(header.value(), StandardCharsets.UTF_8);
+    }
+
+    private record Sessions(Map<String, String> sessions, Set<String> elsewhere) implements SessionLookup {
+        @Override
+        public Optional<String> sessionOf(String namespace, String taskId) {
+            return Optional.ofNullable(sessions.get(taskId));
+        }
+
+        @Override
+        public boolean isElsewhere(String namespace, String taskId, int partition) {
+            return elsewhere.contains(taskId);
+        }
     }
 
     private record Tools(Map<String, ToolDefinition> byName) implements ToolCatalogue {
