@@ -12,6 +12,7 @@ import dev.millrace.schemas.Problem;
 import io.micrometer.core.instrument.MeterRegistry;
 import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -25,6 +26,8 @@ import org.jspecify.annotations.Nullable;
 public class TaskIntake {
     private static final Set<KnownEventType> STARTERS =
             Set.of(KnownEventType.MESSAGE_RECEIVED, KnownEventType.WEBHOOK_TRIGGERED, KnownEventType.SCHEDULE_FIRED);
+
+    private static final String PARENT = "parent";
 
     private final EventSender sender;
     private final KnownAgents agents;
@@ -81,8 +84,22 @@ public class TaskIntake {
         }
     }
 
+    /**
+     * Without a task that would wait for the one of this event, of which only the task machine knows: the answer would count as
+     * the result of one of that task's tool calls.
+     */
+    private static Event withoutParent(Event event) {
+        if (!(event.payload().get(PARENT) instanceof Map<?, ?> parent) || !parent.containsKey("callId")) {
+            return event;
+        }
+        Map<String, @Nullable Object> payload = new LinkedHashMap<>(event.payload());
+        payload.remove(PARENT);
+        return event.toBuilder().payload(payload).build();
+    }
+
     /** Puts valid events on their lanes. */
-    void accept(List<Event> events) throws BrokerUnavailableException, EventTooLargeException {
+    void accept(List<Event> accepted) throws BrokerUnavailableException, EventTooLargeException {
+        List<Event> events = accepted.stream().map(TaskIntake::withoutParent).toList();
         Set<Event> distinct = new LinkedHashSet<>(events);
         sender.send(List.copyOf(distinct));
         for (Event event : events) {
