@@ -277,12 +277,13 @@ class PeopleInTheLoopIT {
     }
 
     private static void send(String id, String session, String text) {
+        String event = """
+                {"specversion":"1.0","id":"%s","source":"test","type":"MESSAGE_RECEIVED","sessionid":"%s",
+                 "data":{"text":"%s"}}""".formatted(id, session, text);
         api.post(
                 "/v1/events",
                 Map.of("Content-Type", "application/cloudevents+json"),
-                ("""
-                {"specversion":"1.0","id":"%s","source":"test","type":"MESSAGE_RECEIVED","sessionid":"%s",
-                 "data":{"text":"%s"}}""").formatted(id, session, text).getBytes(StandardCharsets.UTF_8));
+                event.getBytes(StandardCharsets.UTF_8));
     }
 
     @Test
