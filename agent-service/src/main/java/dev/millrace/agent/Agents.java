@@ -21,12 +21,13 @@ import org.slf4j.LoggerFactory;
  */
 public final class Agents {
 
-    /** The agent of a task that names none, or one that nobody knows (F-156). */
+    /** The agent of a task that names none. */
     public static final String DEFAULT = "general";
 
     private static final Logger LOGGER = LoggerFactory.getLogger(Agents.class);
 
     private final Map<String, AgentDefinition> builtIn;
+    private final @Nullable String forUnknown;
     /** By reference. */
     private final Map<String, AgentDefinition> versions = new ConcurrentHashMap<>();
     /** References of what files say now, by name. */
@@ -41,33 +42,75 @@ public final class Agents {
      */
     public record Current(AgentDefinition definition, boolean fromFile) {}
 
-    /** With these and no others yet; one must be the default agent. */
+    /** With these and no others yet; one must be the default agent. Nobody takes tasks for an agent that is not there. */
     public Agents(List<AgentDefinition> builtIn) {
+        this(builtIn, null);
+    }
+
+    /**
+     * With these and no others yet; one must be the default agent.
+     *
+     * @param forUnknown the agent that takes tasks for one that is not there; {@code null} = such tasks are refused
+     */
+    public Agents(List<AgentDefinition> builtIn, @Nullable String forUnknown) {
         this.builtIn =
                 builtIn.stream().collect(Collectors.toUnmodifiableMap(AgentDefinition::name, Function.identity()));
         if (!this.builtIn.containsKey(DEFAULT)) {
             throw new IllegalArgumentException("expected an agent called " + DEFAULT + " among the built-in ones");
         }
         builtIn.forEach(agent -> versions.put(agent.reference(), agent));
+        this.forUnknown = forUnknown;
     }
 
     /**
      * The agent that works on a task: for a reference exactly that version, for a name what is in force now.
      *
-     * @return the default agent if nobody knows the name (F-156); what is in force now if the version is lost
+     * @return what is in force now if the version is lost; empty if there is no such agent
      */
-    public AgentDefinition of(String nameOrReference) {
+    public Optional<AgentDefinition> find(String nameOrReference) {
         AgentDefinition exact = versions.get(nameOrReference);
         if (exact != null) {
-            return exact;
+            return Optional.of(exact);
         }
         String name = AgentDefinition.nameIn(nameOrReference);
-        if (!name.equals(nameOrReference) && missed.add(nameOrReference)) {
+        Optional<AgentDefinition> current = current(name).map(Current::definition);
+        if (!name.equals(nameOrReference) && current.isPresent() && missed.add(nameOrReference)) {
             LOGGER.atWarn()
                     .addKeyValue("agent", nameOrReference)
                     .log("A version of an agent that a task began with is no longer there; the one in force goes on");
         }
-        return current(name).map(Current::definition).orElseGet(() -> defaultAgent());
+        return current;
+    }
+
+    /**
+     * The same as {@link #find} for an agent that is there.
+     *
+     * @throws UnknownAgentException if it is not
+     */
+    public AgentDefinition of(String nameOrReference) {
+        return find(nameOrReference).orElseThrow(() -> new UnknownAgentException(nameOrReference, all()));
+    }
+
+    /** Exactly this version; empty if it is lost. */
+    Optional<AgentDefinition> version(String reference) {
+        return Optional.ofNullable(versions.get(reference));
+    }
+
+    /**
+     * The agent for a new task: the one of this name, or the one that takes tasks for agents that are not there.
+     *
+     * @throws UnknownAgentException if there is neither
+     */
+    public AgentDefinition forNewTask(String name) {
+        return current(name)
+                .or(() -> forUnknown == null ? Optional.empty() : current(forUnknown))
+                .map(Current::definition)
+                .orElseThrow(() -> new UnknownAgentException(name, all()));
+    }
+
+    /** The agent that takes tasks for one that is not there; empty = they are refused. */
+    public Optional<String> forUnknown() {
+        return Optional.ofNullable(forUnknown);
     }
 
     /**
@@ -76,11 +119,16 @@ public final class Agents {
      * @param name what the task asks for
      * @param start the event that starts the task
      * @param now when that was taken
+     * @param above references of the agents of the tasks that led to this one
+     * @throws UnknownAgentException if there is no agent for it
      */
-    public AgentPin pin(String name, Event start, Instant now) {
-        AgentDefinition agent = of(name);
+    public AgentPin pin(String name, Event start, Instant now, List<String> above) {
+        AgentDefinition agent = forNewTask(name);
         return new AgentPin(
-                agent.reference(), start.text("model"), agent.prompt().values(start.namespace(), start.payload(), now));
+                agent.reference(),
+                start.text("model"),
+                agent.prompt().values(start.namespace(), start.payload(), now),
+                above);
     }
 
     /** The agent with this name that takes tasks now. */
@@ -142,11 +190,5 @@ public final class Agents {
                     .addKeyValue("builtIn", builtIn.containsKey(name))
                     .log("An agent's file is gone; tasks that run stay on their definition");
         }
-    }
-
-    private AgentDefinition defaultAgent() {
-        return current(DEFAULT)
-                .map(Current::definition)
-                .orElseThrow(() -> new IllegalStateException("there is always a " + DEFAULT));
     }
 }

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The tools by which an agent has others work for it (F-168): the machine carries them out itself, no worker sees them. An
- * agent has them if it names sub-agents.
+ * agent has them if it names sub-agents; for a task that another one started, those that all agents above it name as well.
  */
 final class SubAgents {
 
@@ -35,18 +35,24 @@ final class SubAgents {
         return toolName.equals(SPAWN) || toolName.equals(RESUME);
     }
 
-    /** The tools, if the agent has them. */
-    List<ToolDefinition> visibleTo(AgentDefinition agent) {
-        List<String> types = types(agent);
+    /** The tools, if a task that is bound by these agents has them. */
+    List<ToolDefinition> visibleTo(List<AgentDefinition> binding) {
+        List<String> types = types(binding);
         return types.isEmpty() ? List.of() : List.of(resume(), spawn(types));
     }
 
-    private List<String> types(AgentDefinition agent) {
+    private List<String> types(List<AgentDefinition> binding) {
+        return binding.isEmpty()
+                ? List.of()
+                : agents.all().stream()
+                        .map(current -> current.definition().name())
+                        .filter(name -> binding.stream().allMatch(agent -> names(agent, name)))
+                        .toList();
+    }
+
+    private static boolean names(AgentDefinition agent, String name) {
         List<String> named = agent.steps().subAgents();
-        return agents.all().stream()
-                .map(current -> current.definition().name())
-                .filter(name -> named.contains(ALL) || named.contains(name))
-                .toList();
+        return named.contains(ALL) || named.contains(name);
     }
 
     private ToolDefinition spawn(List<String> types) {
@@ -89,13 +95,19 @@ final class SubAgents {
                 ToolDefinition.SideEffects.DESTRUCTIVE);
     }
 
-    /** What becomes of a call. */
-    ToolCall.Route route(AgentDefinition agent, String toolName, Map<String, @Nullable Object> arguments) {
-        List<String> types = types(agent);
+    /**
+     * What becomes of a call.
+     *
+     * @param binding the agents that bind the task; empty = one of them is gone
+     * @param taskType the task's own agent
+     */
+    ToolCall.Route route(
+            List<AgentDefinition> binding, String taskType, String toolName, Map<String, @Nullable Object> arguments) {
+        List<String> types = types(binding);
         if (types.isEmpty()) {
             return new ToolCall.Refuse(
                     "tool_not_allowed",
-                    "Tool \"" + toolName + "\" is not available for task type \"" + agent.name() + "\"");
+                    "Tool \"" + toolName + "\" is not available for task type \"" + taskType + "\"");
         }
         if (!(arguments.get("input") instanceof String input) || input.isBlank() || input.length() > MAX_INPUT) {
             return invalid("input: expected a text of 1 to " + MAX_INPUT + " characters that is not blank");

@@ -6,17 +6,19 @@ import dev.millrace.agent.core.ToolCall;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.ToolDefinition;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which tools an agent sees, and what becomes of a call (F-154): the model sees only its agent's tools, and a call outside
- * of them is refused before anything runs. Agents go by their name or, for a task that runs, by the reference to the version
- * that it began with. Safe for any thread.
+ * Which tools a task sees, and what becomes of a call (F-154): the model sees only its agent's tools, and a call outside
+ * of them is refused before anything runs. A task that another one started may do what its own agent may and each agent above
+ * it as well, each in the version that its task began with. Safe for any thread.
  */
 public final class ToolRouting {
 
@@ -32,61 +34,133 @@ public final class ToolRouting {
         this.subAgents = new SubAgents(agents);
     }
 
-    /** The tools of an agent, by name. */
-    public List<ToolDefinition> visibleTo(String reference) {
-        AgentDefinition agent = agents.of(reference);
+    /** The tools of an agent that is in force, by name; none if there is no such agent. */
+    public List<ToolDefinition> visibleTo(String agent) {
+        return visibleTo(new AgentPin(agent, null, Map.of()));
+    }
+
+    /** The tools of a task, by name; none if its agent, or one above it, is gone. */
+    public List<ToolDefinition> visibleTo(AgentPin pin) {
+        List<AgentDefinition> binding = binding(pin);
+        if (binding.isEmpty()) {
+            return List.of();
+        }
         return Stream.concat(
-                        catalogue.all().stream().filter(tool -> agent.allows(tool.name())),
-                        subAgents.visibleTo(agent).stream())
+                        catalogue.all().stream()
+                                .filter(tool -> binding.stream().allMatch(agent -> agent.allows(tool.name()))),
+                        subAgents.visibleTo(binding).stream())
                 .sorted(Comparator.comparing(ToolDefinition::name))
                 .toList();
     }
 
     /** The agent for the task that this event starts; see {@link Agents#pin}. */
-    public AgentPin pin(String taskType, Event start, Instant now) {
-        return agents.pin(taskType, start, now);
+    public AgentPin pin(String taskType, Event start, Instant now, List<String> above) {
+        return agents.pin(taskType, start, now, above);
     }
 
-    /** Whether the tool calls of one step of this agent run one after the other. */
-    public boolean sequential(String reference) {
-        return agents.of(reference).steps().sequential();
+    /** Why no task of this type can start; empty = it can. */
+    public Optional<String> unknown(String taskType) {
+        try {
+            agents.forNewTask(taskType);
+            return Optional.empty();
+        } catch (UnknownAgentException e) {
+            return Optional.of(String.valueOf(e.getMessage()));
+        }
     }
 
-    /** What a task of this agent may use at most, beside what the configuration allows any task. */
-    public TaskLimits limits(String reference) {
-        return agents.of(reference).limits().asTaskLimits();
+    /** Whether there is still the agent that a task is to go on with. */
+    public boolean knows(AgentPin pin) {
+        return agents.find(pin.reference()).isPresent();
+    }
+
+    /** Whether the tool calls of one step of this task run one after the other. */
+    public boolean sequential(AgentPin pin) {
+        return agents.find(pin.reference())
+                .map(agent -> agent.steps().sequential())
+                .orElse(false);
     }
 
     /**
-     * Where a call of this agent goes, and who has to agree first.
+     * What a new task may use at most, beside what the configuration allows any task; no less if there is no agent for it.
+     *
+     * @param above references of the agents of the tasks that led to it
+     */
+    public TaskLimits limits(String taskType, List<String> above) {
+        TaskLimits limits = TaskLimits.UNLIMITED;
+        if (unknown(taskType).isEmpty()) {
+            limits = agents.forNewTask(taskType).limits().asTaskLimits();
+        }
+        for (String reference : above) {
+            limits = agents.version(reference)
+                    .map(agent -> agent.limits().asTaskLimits())
+                    .map(limits::atMost)
+                    .orElse(limits);
+        }
+        return limits;
+    }
+
+    /**
+     * Where a call of this task goes, and who has to agree first: everybody whom the task's agent or an agent above it would
+     * have to ask.
      *
      * @param arguments JSON values, as the model gave them
      */
     public ToolCall.Route route(
-            String reference, String namespace, String toolName, Map<String, @Nullable Object> arguments) {
+            AgentPin pin, String namespace, String toolName, Map<String, @Nullable Object> arguments) {
+        List<AgentDefinition> binding = binding(pin);
         if (SubAgents.owns(toolName)) {
-            return subAgents.route(agents.of(reference), toolName, arguments);
+            return subAgents.route(binding, AgentDefinition.nameIn(pin.reference()), toolName, arguments);
         }
         ToolDefinition tool = catalogue.find(toolName);
         if (tool == null) {
             return new ToolCall.Refuse(
-                    "tool_not_found", "Tool \"" + toolName + "\" not found" + suggestion(reference, toolName));
+                    "tool_not_found", "Tool \"" + toolName + "\" not found" + suggestion(pin, toolName));
         }
-        AgentDefinition agent = agents.of(reference);
-        if (!agent.allows(toolName)) {
-            return new ToolCall.Refuse(
-                    "tool_not_allowed",
-                    "Tool \"" + toolName + "\" is not available for task type \"" + AgentDefinition.nameIn(reference)
-                            + "\"");
+        if (binding.isEmpty()) {
+            return notAllowed(toolName, AgentDefinition.nameIn(pin.reference()), ": an agent that binds it is gone");
         }
-        return new ToolCall.Run(
-                tool.toolset(),
-                tool.timeoutMs(),
-                approvals.of(agent.name(), agent.approval(), tool, namespace, arguments));
+        for (AgentDefinition agent : binding) {
+            if (!agent.allows(toolName)) {
+                return notAllowed(
+                        toolName,
+                        agent.name(),
+                        agent.equals(binding.getFirst()) ? "" : ", for which this task does a part of the work");
+            }
+        }
+        return new ToolCall.Run(tool.toolset(), tool.timeoutMs(), approval(binding, tool, namespace, arguments));
     }
 
-    private String suggestion(String reference, String toolName) {
-        return visibleTo(reference).stream()
+    private ToolCall.@Nullable Approval approval(
+            List<AgentDefinition> binding,
+            ToolDefinition tool,
+            String namespace,
+            Map<String, @Nullable Object> arguments) {
+        ToolCall.Approval strictest = null;
+        for (AgentDefinition agent : binding) {
+            ToolCall.Approval wanted = approvals.of(agent.name(), agent.approval(), tool, namespace, arguments);
+            if (wanted != null) {
+                strictest = strictest == null ? wanted : strictest.and(wanted);
+            }
+        }
+        return strictest;
+    }
+
+    /** The agent of a task, then those above it: what none of them may is not done. Empty = one is gone, and nothing is. */
+    private List<AgentDefinition> binding(AgentPin pin) {
+        List<AgentDefinition> binding = new ArrayList<>();
+        agents.find(pin.reference()).ifPresent(binding::add);
+        pin.above().forEach(reference -> agents.version(reference).ifPresent(binding::add));
+        return binding.size() == 1 + pin.above().size() ? binding : List.of();
+    }
+
+    private static ToolCall.Refuse notAllowed(String toolName, String taskType, String why) {
+        return new ToolCall.Refuse(
+                "tool_not_allowed",
+                "Tool \"" + toolName + "\" is not available for task type \"" + taskType + "\"" + why);
+    }
+
+    private String suggestion(AgentPin pin, String toolName) {
+        return visibleTo(pin).stream()
                 .map(ToolDefinition::name)
                 .filter(name -> alike(name, toolName))
                 .findFirst()

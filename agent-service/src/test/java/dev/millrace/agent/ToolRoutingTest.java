@@ -32,6 +32,10 @@ class ToolRoutingTest {
         }
     }
 
+    private static AgentPin pin(String reference, String... above) {
+        return new AgentPin(reference, null, Map.of(), List.of(above));
+    }
+
     @Test
     @DisplayName("F-154: the first layer: an agent sees its own tools, in a stable order")
     void shouldShowOwnTools() {
@@ -47,17 +51,17 @@ class ToolRoutingTest {
     @Test
     @DisplayName("F-154: the second layer: a call outside the list is refused in the specification's words")
     void shouldRefuseOtherTools() {
-        assertThat(routing.route("explore", "default", "write_file", Map.of()))
+        assertThat(routing.route(pin("explore"), "default", "write_file", Map.of()))
                 .isEqualTo(new ToolCall.Refuse(
                         "tool_not_allowed", "Tool \"write_file\" is not available for task type \"explore\""));
-        assertThat(routing.route("explore", "default", "read_file", Map.of()))
+        assertThat(routing.route(pin("explore"), "default", "read_file", Map.of()))
                 .isEqualTo(new ToolCall.Run("tool", 5, null));
     }
 
     @Test
     @DisplayName("F-090: an unknown tool is told, with one that sounds alike")
     void shouldTellUnknownTools() {
-        assertThat(routing.route("general", "default", "ReadFile", Map.of()))
+        assertThat(routing.route(pin("general"), "default", "ReadFile", Map.of()))
                 .isEqualTo(new ToolCall.Refuse(
                         "tool_not_found", "Tool \"ReadFile\" not found. Did you mean \"read_file\"?"));
     }
@@ -70,27 +74,89 @@ class ToolRoutingTest {
         agents.add(boss);
         agents.use("boss", boss.version());
 
-        assertThat(routing.route("boss", "default", "spawn_task", Map.of("input", "look", "type", "explore")))
+        assertThat(routing.route(pin("boss"), "default", "spawn_task", Map.of("input", "look", "type", "explore")))
                 .isEqualTo(new ToolCall.Spawn("explore", "look", false));
         assertThat(routing.route(
-                        "boss",
+                        pin("boss"),
                         "default",
                         "spawn_task",
                         Map.of("input", "look", "type", "explore", "background", true)))
                 .isEqualTo(new ToolCall.Spawn("explore", "look", true));
-        assertThat(routing.route("boss", "default", "spawn_task", Map.of("input", "look", "type", "plan")))
+        assertThat(routing.route(pin("boss"), "default", "spawn_task", Map.of("input", "look", "type", "plan")))
                 .isEqualTo(new ToolCall.Refuse(
                         "invalid_arguments", "VALIDATION ERROR: type: expected one of [explore], found plan"));
-        assertThat(routing.route("boss", "default", "spawn_task", Map.of("input", " ")))
+        assertThat(routing.route(pin("boss"), "default", "spawn_task", Map.of("input", " ")))
                 .isInstanceOf(ToolCall.Refuse.class);
-        assertThat(routing.route("boss", "default", "resume_task", Map.of("input", "more", "task_id", "../x")))
+        assertThat(routing.route(pin("boss"), "default", "resume_task", Map.of("input", "more", "task_id", "../x")))
                 .isInstanceOf(ToolCall.Refuse.class);
-        assertThat(routing.route("explore", "default", "spawn_task", Map.of("input", "look")))
+        assertThat(routing.route(pin("explore"), "default", "spawn_task", Map.of("input", "look")))
                 .isEqualTo(new ToolCall.Refuse(
                         "tool_not_allowed", "Tool \"spawn_task\" is not available for task type \"explore\""));
         assertThat(routing.visibleTo("boss"))
                 .extracting(ToolDefinition::name)
                 .containsExactly("resume_task", "spawn_task");
+    }
+
+    @Test
+    @DisplayName(
+            "issue 14 item 7: all agents above bind a task: tools, approvals, sub-agents and limits, over several levels")
+    void shouldBindByAllAbove() throws InvalidAgentException {
+        String strict = use("strict", """
+                ---
+                description: d
+                tools: ["*", "!notify"]
+                approval: { write_file: { expiry: 1m, onExpiry: approve } }
+                limits: { iterations: 3 }
+                subAgents: [explore, plan]
+                ---
+                p
+                """);
+        String eager = use("eager", """
+                ---
+                description: d
+                tools: "*"
+                approval: { "*": never, write_file: { expiry: 1h } }
+                subAgents: "*"
+                ---
+                p
+                """);
+        AgentPin child = pin(eager, eager, strict);
+
+        assertThat(routing.route(child, "default", "write_file", Map.of()))
+                .isEqualTo(new ToolCall.Run("tool", 5, new ToolCall.Approval(60_000, false)));
+        assertThat(routing.route(child, "default", "read_file", Map.of())).isEqualTo(new ToolCall.Run("tool", 5, null));
+        assertThat(routing.route(child, "default", "notify", Map.of()))
+                .isEqualTo(new ToolCall.Refuse(
+                        "tool_not_allowed",
+                        "Tool \"notify\" is not available for task type \"strict\", for which this task does a part of"
+                                + " the work"));
+        assertThat(routing.route(child, "default", "spawn_task", Map.of("input", "x", "type", "general")))
+                .isEqualTo(new ToolCall.Refuse(
+                        "invalid_arguments", "VALIDATION ERROR: type: expected one of [explore, plan], found general"));
+        assertThat(routing.visibleTo(child))
+                .extracting(ToolDefinition::name)
+                .contains("write_file", "spawn_task")
+                .doesNotContain("notify");
+        assertThat(routing.limits("eager", child.above()).maxIterations()).isEqualTo(3);
+        assertThat(child.binding()).containsExactly(eager, strict);
+    }
+
+    @Test
+    @DisplayName("issue 14 item 7: where an agent above is gone, nothing is allowed")
+    void shouldAllowNothingWithoutAllAbove() {
+        AgentPin child = pin("general", "gone@0123456789ab");
+
+        assertThat(routing.visibleTo(child)).isEmpty();
+        assertThat(routing.route(child, "default", "read_file", Map.of())).isInstanceOf(ToolCall.Refuse.class);
+        assertThat(routing.route(child, "default", "spawn_task", Map.of("input", "x")))
+                .isInstanceOf(ToolCall.Refuse.class);
+    }
+
+    private String use(String name, String file) throws InvalidAgentException {
+        AgentDefinition agent = AgentFile.ofText(name, file).definition();
+        agents.add(agent);
+        agents.use(name, agent.version());
+        return agent.reference();
     }
 
     @Test
@@ -111,15 +177,15 @@ class ToolRoutingTest {
         agents.add(now);
         agents.use("clerk", now.version());
 
-        assertThat(routing.route(old.reference(), "default", "github__list", Map.of("owner", "us")))
+        assertThat(routing.route(pin(old.reference()), "default", "github__list", Map.of("owner", "us")))
                 .isEqualTo(new ToolCall.Run("tool", 5, null));
-        assertThat(routing.route(old.reference(), "default", "github__list", Map.of("owner", "them")))
+        assertThat(routing.route(pin(old.reference()), "default", "github__list", Map.of("owner", "them")))
                 .isEqualTo(new ToolCall.Run("tool", 5, new ToolCall.Approval(60_000, false)));
-        assertThat(routing.route(old.reference(), "default", "github__delete", Map.of()))
+        assertThat(routing.route(pin(old.reference()), "default", "github__delete", Map.of()))
                 .isEqualTo(new ToolCall.Refuse(
                         "tool_not_allowed", "Tool \"github__delete\" is not available for task type \"clerk\""));
-        assertThat(routing.sequential(old.reference())).isTrue();
-        assertThat(routing.sequential("clerk")).isFalse();
+        assertThat(routing.sequential(pin(old.reference()))).isTrue();
+        assertThat(routing.sequential(pin("clerk"))).isFalse();
         assertThat(routing.visibleTo("clerk")).isEmpty();
     }
 }

@@ -27,6 +27,11 @@ public enum ErrorCode {
             "ce_subject names no task of this session, or a tool was asked for a task that is not there.",
             Place.DEAD_LETTER,
             Place.TOOL_CALL),
+    UNKNOWN_AGENT(
+            "There is no agent of the name in taskType, or the one that the task began with is gone.",
+            Place.DEAD_LETTER,
+            Place.TASK),
+    DUPLICATE_ID("The id is that of a task in another session.", Place.DEAD_LETTER),
     NOT_WAITING("The task waits for nobody, so a message to it was not taken.", Place.DEAD_LETTER),
     TASK_COMPLETED("The task has completed; only TASK_RESUMED with new input goes on with it.", Place.DEAD_LETTER),
     TASK_ENDED("The task has failed or was cancelled, so a message to it was not taken.", Place.DEAD_LETTER),

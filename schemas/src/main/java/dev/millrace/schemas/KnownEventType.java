@@ -10,8 +10,9 @@ import java.util.TreeMap;
  * are generated from it. Codes come from SPEC A.2 and DESIGN §3; names and codes never change once released.
  */
 public enum KnownEventType implements EventType {
-    SYSTEM_STARTED(0, "An instance of the agent service has started and admits tasks again."),
-    SYSTEM_SHUTTING_DOWN(1, "Running tasks go on; nothing new is admitted until SYSTEM_STARTED."),
+    SYSTEM_STARTED(0, "An instance of the agent service has started; without an instance: tasks are admitted again."),
+    SYSTEM_SHUTTING_DOWN(
+            1, "An instance stops; without an instance: running tasks go on, and nothing new is admitted."),
     TASK_CANCEL_REQUESTED(50, "Someone wants the task named in ce_subject to end as cancelled."),
     FORGET_REQUESTED(60, "Someone wants a task, a session, the memory of a namespace, or all of it to be forgotten."),
     HEARTBEAT(90, "An instance is alive."),

@@ -250,6 +250,43 @@ class PeopleInTheLoopIT {
     }
 
     @Test
+    @DisplayName(
+            "M3: the id of a task, used in other sessions, starts none and changes nothing that its owner is shown")
+    void shouldKeepAnIdToItsTask() {
+        // given
+        String id = "order-" + System.nanoTime();
+        send(id, "owner", "mine");
+        assertThat(api.awaitEnd(id, LIMIT).path("response").asText()).isEqualTo("You said mine");
+
+        // when: of so many sessions some are on each partition
+        for (int i = 0; i < 8; i++) {
+            send(id, "stranger" + i, "theirs");
+        }
+
+        // then
+        await().atMost(LIMIT)
+                .untilAsserted(() -> assertThat(api.get("/v1/dead-letters?reason=duplicate_id")
+                                .json()
+                                .path("deadLetters"))
+                        .hasSize(8));
+        JsonNode task = api.get("/v1/tasks/" + id).json();
+        assertThat(task.path("sessionId").asText()).isEqualTo("owner");
+        assertThat(task.path("inputText").asText()).isEqualTo("mine");
+        assertThat(task.path("response").asText()).isEqualTo("You said mine");
+        assertThat(api.get("/v1/tasks/" + id + "/events").json().toString()).doesNotContain("stranger", "theirs");
+    }
+
+    private static void send(String id, String session, String text) {
+        String event = """
+                {"specversion":"1.0","id":"%s","source":"test","type":"MESSAGE_RECEIVED","sessionid":"%s",
+                 "data":{"text":"%s"}}""".formatted(id, session, text);
+        api.post(
+                "/v1/events",
+                Map.of("Content-Type", "application/cloudevents+json"),
+                event.getBytes(StandardCharsets.UTF_8));
+    }
+
+    @Test
     void shouldListWhatWasNotTaken() {
         // given
         api.post("/v1/events", Map.of("Content-Type", "application/cloudevents+json"), """

@@ -58,7 +58,7 @@ class SubAgentsIT {
             "issue 4: three children in the background, one fails, tool-service restarts: the parent is told all of it")
     void shouldFinishWithAFailedChildAndARestart() throws IOException {
         // given
-        agent("boss", "tools: []\nmodel: watched\nsubAgents: [teller, failer, sleeper]");
+        agent("boss", "tools: [sleep]\nmodel: watched\nsubAgents: [teller, failer, sleeper]");
         agent("teller", "tools: []");
         agent("failer", "tools: []");
         agent("sleeper", "tools: [sleep]");

@@ -56,6 +56,12 @@ public interface AgentConfig {
     @WithDefault("1s")
     Duration agentsReload();
 
+    /**
+     * The agent that takes tasks whose {@code taskType} names no agent. Absent = such tasks are refused: 422, or a dead letter
+     * with {@code unknown_agent}.
+     */
+    Optional<String> defaultAgent();
+
     /** How many tasks work at the same time. */
     Admission admission();
 

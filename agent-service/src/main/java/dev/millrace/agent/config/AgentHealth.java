@@ -1,10 +1,11 @@
 package dev.millrace.agent.config;
 
+import dev.millrace.agent.kafka.SharedRates;
 import dev.millrace.agent.projection.TaskProjection;
 import dev.millrace.engine.config.MachineHealth;
 import jakarta.enterprise.inject.Produces;
+import java.util.stream.Stream;
 import org.eclipse.microprofile.health.HealthCheck;
-import org.eclipse.microprofile.health.HealthCheckResponse;
 import org.eclipse.microprofile.health.Liveness;
 import org.eclipse.microprofile.health.Readiness;
 
@@ -22,9 +23,17 @@ public class AgentHealth {
     @Produces
     @Readiness
     HealthCheck projected(TaskProjection projection) {
-        return () -> HealthCheckResponse.named("journal-projection")
-                .status(projection.ready())
-                .build();
+        return MachineHealth.ready("journal-projection", projection::notReady);
+    }
+
+    @Produces
+    @Readiness
+    HealthCheck reading(AgentRuntime runtime, SharedRates rates) {
+        return MachineHealth.ready(
+                "agent-readers",
+                () -> Stream.concat(runtime.readers().stream(), rates.reader().stream())
+                        .flatMap(reader -> reader.problem().stream())
+                        .reduce((one, other) -> one + "; " + other));
     }
 
     @Produces

@@ -28,10 +28,12 @@ import dev.millrace.engine.MachineStreams;
 import dev.millrace.llm.ModelDispatcher;
 import dev.millrace.schemas.Segment;
 import dev.millrace.schemas.Topics;
+import dev.millrace.schemas.kafka.RecordLoop;
 import dev.millrace.schemas.kafka.TopicSettings;
 import dev.millrace.telemetry.Telemetry;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -143,6 +145,21 @@ public final class AgentRuntime implements AutoCloseable {
     /** Pieces of live text that were lost, since the start. */
     public long tokensLost() {
         return tokens.lost();
+    }
+
+    /** What reads topics beside the machine. */
+    public List<RecordLoop> readers() {
+        List<RecordLoop> readers = new ArrayList<>(definitions.readers());
+        JournalFollower following = follower.get();
+        if (following != null) {
+            readers.add(following.loop());
+        }
+        return readers;
+    }
+
+    /** Records that {@link #readers} could not use, since the start. */
+    public long skipped() {
+        return readers().stream().mapToLong(RecordLoop::skipped).sum();
     }
 
     /** The tools that are served. */

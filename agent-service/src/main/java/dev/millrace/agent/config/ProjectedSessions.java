@@ -15,6 +15,18 @@ final class ProjectedSessions implements SessionLookup {
     }
 
     @Override
+    public boolean isElsewhere(String namespace, String taskId, int partition) {
+        try {
+            return projection
+                    .task(namespace, taskId)
+                    .map(details -> details.task().partition() != partition)
+                    .orElse(false);
+        } catch (ProjectionNotReadyException e) {
+            return false;
+        }
+    }
+
+    @Override
     public Optional<String> sessionOf(String namespace, String taskId) {
         try {
             return projection

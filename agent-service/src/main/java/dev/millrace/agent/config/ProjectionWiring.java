@@ -39,6 +39,9 @@ public class ProjectionWiring {
         FunctionCounter.builder("millrace.projection.malformed", projection, TaskProjection::malformedRecords)
                 .description("Records of the journal that were no events and were passed over")
                 .register(metrics);
+        FunctionCounter.builder("millrace.projection.skipped", projection, TaskProjection::skippedRecords)
+                .description("Records of the journal that a defect kept from being taken")
+                .register(metrics);
         return projection;
     }
 

@@ -55,8 +55,9 @@ public class Wiring {
 
     @Produces
     @Singleton
-    Agents agents() {
-        return BuiltInAgents.agents();
+    Agents agents(AgentConfig agent) {
+        return BuiltInAgents.agents(
+                agent.defaultAgent().filter(name -> !name.isBlank()).orElse(null));
     }
 
     @Produces
@@ -141,6 +142,9 @@ public class Wiring {
     @Singleton
     AgentRuntime runtime(RuntimeSettings settings, Config config, AgentRuntime.Parts parts, MeterRegistry metrics) {
         AgentRuntime runtime = new AgentRuntime(kafka(config), settings.value(), parts);
+        FunctionCounter.builder("millrace.agent.records.skipped", runtime, AgentRuntime::skipped)
+                .description("Records of definitions, memory and the journal that could not be used and were left out")
+                .register(metrics);
         FunctionCounter.builder("millrace.agent.tokens.sent", runtime, AgentRuntime::tokensSent)
                 .description("Pieces of live text that were put on their topic")
                 .register(metrics);

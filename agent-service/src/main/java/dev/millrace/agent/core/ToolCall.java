@@ -48,7 +48,13 @@ public record ToolCall(String toolCallId, String toolName, String arguments, Rou
      * @param expiryMs how long the person has, in milliseconds, 1 or more
      * @param approveOnExpiry whether the call runs when nobody has decided by then; else it is rejected
      */
-    public record Approval(long expiryMs, boolean approveOnExpiry) {}
+    public record Approval(long expiryMs, boolean approveOnExpiry) {
+
+        /** What satisfies both. */
+        public Approval and(Approval other) {
+            return new Approval(Math.min(expiryMs, other.expiryMs), approveOnExpiry && other.approveOnExpiry);
+        }
+    }
 
     /**
      * It does not run; the model gets the error as the result (F-090, F-154).

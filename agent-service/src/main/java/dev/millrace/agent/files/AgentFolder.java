@@ -4,6 +4,7 @@ import dev.millrace.agent.AgentDefinition;
 import dev.millrace.agent.Agents;
 import java.io.IOException;
 import java.nio.charset.MalformedInputException;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -102,10 +103,19 @@ public final class AgentFolder implements AutoCloseable {
         try {
             while (!closed) {
                 TimeUnit.MILLISECONDS.sleep(interval.toMillis());
-                look(false);
+                lookAgain();
             }
         } catch (InterruptedException e) {
             LOGGER.debug("Stopped");
+        }
+    }
+
+    private void lookAgain() throws InterruptedException {
+        try {
+            look(false);
+        } catch (RuntimeException e) {
+            LOGGER.atError().addKeyValue("folder", folder).setCause(e).log("A look at the agents' folder broke");
+            complain(folder, "cannot be read: " + e);
         }
     }
 
@@ -146,7 +156,7 @@ public final class AgentFolder implements AutoCloseable {
                 complain(folder, "the folder is gone; its agents stay as they are");
             }
             return null;
-        } catch (IOException e) {
+        } catch (IOException | DirectoryIteratorException e) {
             complain(folder, "cannot be read: " + e);
             return null;
         }

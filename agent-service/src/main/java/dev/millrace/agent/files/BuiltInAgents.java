@@ -7,6 +7,7 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** The agents that come with Millrace (F-111, F-150 to F-155): files like any other, in the jar. */
 public final class BuiltInAgents {
@@ -22,9 +23,18 @@ public final class BuiltInAgents {
 
     /** The registry as it is before any file is read. */
     public static Agents agents() {
+        return agents(null);
+    }
+
+    /**
+     * The registry as it is before any file is read.
+     *
+     * @param forUnknown the agent that takes tasks for one that is not there; {@code null} = such tasks are refused
+     */
+    public static Agents agents(@Nullable String forUnknown) {
         List<AgentDefinition> definitions =
                 files().stream().map(AgentFile::definition).toList();
-        return new Agents(definitions);
+        return new Agents(definitions, forUnknown);
     }
 
     private static AgentFile read(String name) {

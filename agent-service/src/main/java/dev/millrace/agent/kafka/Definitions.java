@@ -9,6 +9,7 @@ import dev.millrace.agent.files.AgentFolder;
 import dev.millrace.agent.files.AgentRecords;
 import dev.millrace.agent.files.BuiltInAgents;
 import dev.millrace.schemas.Topics;
+import dev.millrace.schemas.kafka.RecordLoop;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -93,6 +94,11 @@ public final class Definitions implements AutoCloseable {
     /** The files of the folder that are no good. */
     public List<AgentFolder.Problem> problems() {
         return folder.problems();
+    }
+
+    /** What reads them. */
+    public List<RecordLoop> readers() {
+        return List.of(reader.loop(), memoryReader.loop());
     }
 
     @Override

@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -66,13 +67,22 @@ public final class InstanceEvents implements AutoCloseable {
 
     private void run() {
         try {
-            lanes.send(event(KnownEventType.SYSTEM_STARTED, Map.of("version", settings.version())));
+            say(() -> event(KnownEventType.SYSTEM_STARTED, Map.of("version", settings.version())));
             while (true) {
                 Thread.sleep(settings.heartbeatInterval());
-                lanes.send(heartbeat());
+                say(this::heartbeat);
             }
         } catch (InterruptedException e) {
             LOGGER.debug("The heartbeat ends");
+        }
+    }
+
+    /** What cannot be said is said no more; the next beat comes all the same. */
+    private void say(Supplier<Event> words) throws InterruptedException {
+        try {
+            lanes.send(words.get());
+        } catch (RuntimeException e) {
+            LOGGER.atError().setCause(e).log("This instance could not say that it is there");
         }
     }
 

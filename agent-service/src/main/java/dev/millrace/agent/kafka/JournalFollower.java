@@ -4,6 +4,7 @@ import dev.millrace.agent.telemetry.JournalSpans;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.MalformedEventException;
+import dev.millrace.schemas.kafka.RecordLoop;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -12,21 +13,16 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
+import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.consumer.OffsetAndTimestamp;
-import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.errors.WakeupException;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Follows the committed journal for {@link JournalSpans}, on a thread of its own, each partition on one instance. After a
@@ -38,21 +34,16 @@ public final class JournalFollower implements AutoCloseable {
     /** How far back the beginning of what is still going on is looked for. */
     static final Duration LOOK_BACK = Duration.ofMinutes(30);
 
-    private static final Logger LOGGER = LoggerFactory.getLogger(JournalFollower.class);
-    private static final Duration POLL = Duration.ofMillis(500);
-    private static final Duration PAUSE_AFTER_FAILURE = Duration.ofSeconds(1);
     /** Header in the journal of what was not processed. */
     private static final String OUTCOME = "millrace-outcome";
 
-    private final KafkaConsumer<byte[], byte[]> consumer;
+    private final RecordLoop loop;
     private final String journal;
     private final JournalSpans spans;
     private final Clock clock;
     private final Instant startedAt;
-    private final CountDownLatch stopped = new CountDownLatch(1);
     // of the follower's thread: up to where a partition was told before
     private final Map<TopicPartition, Long> toldUpTo = new HashMap<>();
-    private volatile boolean closed;
 
     /**
      * A follower that has not started.
@@ -67,7 +58,10 @@ public final class JournalFollower implements AutoCloseable {
         config.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
         config.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, false);
         config.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "latest");
-        this.consumer = new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer());
+        this.loop = new RecordLoop(
+                "telemetry",
+                () -> new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer()),
+                new Work());
         this.journal = journal;
         this.spans = spans;
         this.clock = clock;
@@ -76,15 +70,22 @@ public final class JournalFollower implements AutoCloseable {
 
     /** Begins. Once. */
     public void start() {
-        Thread.ofPlatform().name("telemetry").daemon().start(this::run);
+        loop.start();
     }
 
-    private void run() {
-        try (consumer) {
+    /** What reads. */
+    public RecordLoop loop() {
+        return loop;
+    }
+
+    private final class Work implements RecordLoop.Work {
+        @Override
+        public void begin(Consumer<byte[], byte[]> consumer, Map<TopicPartition, Long> reached) {
+            toldUpTo.clear();
             consumer.subscribe(List.of(journal), new ConsumerRebalanceListener() {
                 @Override
                 public void onPartitionsRevoked(Collection<TopicPartition> partitions) {
-                    commit();
+                    commit(consumer);
                     partitions.forEach(toldUpTo::remove);
                 }
 
@@ -95,40 +96,45 @@ public final class JournalFollower implements AutoCloseable {
 
                 @Override
                 public void onPartitionsAssigned(Collection<TopicPartition> partitions) {
-                    goBack(Set.copyOf(partitions));
+                    goBack(consumer, Set.copyOf(partitions));
                 }
             });
-            while (!closed) {
-                try {
-                    var records = consumer.poll(POLL);
-                    records.forEach(this::take);
-                    if (!records.isEmpty()) {
-                        commit();
-                    }
-                } catch (WakeupException e) {
-                    LOGGER.debug("Woken up to stop");
-                } catch (KafkaException e) {
-                    pauseAfter(e);
-                }
+        }
+
+        @Override
+        public void take(ConsumerRecord<byte[], byte[]> taken) throws MalformedEventException {
+            if (taken.headers().lastHeader(OUTCOME) != null) {
+                return;
             }
-            commit();
-        } catch (KafkaException e) {
-            LOGGER.atWarn().setCause(e).log("The journal could not be followed to its end for telemetry");
-        } finally {
-            stopped.countDown();
+            TopicPartition partition = new TopicPartition(taken.topic(), taken.partition());
+            Event event =
+                    EventCodec.fromRecord(taken.headers(), taken.value(), Instant.ofEpochMilli(taken.timestamp()));
+            spans.take(event, taken.offset() < toldUpTo.getOrDefault(partition, 0L));
+        }
+
+        @Override
+        public void looked(Consumer<byte[], byte[]> consumer, boolean foundAny) {
+            if (foundAny) {
+                commit(consumer);
+            }
+        }
+
+        @Override
+        public void ending(Consumer<byte[], byte[]> consumer) {
+            commit(consumer);
         }
     }
 
     /** Puts partitions to where the beginnings are, and notes up to where they were told. */
-    private void goBack(Set<TopicPartition> partitions) {
+    private void goBack(Consumer<byte[], byte[]> consumer, Set<TopicPartition> partitions) {
         if (partitions.isEmpty()) {
             return;
         }
         Map<TopicPartition, OffsetAndMetadata> committed = consumer.committed(partitions);
         Map<TopicPartition, Long> ends = consumer.endOffsets(partitions);
-        Map<TopicPartition, OffsetAndTimestamp> sinceStart = at(partitions, startedAt);
+        Map<TopicPartition, OffsetAndTimestamp> sinceStart = at(consumer, partitions, startedAt);
         Map<TopicPartition, OffsetAndTimestamp> before =
-                at(partitions, clock.instant().minus(LOOK_BACK));
+                at(consumer, partitions, clock.instant().minus(LOOK_BACK));
         for (TopicPartition partition : partitions) {
             long end = ends.getOrDefault(partition, 0L);
             OffsetAndMetadata told = committed.get(partition);
@@ -139,7 +145,8 @@ public final class JournalFollower implements AutoCloseable {
         }
     }
 
-    private Map<TopicPartition, OffsetAndTimestamp> at(Set<TopicPartition> partitions, Instant moment) {
+    private static Map<TopicPartition, OffsetAndTimestamp> at(
+            Consumer<byte[], byte[]> consumer, Set<TopicPartition> partitions, Instant moment) {
         return consumer.offsetsForTimes(
                 partitions.stream().collect(Collectors.toMap(partition -> partition, p -> moment.toEpochMilli())));
     }
@@ -148,22 +155,8 @@ public final class JournalFollower implements AutoCloseable {
         return found == null ? end : found.offset();
     }
 
-    private void take(ConsumerRecord<byte[], byte[]> taken) {
-        if (taken.headers().lastHeader(OUTCOME) != null) {
-            return;
-        }
-        TopicPartition partition = new TopicPartition(taken.topic(), taken.partition());
-        try {
-            Event event =
-                    EventCodec.fromRecord(taken.headers(), taken.value(), Instant.ofEpochMilli(taken.timestamp()));
-            spans.take(event, taken.offset() < toldUpTo.getOrDefault(partition, 0L));
-        } catch (MalformedEventException e) {
-            LOGGER.debug("A record of the journal is no event"); // the journal is ours; nothing follows from it here
-        }
-    }
-
     /** Notes what was told, never less than before: reading back must not undo it. */
-    private void commit() {
+    private void commit(Consumer<byte[], byte[]> consumer) {
         Map<TopicPartition, OffsetAndMetadata> told = new HashMap<>();
         for (TopicPartition partition : consumer.assignment()) {
             long position = consumer.position(partition);
@@ -177,30 +170,9 @@ public final class JournalFollower implements AutoCloseable {
         }
     }
 
-    private void pauseAfter(KafkaException e) {
-        LOGGER.atWarn()
-                .addKeyValue("topic", journal)
-                .addKeyValue("cause", e.toString())
-                .log("The journal cannot be followed for telemetry now; trying again");
-        try {
-            TimeUnit.MILLISECONDS.sleep(PAUSE_AFTER_FAILURE.toMillis());
-        } catch (InterruptedException interrupted) {
-            Thread.currentThread().interrupt();
-            closed = true;
-        }
-    }
-
     /** Stops and notes what was told. */
     @Override
     public void close() {
-        closed = true;
-        consumer.wakeup();
-        try {
-            if (!stopped.await(5, TimeUnit.SECONDS)) {
-                LOGGER.warn("The follower of the journal did not stop in time");
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        loop.close();
     }
 }

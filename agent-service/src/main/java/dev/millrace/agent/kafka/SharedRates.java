@@ -6,36 +6,38 @@ import dev.millrace.llm.rates.RateLimit;
 import dev.millrace.llm.rates.RateWindow;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.kafka.ProducerSettings;
+import dev.millrace.schemas.kafka.RecordLoop;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Collectors;
+import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndTimestamp;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
-import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.InterruptException;
-import org.apache.kafka.common.errors.WakeupException;
 import org.apache.kafka.common.record.TimestampType;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
-import org.apache.kafka.common.serialization.StringDeserializer;
 import org.apache.kafka.common.serialization.StringSerializer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -52,7 +54,6 @@ import org.slf4j.LoggerFactory;
 public final class SharedRates implements RateLimiter, AutoCloseable {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(SharedRates.class);
-    private static final Duration POLL = Duration.ofMillis(500);
     private static final Duration PAUSE_AFTER_FAILURE = Duration.ofSeconds(1);
     /** How far the clocks of instances and brokers may be apart; only for finding the place from which to read. */
     private static final Duration CLOCK_SKEW = Duration.ofMinutes(5);
@@ -67,11 +68,9 @@ public final class SharedRates implements RateLimiter, AutoCloseable {
     private final ReentrantLock lock = new ReentrantLock();
     private final Map<String, Usage> usage; // guarded by lock
     private final @Nullable Clients clients;
-    private final CountDownLatch stopped = new CountDownLatch(1);
-    private volatile boolean closed;
     private boolean warned; // of the reader's thread
 
-    private record Clients(KafkaProducer<String, byte[]> producer, KafkaConsumer<String, byte[]> consumer) {}
+    private record Clients(KafkaProducer<String, byte[]> producer, RecordLoop reader) {}
 
     /** A claim of this instance that has not been decided. */
     private record Pending(String key, long tokens, long askedAtNanos, CompletableFuture<Answer> answer) {}
@@ -83,6 +82,37 @@ public final class SharedRates implements RateLimiter, AutoCloseable {
             CLAIM,
             RELEASE,
             SETTLE
+        }
+
+        /** The most tokens that a claim can be for: more than any limit counts. */
+        static final long MAX_TOKENS = 1_000_000_000_000L;
+
+        private static final int MAX_CLAIM_CHARS = 200;
+
+        /** Reads what an instance wrote, or whatever else is there. */
+        static Entry of(byte[] json) throws MalformedEventException {
+            Map<String, @Nullable Object> fields = Json.readObject(json);
+            if (!(fields.get("op") instanceof String op)
+                    || !(fields.get("claim") instanceof String claim)
+                    || !(fields.get("tokens") instanceof Integer || fields.get("tokens") instanceof Long)
+                    || claim.isEmpty()
+                    || claim.length() > MAX_CLAIM_CHARS) {
+                throw none("op, claim and tokens, found " + fields.keySet());
+            }
+            long tokens = ((Number) fields.get("tokens")).longValue();
+            if (tokens < 0 || tokens > MAX_TOKENS) {
+                throw none("0 to " + MAX_TOKENS + " tokens, found " + tokens);
+            }
+            return switch (op) {
+                case "CLAIM" -> new Entry(Op.CLAIM, claim, tokens);
+                case "RELEASE" -> new Entry(Op.RELEASE, claim, tokens);
+                case "SETTLE" -> new Entry(Op.SETTLE, claim, tokens);
+                default -> throw none("op to be CLAIM, RELEASE or SETTLE");
+            };
+        }
+
+        private static MalformedEventException none(String problem) {
+            return new MalformedEventException("bad_payload", "a claim on a provider's rate: expected " + problem);
         }
     }
 
@@ -128,7 +158,7 @@ public final class SharedRates implements RateLimiter, AutoCloseable {
         this.clients = limits.isEmpty() ? null : connect(kafka);
     }
 
-    private static Clients connect(Map<String, Object> kafka) {
+    private Clients connect(Map<String, Object> kafka) {
         Map<String, Object> writing = ProducerSettings.prompt(kafka, "millrace-agent-rates");
         Map<String, Object> reading = new HashMap<>(kafka);
         reading.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, false);
@@ -136,16 +166,22 @@ public final class SharedRates implements RateLimiter, AutoCloseable {
         reading.put(ConsumerConfig.CLIENT_ID_CONFIG, "millrace-agent-rates");
         return new Clients(
                 new KafkaProducer<>(writing, new StringSerializer(), new ByteArraySerializer()),
-                new KafkaConsumer<>(reading, new StringDeserializer(), new ByteArrayDeserializer()));
+                new RecordLoop(
+                        "rates",
+                        () -> new KafkaConsumer<>(reading, new ByteArrayDeserializer(), new ByteArrayDeserializer()),
+                        new Work()));
     }
 
     /** Begins to read, on a thread of its own. Once. */
     public void start() {
-        if (clients == null) {
-            stopped.countDown();
-            return;
+        if (clients != null) {
+            clients.reader().start();
         }
-        Thread.ofPlatform().name("rates").daemon().start(() -> run(clients.consumer()));
+    }
+
+    /** What reads; empty if nothing is limited. */
+    public Optional<RecordLoop> reader() {
+        return Optional.ofNullable(clients).map(Clients::reader);
     }
 
     /** The keys that are limited. */
@@ -240,74 +276,42 @@ public final class SharedRates implements RateLimiter, AutoCloseable {
         });
     }
 
-    private void run(KafkaConsumer<String, byte[]> consumer) {
-        try (consumer) {
-            begin(consumer);
-            while (!closed) {
-                try {
-                    consumer.poll(POLL).forEach(this::take);
-                } catch (WakeupException e) {
-                    LOGGER.debug("Woken up to stop");
-                } catch (KafkaException e) {
-                    pauseAfter(e);
+    private final class Work implements RecordLoop.Work {
+
+        /** Goes to the first record that can count still. */
+        @Override
+        public void begin(Consumer<byte[], byte[]> consumer, Map<TopicPartition, Long> reached) {
+            List<TopicPartition> partitions = RecordLoop.wholeTopic(consumer, topic, reached);
+            long from = Clock.systemUTC().millis()
+                    - RateLimit.LONGEST_WINDOW.multipliedBy(2).toMillis()
+                    - CLOCK_SKEW.toMillis();
+            Map<TopicPartition, Long> ends = consumer.endOffsets(partitions);
+            Map<TopicPartition, OffsetAndTimestamp> starts = consumer.offsetsForTimes(
+                    partitions.stream().collect(Collectors.toMap(partition -> partition, partition -> from)));
+            for (TopicPartition partition : partitions) {
+                if (!reached.containsKey(partition)) {
+                    OffsetAndTimestamp start = starts.get(partition);
+                    consumer.seek(partition, start == null ? ends.getOrDefault(partition, 0L) : start.offset());
                 }
             }
-        } finally {
-            stopped.countDown();
         }
-    }
 
-    /** Goes to the first record that can count still. */
-    private void begin(KafkaConsumer<String, byte[]> consumer) {
-        while (!closed) {
-            try {
-                Set<TopicPartition> partitions = consumer.partitionsFor(topic).stream()
-                        .map(info -> new TopicPartition(info.topic(), info.partition()))
-                        .collect(Collectors.toSet());
-                if (!partitions.isEmpty()) {
-                    long from = Clock.systemUTC().millis()
-                            - RateLimit.LONGEST_WINDOW.multipliedBy(2).toMillis()
-                            - CLOCK_SKEW.toMillis();
-                    Map<TopicPartition, Long> ends = consumer.endOffsets(partitions);
-                    Map<TopicPartition, OffsetAndTimestamp> starts = consumer.offsetsForTimes(
-                            partitions.stream().collect(Collectors.toMap(partition -> partition, partition -> from)));
-                    consumer.assign(partitions);
-                    for (TopicPartition partition : partitions) {
-                        OffsetAndTimestamp start = starts.get(partition);
-                        consumer.seek(partition, start == null ? ends.getOrDefault(partition, 0L) : start.offset());
-                    }
-                    return;
-                }
-                pauseAfter(new KafkaException("there is no topic " + topic));
-            } catch (WakeupException e) {
-                LOGGER.debug("Woken up to stop");
-            } catch (KafkaException e) {
-                pauseAfter(e);
+        @Override
+        public void take(ConsumerRecord<byte[], byte[]> taken) throws MalformedEventException {
+            String key = taken.key() == null ? "" : new String(taken.key(), StandardCharsets.UTF_8);
+            if (taken.value() != null && limits.containsKey(key)) {
+                SharedRates.this.take(key, Entry.of(taken.value()), taken);
             }
         }
     }
 
-    private void take(ConsumerRecord<String, byte[]> taken) {
-        String key = taken.key();
-        if (key == null || taken.value() == null || !limits.containsKey(key)) {
-            return;
-        }
+    private void take(String key, Entry entry, ConsumerRecord<byte[], byte[]> taken) {
         if (taken.timestampType() != TimestampType.LOG_APPEND_TIME && !warned) {
             warned = true;
             LOGGER.atWarn()
                     .addKeyValue("topic", topic)
                     .log("This topic is not dated by its broker: limits are as exact as the clocks of the instances are"
                             + " equal; set message.timestamp.type=LogAppendTime");
-        }
-        Entry entry;
-        try {
-            entry = Json.MAPPER.readValue(taken.value(), Entry.class);
-        } catch (IOException e) {
-            LOGGER.atWarn()
-                    .addKeyValue("topic", topic)
-                    .addKeyValue("offset", taken.offset())
-                    .log("A record is no claim on a provider's rate and is left out");
-            return;
         }
         lock.lock();
         try {
@@ -369,34 +373,12 @@ public final class SharedRates implements RateLimiter, AutoCloseable {
         return used;
     }
 
-    private void pauseAfter(KafkaException e) {
-        LOGGER.atWarn()
-                .addKeyValue("topic", topic)
-                .addKeyValue("cause", e.toString())
-                .log("The claims on providers' rates cannot be read now; trying again");
-        try {
-            TimeUnit.MILLISECONDS.sleep(PAUSE_AFTER_FAILURE.toMillis());
-        } catch (InterruptedException interrupted) {
-            Thread.currentThread().interrupt();
-            closed = true;
-        }
-    }
-
     /** Stops; what was asked and not yet answered stays without an answer. */
     @Override
     public void close() {
-        closed = true;
-        if (clients == null) {
-            return;
+        if (clients != null) {
+            clients.reader().close();
+            clients.producer().close(Duration.ofSeconds(2));
         }
-        clients.consumer().wakeup();
-        try {
-            if (!stopped.await(5, TimeUnit.SECONDS)) {
-                LOGGER.warn("The reader of the rates did not stop in time");
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-        clients.producer().close(Duration.ofSeconds(2));
     }
 }

@@ -14,6 +14,7 @@ final class AppliedOffsets {
     private final Map<Integer, Long> offsets = new ConcurrentHashMap<>();
     private final LongAdder applied = new LongAdder();
     private final LongAdder malformed = new LongAdder();
+    private final LongAdder skipped = new LongAdder();
     private final AtomicInteger waiting = new AtomicInteger();
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition moved = lock.newCondition();
@@ -34,6 +35,10 @@ final class AppliedOffsets {
 
     void malformed() {
         malformed.increment();
+    }
+
+    void skipped() {
+        skipped.increment();
     }
 
     /** Blocks until this record is in the store, at most so long; whether it is. */
@@ -62,6 +67,11 @@ final class AppliedOffsets {
     /** Records taken since the start, malformed ones included. */
     long appliedCount() {
         return applied.sum();
+    }
+
+    /** Records that a defect kept from being taken, since the start. */
+    long skippedCount() {
+        return skipped.sum();
     }
 
     /** Records that were no events, since the start. */

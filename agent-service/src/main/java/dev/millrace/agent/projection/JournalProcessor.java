@@ -12,6 +12,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Set;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.processor.api.Processor;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
@@ -83,6 +84,18 @@ final class JournalProcessor implements Processor<byte[], byte[], Void, Void> {
             if (forgetting.take(entry)) {
                 recent.forget();
             }
+        } catch (KafkaException e) {
+            throw e; // the store, not the record
+        } catch (RuntimeException | StackOverflowError e) {
+            // what was written of it stays; doing it again changes nothing, and so does leaving it out
+            applied.skipped();
+            recent.forget();
+            LOGGER.atError()
+                    .addKeyValue("topic", metadata.topic())
+                    .addKeyValue("partition", metadata.partition())
+                    .addKeyValue("offset", metadata.offset())
+                    .setCause(e)
+                    .log("A defect kept a record of the journal from being taken; the projection goes on without it");
         } catch (MalformedEventException e) {
             applied.malformed();
             LOGGER.atWarn()
@@ -96,13 +109,29 @@ final class JournalProcessor implements Processor<byte[], byte[], Void, Void> {
                 ProjectionKeys.position(cursor.partition()),
                 ByteBuffer.allocate(Long.BYTES).putLong(cursor.offset()).array());
         applied.advance(cursor);
-        if (sweep.run(now)) {
+        sweep(sweep, recent, now);
+    }
+
+    private static void sweep(RetentionSweep sweep, RecentRows recent, long now) {
+        try {
+            if (sweep.run(now)) {
+                recent.forget();
+            }
+        } catch (KafkaException e) {
+            throw e;
+        } catch (RuntimeException e) {
             recent.forget();
+            LOGGER.atError().setCause(e).log("A defect kept old tasks from being removed from the projection");
         }
     }
 
+    /** Returns the row that the event belongs to; what it used counts also if that is not shown. */
     private static TaskRow write(KeyValueStore<Bytes, byte[]> rows, RecentRows recent, JournalEntry entry, long now) {
         TaskName name = TaskRow.nameOf(entry.event());
+        TaskRow before = recent.get(name);
+        if (TaskRow.isAnothers(before, entry)) {
+            return TaskRow.after(null, entry, now);
+        }
         Bytes eventKey = ProjectionKeys.event(name, entry.cursor());
         rows.put(eventKey, Json.write(EventJson.toJson(entry.event())));
         Pointers.byPlace(entry).forEach(key -> rows.put(key, eventKey.get()));
@@ -111,7 +140,6 @@ final class JournalProcessor implements Processor<byte[], byte[], Void, Void> {
         // find the row that waits for it.
         Pointers.toDecision(entry).ifPresent(key -> rows.putIfAbsent(key, eventKey.get()));
 
-        TaskRow before = recent.get(name);
         TaskRow after = TaskRow.after(before, entry, now);
         if (!TaskLists.same(before, after)) {
             list(rows, TaskLists.of(before), TaskLists.of(after));

@@ -17,7 +17,6 @@ import org.apache.kafka.streams.KafkaStreams;
 import org.apache.kafka.streams.StoreQueryParameters;
 import org.apache.kafka.streams.StreamsConfig;
 import org.apache.kafka.streams.errors.InvalidStateStoreException;
-import org.apache.kafka.streams.errors.StreamsException;
 import org.apache.kafka.streams.errors.StreamsUncaughtExceptionHandler.StreamThreadExceptionResponse;
 import org.apache.kafka.streams.state.QueryableStoreTypes;
 import org.jspecify.annotations.Nullable;
@@ -44,6 +43,7 @@ public final class TaskProjection implements AutoCloseable {
     private final CountDownLatch closed = new CountDownLatch(1);
     private final Thread supervisor;
     private volatile @Nullable KafkaStreams streams;
+    private volatile @Nullable Throwable stoppedBy;
 
     /**
      * Does nothing yet, see {@link #start}.
@@ -83,6 +83,18 @@ public final class TaskProjection implements AutoCloseable {
     public boolean ready() {
         KafkaStreams running = streams;
         return running != null && running.state() == KafkaStreams.State.RUNNING;
+    }
+
+    /** Empty if questions are answered; else what it waits for, or what stopped it last, for people. */
+    public Optional<String> notReady() {
+        if (ready()) {
+            return Optional.empty();
+        }
+        if (supervisor.getState() == Thread.State.TERMINATED && closed.getCount() > 0) {
+            return Optional.of("its thread has ended");
+        }
+        Throwable cause = stoppedBy;
+        return Optional.of(cause == null ? "the journal, to catch up with" : "begins again after " + cause);
     }
 
     /**
@@ -194,6 +206,11 @@ public final class TaskProjection implements AutoCloseable {
         return applied.malformedCount();
     }
 
+    /** Records of the journal that a defect kept from being taken, since the start. */
+    public long skippedRecords() {
+        return applied.skippedCount();
+    }
+
     /** Stops following and closes the store, within seconds. */
     @Override
     public void close() {
@@ -224,7 +241,12 @@ public final class TaskProjection implements AutoCloseable {
         Duration pause = FIRST_RETRY;
         while (closed.getCount() > 0) {
             long startedAt = System.nanoTime();
-            runOnce();
+            try {
+                runOnce();
+            } catch (RuntimeException | LinkageError e) {
+                stoppedBy = e;
+                LOGGER.atWarn().setCause(e).log("The projection of the journal could not be made and tries again");
+            }
             boolean lasted = System.nanoTime() - startedAt > LAST_RETRY.toNanos();
             pause = lasted
                     ? FIRST_RETRY
@@ -242,7 +264,10 @@ public final class TaskProjection implements AutoCloseable {
     private void runOnce() {
         CountDownLatch stopped = new CountDownLatch(1);
         KafkaStreams started = new KafkaStreams(ProjectionTopology.build(topics, applied, retention), config);
-        started.setUncaughtExceptionHandler(e -> StreamThreadExceptionResponse.SHUTDOWN_CLIENT);
+        started.setUncaughtExceptionHandler(e -> {
+            stoppedBy = e;
+            return StreamThreadExceptionResponse.SHUTDOWN_CLIENT;
+        });
         started.setStateListener((now, before) -> {
             if (now == KafkaStreams.State.ERROR || now == KafkaStreams.State.NOT_RUNNING) {
                 stopped.countDown();
@@ -251,9 +276,11 @@ public final class TaskProjection implements AutoCloseable {
         try {
             streams = started;
             started.start(); // returns once the store has caught up
+            stoppedBy = null;
             LOGGER.info("The projection of the journal is ready");
             stopped.await();
-        } catch (StreamsException | IllegalStateException e) {
+        } catch (RuntimeException | LinkageError e) {
+            stoppedBy = e;
             if (closed.getCount() > 0) {
                 LOGGER.atWarn().setCause(e).log("The projection of the journal could not start and tries again");
             }

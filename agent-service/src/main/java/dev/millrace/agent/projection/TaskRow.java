@@ -119,7 +119,18 @@ record TaskRow(
     }
 
     /**
-     * The row once this event has happened.
+     * Whether an event is not of this task but of another one that was given the same id: all events of a task are on the
+     * partition of its start.
+     */
+    static boolean isAnothers(@Nullable TaskRow before, JournalEntry entry) {
+        return before != null
+                && before.last.partition() != entry.cursor().partition()
+                && (before.progress.state != null || told(entry, Progress.NONE).state == null);
+    }
+
+    /**
+     * The row once this event has happened, which is not {@link #isAnothers another's}. What came on another partition before
+     * there was a task is not of it.
      *
      * @param before {@code null} = this is the first event
      * @param now the wall clock in Unix milliseconds, for {@link #storedAt} only
@@ -127,7 +138,7 @@ record TaskRow(
     static TaskRow after(@Nullable TaskRow before, JournalEntry entry, long now) {
         Event event = entry.event();
         long happened = Math.max(0, event.timestamp().toEpochMilli());
-        if (before == null) {
+        if (before == null || before.last.partition() != entry.cursor().partition()) {
             Origin origin = told(event, beginning(event, happened));
             Progress progress = told(entry, Progress.NONE);
             return new TaskRow(nameOf(event), origin, progress, happened, now, entry.cursor(), entry.cursor());

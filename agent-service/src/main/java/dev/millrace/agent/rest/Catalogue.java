@@ -34,7 +34,11 @@ public final class Catalogue implements AgentCatalogue {
 
     @Override
     public Map<String, ?> agents() {
-        return Map.of("agents", agents.all().stream().map(this::summary).toList(), "problems", problems.get());
+        Map<String, Object> json = new LinkedHashMap<>();
+        json.put("agents", agents.all().stream().map(this::summary).toList());
+        json.put("problems", problems.get());
+        agents.forUnknown().ifPresent(name -> json.put("defaultAgent", name));
+        return json;
     }
 
     @Override

@@ -66,10 +66,17 @@ final class Prompts {
     @Nullable
     String model(OutstandingCall call) {
         String asked = call.agent().model();
-        return asked == null ? agents.of(call.agent().reference()).model().name() : asked;
+        return asked == null
+                ? choice(call).map(AgentDefinition.ModelChoice::name).orElse(null)
+                : asked;
     }
 
-    /** @param shown what {@link OutstandingCall#shown} says of the transcript */
+    /**
+     * The request for a call.
+     *
+     * @param shown what {@link OutstandingCall#shown} says of the transcript
+     * @throws dev.millrace.agent.UnknownAgentException if the agent is gone
+     */
     ModelRequest request(OutstandingCall call, List<TranscriptEntry> shown) {
         List<TranscriptEntry> transcript = Repair.closed(shown);
         AgentDefinition agent = agents.of(call.agent().reference());
@@ -77,7 +84,7 @@ final class Prompts {
         messages.add(new ChatMessage.SystemMessage(systemPrompt(agent, call)));
         transcript.forEach(entry -> messages.add(message(entry)));
         List<ToolSpec> tools = new ArrayList<>();
-        routing.visibleTo(call.agent().reference()).forEach(tool -> tools.add(spec(tool)));
+        routing.visibleTo(call.agent()).forEach(tool -> tools.add(spec(tool)));
         if (call.iteration() == 1 && tools.stream().anyMatch(tool -> tool.name().equals(MEMORY_READ))) {
             memory.text(call.namespace()).ifPresent(index -> messages.add(1, new ChatMessage.UserMessage(index)));
         }
@@ -97,13 +104,17 @@ final class Prompts {
     /** The model that is asked if the one that is called fails for good; {@code null} = the one that is configured. */
     @Nullable
     String fallback(OutstandingCall call) {
-        return agents.of(call.agent().reference()).model().fallback();
+        return choice(call).map(AgentDefinition.ModelChoice::fallback).orElse(null);
     }
 
     /** What checks the answers to a call; empty = they are free text. */
     Optional<OutputCheck> outputCheck(OutstandingCall call) {
-        return Optional.ofNullable(agents.of(call.agent().reference()).model().output())
-                .map(OutputCheck::new);
+        return choice(call).map(AgentDefinition.ModelChoice::output).map(OutputCheck::new);
+    }
+
+    /** Empty if the agent is gone, so that no request is made. */
+    private Optional<AgentDefinition.ModelChoice> choice(OutstandingCall call) {
+        return agents.find(call.agent().reference()).map(AgentDefinition::model);
     }
 
     private static String systemPrompt(AgentDefinition agent, OutstandingCall call) {

@@ -1,5 +1,6 @@
 package dev.millrace.agent.thinker;
 
+import dev.millrace.agent.AgentDefinition;
 import dev.millrace.agent.Agents;
 import dev.millrace.agent.MemoryIndex;
 import dev.millrace.agent.ToolRouting;
@@ -35,7 +36,6 @@ public final class Thinker implements ModelCalls<OutstandingCall> {
     private final Prompts prompts;
     private final Transcripts transcripts;
     private final LaneProducer lanes;
-    private final Agents agents;
     private final LiveText live;
     private final CallSpans spans;
     private final Clock clock;
@@ -51,7 +51,6 @@ public final class Thinker implements ModelCalls<OutstandingCall> {
         this.prompts = new Prompts(wiring.agents(), wiring.routing(), wiring.memory());
         this.transcripts = wiring.transcripts();
         this.lanes = wiring.lanes();
-        this.agents = wiring.agents();
         this.live = wiring.live();
         this.spans = wiring.spans();
         this.clock = wiring.clock();
@@ -84,7 +83,7 @@ public final class Thinker implements ModelCalls<OutstandingCall> {
                 ? null
                 : live.listen(
                         call,
-                        new CallStream.Asker(agents.of(call.agent().reference()).name(), model));
+                        new CallStream.Asker(AgentDefinition.nameIn(call.agent().reference()), model));
         AtomicReference<@Nullable String> summedUp = new AtomicReference<>();
         ModelCall wanted = new ModelCall(
                         call.key(),

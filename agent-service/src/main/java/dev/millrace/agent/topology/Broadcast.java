@@ -16,11 +16,11 @@ final class Broadcast {
     private Broadcast() {}
 
     /**
-     * Whether it is one: that something has started, that everything stops, not just one instance, or that a whole
-     * namespace is to be forgotten.
+     * Whether it is one: that everything stops or goes on, not just one instance, or that a whole namespace is to be
+     * forgotten.
      */
     static boolean isOne(Event event) {
-        return event.type() == KnownEventType.SYSTEM_STARTED || stopsAdmission(event) || forgets(event);
+        return resumesAdmission(event) || stopsAdmission(event) || forgets(event);
     }
 
     /** Whether a whole namespace is to be forgotten. */
@@ -32,6 +32,11 @@ final class Broadcast {
     /** Whether nothing is to be admitted from now on. */
     static boolean stopsAdmission(Event event) {
         return event.type() == KnownEventType.SYSTEM_SHUTTING_DOWN && event.text("instance") == null;
+    }
+
+    /** Whether tasks are admitted again. An instance that says that it has started ends no drain. */
+    static boolean resumesAdmission(Event event) {
+        return event.type() == KnownEventType.SYSTEM_STARTED && event.text("instance") == null;
     }
 
     /** All partitions but the first. */

@@ -20,6 +20,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -78,10 +79,10 @@ final class EventMapping {
      * Maps an event from a lane.
      *
      * @param taskId what {@link #taskIdOf} said
-     * @param agent which version of which agent works on the task; any if there is no task yet
+     * @param agent who works on the task; any if there is no task yet
      * @param nowMs the clock, in Unix milliseconds
      */
-    Mapped fromLane(Event event, String taskId, String agent, long nowMs) {
+    Mapped fromLane(Event event, String taskId, AgentPin agent, long nowMs) {
         return switch (event.type()) {
             case CustomEventType type
             when type.wireName().equals(CHILD_COMPLETED) || type.wireName().equals(CHILD_FAILED) ->
@@ -110,7 +111,7 @@ final class EventMapping {
                 new Meta(event.id(), taskId, event.timestamp(), nowMs), callId, cut(what, MAX_NEWS), usage(event)));
     }
 
-    private Mapped fromLane(KnownEventType type, Event event, String taskId, String agent, long nowMs) {
+    private Mapped fromLane(KnownEventType type, Event event, String taskId, AgentPin agent, long nowMs) {
         if (type.machineOnly()) {
             return new Refused(
                     "not_accepted", type.wireName() + " is written by the task machine and taken from nobody else");
@@ -131,7 +132,7 @@ final class EventMapping {
     }
 
     /** Maps an event that changes a task: from a lane, or made by the machine itself. */
-    Mapped ofTask(KnownEventType type, Event event, String taskId, String agent, long nowMs) {
+    Mapped ofTask(KnownEventType type, Event event, String taskId, AgentPin agent, long nowMs) {
         Meta meta = new Meta(event.id(), taskId, event.timestamp(), nowMs);
         try {
             return switch (type) {
@@ -197,13 +198,23 @@ final class EventMapping {
         }
     }
 
-    /** The agent for the task that this event starts. */
+    /** The agent for the task that this event starts, of which {@link #unknownAgent} says nothing. */
     AgentPin agentFor(Event event, long nowMs) {
-        return routing.pin(taskType(event), event, Instant.ofEpochMilli(nowMs));
+        return routing.pin(taskType(event), event, Instant.ofEpochMilli(nowMs), Parentage.agents(event));
+    }
+
+    /** Why there is no agent for the task that this event would start, for people; empty = there is one. */
+    Optional<String> unknownAgent(Event event) {
+        return routing.unknown(taskType(event));
+    }
+
+    /** Whether there is still the agent that a task is to go on with. */
+    boolean knows(AgentPin agent) {
+        return routing.knows(agent);
     }
 
     private static String taskType(Event event) {
-        return or(event.text("taskType"), Agents.DEFAULT);
+        return or(blankIsNone(event.text("taskType")), Agents.DEFAULT);
     }
 
     private Mapped input(Event event, Meta meta) {
@@ -225,7 +236,7 @@ final class EventMapping {
         TaskEvent.Terms terms = new TaskEvent.Terms(
                 event.causalDepth(),
                 event.expiry() == null ? Deadlines.NEVER : event.expiry().toEpochMilli(),
-                routing.limits(taskType).atMost(childLimits(event)),
+                routing.limits(taskType, Parentage.agents(event)).atMost(childLimits(event)),
                 Openings.of(event));
         return new ForTask(new TaskEvent.InputReceived(meta, text, taskType, event.effectivePriority(), terms));
     }
@@ -272,7 +283,7 @@ final class EventMapping {
                 meta, required(event, "callId"), Json.writeText(result), false, notification, usage(event)));
     }
 
-    private List<ToolCall> toolCalls(Event event, String agent) {
+    private List<ToolCall> toolCalls(Event event, AgentPin agent) {
         if (!(event.payload().get("toolCalls") instanceof List<?> list)) {
             return List.of();
         }
@@ -289,7 +300,7 @@ final class EventMapping {
         return calls;
     }
 
-    private ToolCall toolCall(Map<?, ?> call, String agent, String namespace) {
+    private ToolCall toolCall(Map<?, ?> call, AgentPin agent, String namespace) {
         if (!(call.get("toolName") instanceof String toolName) || !(call.get("toolCallId") instanceof String id)) {
             throw new IllegalArgumentException(
                     "toolCalls: expected a toolName and a toolCallId, found " + call.keySet());

@@ -140,13 +140,21 @@ final class Moves {
             failOrLeave(before, cause, now);
         } else {
             Meta meta = meta(before, cause, "admitted", now);
-            moveOrFail(
-                    before,
-                    cause,
-                    now,
-                    move -> move.advance(
+            moveOrFail(before, cause, now, move -> {
+                if (parts.mapping().knows(before.agent())) {
+                    move.advance(
                             cause,
-                            new TaskEvent.Admitted(meta, standing.sessions().usage(before))));
+                            new TaskEvent.Admitted(meta, standing.sessions().usage(before)));
+                } else {
+                    fail(
+                            move,
+                            cause,
+                            ErrorCode.UNKNOWN_AGENT,
+                            "expected the agent that the task began with, found that "
+                                    + before.agent().reference() + " is gone",
+                            now);
+                }
+            });
         }
         // whoever does not take what it asked for must not be offered it for ever
         admission.forget(line);

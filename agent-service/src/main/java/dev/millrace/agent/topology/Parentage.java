@@ -5,6 +5,7 @@ import dev.millrace.agent.core.TaskLimits;
 import dev.millrace.agent.core.Usage;
 import dev.millrace.schemas.Event;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -46,6 +47,15 @@ public record Parentage(String taskId, @Nullable String sessionId, String callId
         return child.parent() != null && child.parent().taskId().equals(taskId);
     }
 
+    /** References of the agents that bind the child whose start an event is, the nearest first; empty = it is no child. */
+    static List<String> agents(Event event) {
+        return of(event, Usage.NONE) != null
+                        && event.payload().get(FIELD) instanceof Map<?, ?> parent
+                        && parent.get("agents") instanceof List<?> agents
+                ? agents.stream().map(String::valueOf).toList()
+                : List.of();
+    }
+
     /** The limits that the event names for a child. */
     static TaskLimits limits(Event event) {
         TaskLimits none = TaskLimits.UNLIMITED;
@@ -75,6 +85,7 @@ public record Parentage(String taskId, @Nullable String sessionId, String callId
         }
         field.put("callId", callId);
         field.put("background", background);
+        field.put("agents", parent.agent().binding());
         putLimit(field, "maxTokens", limits.maxTokens());
         putLimit(field, "maxCostMicros", limits.maxCostMicros());
         putLimit(field, "maxLifeTimeMs", limits.maxLifeTimeMs());

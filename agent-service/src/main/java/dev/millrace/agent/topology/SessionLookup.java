@@ -7,4 +7,9 @@ public interface SessionLookup {
 
     /** The session; empty if the task has none, or is not known (yet). */
     Optional<String> sessionOf(String namespace, String taskId);
+
+    /** Whether the id is that of a task on another partition than this one; false if that is not known (yet). */
+    default boolean isElsewhere(String namespace, String taskId, int partition) {
+        return false;
+    }
 }

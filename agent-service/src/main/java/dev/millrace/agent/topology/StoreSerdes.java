@@ -8,6 +8,7 @@ import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.millrace.agent.AgentPin;
 import dev.millrace.agent.core.Plan;
 import dev.millrace.agent.core.TaskState;
 import dev.millrace.agent.core.ToolCall;
@@ -47,6 +48,7 @@ public final class StoreSerdes {
                 .addMixIn(Plan.Standing.class, StandingKinds.class)
                 .addMixIn(TranscriptEntry.class, EntryKinds.class)
                 .addMixIn(TranscriptEntry.UserText.class, UserTextFields.class)
+                .addMixIn(AgentPin.class, AgentFields.class)
                 .addMixIn(ToolCall.Route.class, RouteKinds.class)
                 .addMixIn(AdmissionRow.class, AdmissionKinds.class)
                 .addModule(JsonSerdes.events())
@@ -107,6 +109,12 @@ public final class StoreSerdes {
     interface UserTextFields {
         @JsonInclude(JsonInclude.Include.NON_EMPTY)
         List<TranscriptEntry.Image> images();
+    }
+
+    /** Not private, or its method would seem to be of no use. */
+    interface AgentFields {
+        @JsonInclude(JsonInclude.Include.NON_EMPTY)
+        List<String> above();
     }
 
     @JsonTypeInfo(use = JsonTypeInfo.Id.NAME, property = "route")

@@ -83,6 +83,21 @@ final class TaskMove {
     }
 
     /**
+     * Does not start a task; a parent that would wait for it is told so.
+     *
+     * @return false if nobody waits for it
+     */
+    boolean refuse(Event start, String why) {
+        Parentage parent = task.parent();
+        if (parent == null) {
+            return false;
+        }
+        discarded = DiscardReason.UNKNOWN_TASK;
+        toOthers.add(new TaskRecords(start).notStarted(parent, task, why));
+        return true;
+    }
+
+    /**
      * Applies something that is no event on any lane and not journalled itself: admission, or that time has passed. May
      * follow on {@link #apply} or stand alone.
      *
@@ -99,12 +114,8 @@ final class TaskMove {
         long nowMs = first.meta().nowMs();
         while (!followUps.isEmpty()) {
             Event next = followUps.removeFirst();
-            EventMapping.Mapped mapped = mapping.ofTask(
-                    (KnownEventType) next.type(),
-                    next,
-                    task.taskId(),
-                    task.agent().reference(),
-                    nowMs);
+            EventMapping.Mapped mapped =
+                    mapping.ofTask((KnownEventType) next.type(), next, task.taskId(), task.agent(), nowMs);
             if (!(mapped instanceof EventMapping.ForTask(TaskEvent followUp))) {
                 throw new IllegalStateException("the machine does not take its own " + next.type() + ": " + mapped);
             }

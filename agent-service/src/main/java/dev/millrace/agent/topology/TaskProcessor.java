@@ -23,6 +23,7 @@ import java.time.Instant;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -295,6 +296,7 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
     private void take(Record<byte[], LaneDates.Dated> incoming, Event event, Instant now)
             throws RejectedRecordException {
         requireSchema(event);
+        requireOwnId(event);
         boolean external = SeenEvents.isExternal(event);
         if (external && seen.contains(event, now)) {
             discarded(event, DiscardReason.DUPLICATE);
@@ -410,7 +412,7 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
                 .fromLane(
                         event,
                         taskId == null ? event.id() : taskId,
-                        (before == null ? AgentPin.NONE : before.agent()).reference(),
+                        before == null ? AgentPin.NONE : before.agent(),
                         now.toEpochMilli());
         return switch (mapped) {
             case EventMapping.Refused refused -> throw new RejectedRecordException(refused.reason(), refused.detail());
@@ -428,7 +430,15 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
                 }
                 Event adopted = before.adopt(event);
                 TaskMove move = moves.of(before);
-                move.apply(adopted, forTask.event());
+                if (row == null && forTask.event() instanceof TaskEvent.InputReceived) {
+                    String unknown = parts.mapping().unknownAgent(event).orElse(null);
+                    if (unknown != null && !move.refuse(adopted, unknown)) {
+                        throw new RejectedRecordException(ErrorCode.UNKNOWN_AGENT.code(), "taskType: " + unknown);
+                    }
+                }
+                if (move.discarded() == null) {
+                    move.apply(adopted, forTask.event());
+                }
                 if (row == null && move.discarded() == null) {
                     stopIfUnwanted(move, adopted, now);
                 }
@@ -446,7 +456,7 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
                             KnownEventType.TASK_CANCEL_REQUESTED,
                             cancel,
                             move.task().taskId(),
-                            move.task().agent().reference(),
+                            move.task().agent(),
                             now.toEpochMilli());
             if (mapped instanceof EventMapping.ForTask(TaskEvent cancelled)) {
                 move.advance(move.task().adopt(cancel), cancelled);
@@ -478,6 +488,22 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
         List<String> problems = EventSchemas.problems(event);
         if (!problems.isEmpty()) {
             throw new RejectedRecordException("schema_violation", String.join("; ", problems));
+        }
+    }
+
+    /** An id is that of one task: who uses it in another session neither starts a second one nor gets at the first. */
+    private void requireOwnId(Event event) throws RejectedRecordException {
+        if (event.taskId() != null || !event.id().equals(EventMapping.taskIdOf(event))) {
+            return;
+        }
+        StoredTask row = writer.task(Event.qualified(event.namespace(), event.id()));
+        boolean another = row == null
+                ? parts.sessions().isElsewhere(event.namespace(), event.id(), partition())
+                : !Objects.equals(row.sessionId(), event.sessionId());
+        if (another) {
+            throw new RejectedRecordException(
+                    ErrorCode.DUPLICATE_ID.code(),
+                    "expected an id that no task has, found that of a task in another session: " + event.id());
         }
     }
 

@@ -256,6 +256,14 @@ final class TaskRecords {
                 : toParent(parent, KnownEventType.TOOL_CALL_FAILED, child, used, "error", error);
     }
 
+    /** The answer to a parent whose child, for the start of which this object was made, was not started. */
+    Event notStarted(Parentage parent, StoredTask child, String why) {
+        EventType type =
+                parent.background() ? EventType.of(EventMapping.CHILD_FAILED) : KnownEventType.TOOL_CALL_FAILED;
+        return toParent(
+                parent, type, child, Usage.NONE, "error", "Task " + child.taskId() + " was not started: " + why);
+    }
+
     /** The answer to a parent whose TASK_RESUMED, for which this object was made, was not taken (F-117). */
     Event notResumed(Parentage parent, StoredTask child) {
         String error = child.state() instanceof TaskState.Absent || !parent.isOf(child)

@@ -32,16 +32,20 @@ import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.StreamType;
+import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.schemas.Topics;
+import dev.millrace.schemas.kafka.DeadLetters;
 import dev.millrace.schemas.kafka.TopicSettings;
 import dev.millrace.testing.RequiresBroker;
 import dev.millrace.testing.StubModelServer;
 import dev.millrace.testing.TestBroker;
 import dev.millrace.testing.TopicReader;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -50,6 +54,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.producer.ProducerRecord;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
@@ -445,6 +451,81 @@ class AgentRuntimeIT {
             }
             assertThat(deadLetters.untilCount(6, LIMIT)).hasSize(6);
         }
+    }
+
+    @Test
+    @DisplayName(
+            "issue 14 items 1, 7: an agent of the folder is known before the first task; one that nobody knows is none")
+    void shouldKnowItsAgentsBeforeItTakesTasks(TestBroker broker) throws Exception {
+        // given
+        Path clerk = Files.createDirectories(state.resolve("agents/clerk"));
+        Files.writeString(clerk.resolve("AGENT.md"), "---\ndescription: d\ntools: []\n---\np");
+        broker.produce(topics, message("early", "hello", "clerk"));
+        broker.produce(topics, message("misspelt", "hello", "clrek"));
+
+        try (AgentRuntime runtime = start(new EchoModel());
+                TopicReader journal = broker.read(topics.journal());
+                TopicReader deadLetters = broker.read(topics.deadLetters())) {
+            // then
+            awaitCompleted(journal, "early");
+            assertThat(deadLetters.untilCount(1, LIMIT)).singleElement().satisfies(dead -> {
+                assertThat(header(dead, DeadLetters.REASON)).isEqualTo("unknown_agent");
+                assertThat(header(dead, DeadLetters.DETAIL)).contains("clrek", "clerk, explore, general, plan");
+            });
+            assertThat(runtime.readers()).allMatch(reader -> reader.problem().isEmpty());
+        }
+    }
+
+    @Test
+    @DisplayName("issue 14 item 1: odd records among definitions and documents cost themselves, also at the next start")
+    void shouldReadOverOddDefinitions(TestBroker broker) throws Exception {
+        // given
+        // a compacted topic takes no record without a key
+        List<String> keys = List.of(
+                "", "/", "tool", "tool/", "tool/x", "agent/", "agent/x", "agent/x@1", "agent/@", "a/b", "default/x.md");
+        List<byte @Nullable []> values = Arrays.asList(
+                null,
+                new byte[0],
+                new byte[] {-1, -2},
+                bytes("null"),
+                bytes("[]"),
+                bytes("{}"),
+                bytes("{\"name\":7,\"version\":[],\"parameters\":\"no\"}"),
+                bytes("{\"name\":\"x\",\"version\":\"1\",\"tools\":{\"a\":null},\"description\":1e999}"),
+                bytes("{\"a\":\"" + "x".repeat(1_000_000) + "\"}"));
+        for (String topic : List.of(topics.definitions(), topics.memory())) {
+            for (String key : keys) {
+                for (byte @Nullable [] value : values) {
+                    broker.produce(new ProducerRecord<>(topic, bytes(key), value));
+                }
+            }
+        }
+        ToolDefinition tool = new ToolDefinition(
+                "late", "d", Map.of("type", "object"), "tool", 1_000, ToolDefinition.SideEffects.READ_ONLY);
+        broker.produce(new ProducerRecord<>(topics.definitions(), bytes(ToolDefinition.key("late")), tool.toJson()));
+
+        // when
+        for (int starts = 0; starts < 2; starts++) {
+            try (AgentRuntime runtime = start(new EchoModel());
+                    TopicReader journal = broker.read(topics.journal())) {
+                broker.produce(topics, message("m" + starts, "hello"));
+
+                // then
+                awaitCompleted(journal, "m" + starts);
+                Awaitility.await().atMost(LIMIT).until(() -> runtime.tools().find("late") != null);
+                assertThat(runtime.skipped()).isPositive();
+                assertThat(runtime.readers())
+                        .allMatch(reader -> reader.problem().isEmpty());
+            }
+        }
+    }
+
+    private static String header(ConsumerRecord<String, byte[]> dead, String name) {
+        return new String(dead.headers().lastHeader(name).value(), StandardCharsets.UTF_8);
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
     }
 
     private AgentRuntime start(LanguageModel model) {

@@ -331,7 +331,7 @@ class SteeringIT {
 
     @Test
     @DisplayName(
-            "X-07: an instance says that it starts, lives and stops; a drain reaches every partition until a start ends it")
+            "X-07, M2: an instance says that it starts, lives and stops; a drain reaches every partition and outlives a restart")
     void shouldTellAndDrain() throws Exception {
         try (AgentRuntime runtime = start(request -> {
             calls.incrementAndGet();
@@ -348,9 +348,19 @@ class SteeringIT {
             }
             journal.events(events -> count(events, KnownEventType.MESSAGE_RECEIVED) == 10, LIMIT);
             assertThat(calls).hasValue(0);
+        }
+        try (AgentRuntime runtime = start(request -> {
+            calls.incrementAndGet();
+            return reply("done");
+        })) {
+            awaitReady(runtime);
+            journal.events(events -> count(events, KnownEventType.SYSTEM_STARTED) == 2, LIMIT);
+            broker.produce(topics, message("t10").build());
+            journal.events(events -> count(events, KnownEventType.MESSAGE_RECEIVED) == 11, LIMIT);
+            assertThat(calls).as("a start ends no drain").hasValue(0);
             broker.produce(topics, event(KnownEventType.SYSTEM_STARTED).build());
 
-            journal.events(events -> count(events, KnownEventType.TASK_COMPLETED) == 10, LIMIT);
+            journal.events(events -> count(events, KnownEventType.TASK_COMPLETED) == 11, LIMIT);
         }
         // nobody is left to put this into the journal before the next start
         try (TopicReader lane = broker.read(topics.lane(Segment.SYSTEM))) {

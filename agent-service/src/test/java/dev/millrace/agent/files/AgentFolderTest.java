@@ -89,7 +89,7 @@ class AgentFolderTest {
         folder.look(false);
 
         assertThat(agents.current("clerk")).isEmpty();
-        assertThat(agents.of("clerk").name()).isEqualTo("general");
+        assertThat(agents.find("clerk")).isEmpty();
         assertThat(agents.of("plan").description()).startsWith("Works out a plan");
         assertThat(agents.of(clerk.reference())).isEqualTo(clerk);
         assertThat(topic.read().all()).hasSize(3);

@@ -1,9 +1,10 @@
 package dev.millrace.agent.files;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.millrace.agent.AgentDefinition;
 import dev.millrace.agent.Agents;
+import dev.millrace.agent.UnknownAgentException;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
@@ -68,12 +69,17 @@ class BuiltInAgentsTest {
     }
 
     @Test
-    @DisplayName("F-156: an unknown type behaves as general, and so does a version that is lost")
-    void shouldFallBackToGeneral() {
-        AgentDefinition general = agents.of(Agents.DEFAULT);
-
-        assertThat(agents.of("nobody")).isEqualTo(general);
-        assertThat(agents.of("nobody@0123456789ab")).isEqualTo(general);
+    @DisplayName(
+            "ADR 0025: nobody stands in for an unknown agent, unless the operator names one; a lost version is one that is in force")
+    void shouldNotFallBackToGeneral() {
+        assertThat(agents.find("nobody")).isEmpty();
+        assertThat(agents.find("nobody@0123456789ab")).isEmpty();
         assertThat(agents.of("explore@0123456789ab").name()).isEqualTo("explore");
+        assertThatThrownBy(() -> agents.forNewTask("nobody"))
+                .isInstanceOf(UnknownAgentException.class)
+                .hasMessage("expected the name of an agent, found nobody; there are: explore, general, plan");
+        assertThat(BuiltInAgents.agents("explore").forNewTask("nobody").name()).isEqualTo("explore");
+        assertThatThrownBy(() -> BuiltInAgents.agents("nobody either").forNewTask("nobody"))
+                .isInstanceOf(UnknownAgentException.class);
     }
 }

@@ -23,12 +23,14 @@ import dev.millrace.testing.RequiresBroker;
 import dev.millrace.testing.StubModelServer;
 import dev.millrace.testing.TestBroker;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.kafka.clients.producer.ProducerRecord;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
@@ -160,6 +162,43 @@ class SharedRatesIT {
         try (StubModelServer stub = StubModelServer.start(request -> StubModelServer.Answer.text("hello"))) {
             var unused = model(stub.baseUrl())
                     .chat(new ModelRequest("warm", null, List.of(new ChatMessage.UserMessage("hello")), List.of()));
+        }
+    }
+
+    @Test
+    @DisplayName("M6: what is no claim stops nobody, now or after a restart; no claim makes room")
+    void shouldReadOverWhatIsNoClaim(TestBroker broker) throws Exception {
+        // given
+        List<String> odd = List.of(
+                "null",
+                "{}",
+                "[]",
+                "7",
+                "nonsense",
+                "{\"op\":\"CLAIM\"}",
+                "{\"op\":\"SELL\",\"claim\":\"x\",\"tokens\":1}",
+                "{\"op\":\"CLAIM\",\"claim\":\"\",\"tokens\":1}",
+                "{\"op\":\"CLAIM\",\"claim\":\"x\",\"tokens\":-1000000}",
+                "{\"op\":\"CLAIM\",\"claim\":\"x\",\"tokens\":1e400}",
+                "{\"op\":\"CLAIM\",\"claim\":\"x\",\"tokens\":9223372036854775807}",
+                "{\"op\":\"SETTLE\",\"claim\":null,\"tokens\":1}",
+                "{\"op\":\"CLAIM\",\"claim\":\"" + "x".repeat(1_000_000) + "\",\"tokens\":1}");
+        try (SharedRates rates = rates(limit(1_000L))) {
+            // when
+            odd.forEach(value ->
+                    broker.produceRaw(topics.rates(), "stub", Map.of(), value.getBytes(StandardCharsets.UTF_8)));
+            broker.produceRaw(topics.rates(), null, Map.of(), "{}".getBytes(StandardCharsets.UTF_8));
+            broker.produceRaw(topics.rates(), "\ud800 no such key", Map.of(), new byte[] {-1, -2});
+            broker.produce(new ProducerRecord<>(topics.rates(), "stub".getBytes(StandardCharsets.UTF_8), null));
+
+            // then
+            assertThat(granted(rates, 400).tokens()).isEqualTo(400);
+            assertThat(rates.reader().orElseThrow().skipped()).isEqualTo(odd.size());
+            assertThat(rates.reader().orElseThrow().problem()).isEmpty();
+        }
+        try (SharedRates after = rates(limit(1_000L))) {
+            assertThat(granted(after, 400).tokens()).isEqualTo(400);
+            assertThat(after.ask("stub", 400)).isInstanceOf(RateLimiter.Refused.class);
         }
     }
 

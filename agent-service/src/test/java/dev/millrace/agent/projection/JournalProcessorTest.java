@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
+import dev.millrace.schemas.EventType;
+import dev.millrace.schemas.JournalCursor;
 import dev.millrace.schemas.KnownEventType;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
@@ -12,6 +14,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.common.utils.Bytes;
@@ -62,6 +65,101 @@ class JournalProcessorTest {
 
         // then
         assertThat(seen).startsWith("open").endsWith("decided").doesNotContain("lost");
+    }
+
+    @Test
+    @DisplayName(
+            "M3: what happens under a task's id on another partition changes nothing of what the task's owner is shown")
+    void shouldKeepATaskToThePartitionOfItsStart() {
+        // given: somebody names the task before it is there; it comes, and the same id starts another one elsewhere
+        MockProcessorContext<Void, Void> context = new MockProcessorContext<>();
+        KeyValueStore<Bytes, byte[]> rows = rows(context);
+        JournalProcessor processor = processor(context, rows, new AppliedOffsets());
+        Event stray = Event.root("stray", EventType.of("file.changed"), Histories.START)
+                .taskId("m1")
+                .build();
+        List<Event> mine = Histories.startedBy("m1", Histories.START, "a", "default")
+                .created()
+                .events();
+        List<Event> others = Histories.startedBy("m1", Histories.START, "b", "default")
+                .created()
+                .then(KnownEventType.TASK_CANCELLED, Map.of("reason", "not yours"))
+                .events();
+
+        // when
+        take(context, processor, 1, List.of(stray));
+        take(context, processor, 0, mine);
+        take(context, processor, 1, others);
+
+        // then
+        ProjectionReader reader = new ProjectionReader(rows);
+        TaskView view = reader.details("default", "m1").orElseThrow().task();
+        assertThat(view.sessionId()).isEqualTo("a");
+        assertThat(view.state()).isEqualTo("reasoning");
+        assertThat(view.partition()).isZero();
+        assertThat(reader.events("default", "m1", new JournalCursor(0, 0), 100)
+                        .orElseThrow()
+                        .events())
+                .noneMatch(entry -> entry.event().type() == KnownEventType.TASK_CANCELLED);
+        assertThat(reader.tasks(new TaskQuery("default", null, "b", null, 10, null))
+                        .tasks())
+                .isEmpty();
+    }
+
+    @Test
+    @DisplayName("issue 14 item 1: a defect on one record of the journal costs that record, and no other")
+    void shouldLeaveOutWhatADefectKeepsFromBeingTaken() throws InterruptedException {
+        // given
+        MockProcessorContext<Void, Void> context = new MockProcessorContext<>();
+        AtomicBoolean broken = new AtomicBoolean();
+        KeyValueStore<Bytes, byte[]> rows = watched(rows(context), () -> {
+            if (broken.getAndSet(false)) {
+                throw new IllegalStateException("a defect");
+            }
+        });
+        AppliedOffsets applied = new AppliedOffsets();
+        JournalProcessor processor = processor(context, rows, applied);
+        List<Event> first = Histories.startedBy("m1").created().events();
+        List<Event> second = Histories.startedBy("m2").created().events();
+
+        // when
+        take(context, processor, 0, first);
+        broken.set(true);
+        take(context, processor, 1, second.subList(0, 1));
+        take(context, processor, 2, second);
+
+        // then
+        assertThat(applied.skippedCount()).isEqualTo(1);
+        assertThat(applied.await(new JournalCursor(1, 0), Duration.ZERO)).isTrue();
+        ProjectionReader reader = new ProjectionReader(rows);
+        assertThat(reader.details("default", "m1")).isPresent();
+        assertThat(reader.details("default", "m2")).isPresent();
+    }
+
+    private static KeyValueStore<Bytes, byte[]> rows(MockProcessorContext<Void, Void> context) {
+        KeyValueStore<Bytes, byte[]> rows = Stores.keyValueStoreBuilder(
+                        Stores.inMemoryKeyValueStore(STORE), Serdes.Bytes(), Serdes.ByteArray())
+                .withLoggingDisabled()
+                .build();
+        rows.init(context.getStateStoreContext(), rows);
+        return rows;
+    }
+
+    private static JournalProcessor processor(
+            MockProcessorContext<Void, Void> context, KeyValueStore<Bytes, byte[]> rows, AppliedOffsets applied) {
+        context.addStateStore(rows);
+        JournalProcessor processor = new JournalProcessor(STORE, applied, Duration.ofDays(30));
+        processor.init(context);
+        return processor;
+    }
+
+    private static void take(
+            MockProcessorContext<Void, Void> context, JournalProcessor processor, int partition, List<Event> events) {
+        for (int offset = 0; offset < events.size(); offset++) {
+            context.setRecordMetadata("journal", partition, offset);
+            context.setCurrentSystemTimeMs(events.get(offset).timestamp().toEpochMilli());
+            processor.process(record(events.get(offset)));
+        }
     }
 
     private static Record<byte[], byte[]> record(Event event) {

@@ -263,6 +263,85 @@ class AdmissionTopologyTest {
     }
 
     @Test
+    @DisplayName("M2, N2: an instance that starts, as in a rolling update, ends no drain")
+    void shouldStayDrainedWhenAnInstanceStarts() {
+        machine.send(event("d", KnownEventType.SYSTEM_SHUTTING_DOWN));
+        machine.send(event("up", KnownEventType.SYSTEM_STARTED).payload(Map.of("instance", "a", "version", "2")));
+        machine.send(message("m1"));
+        assertThat(machine.called()).isEmpty();
+
+        machine.send(event("u", KnownEventType.SYSTEM_STARTED));
+
+        assertThat(machine.called()).containsExactly("m1");
+        assertThat(machine.journal()).extracting(Event::id).contains("d", "up", "u");
+    }
+
+    @Test
+    @DisplayName("issue 14 item 7: a task for an agent that there is not is no task, and none of general's")
+    void shouldRefuseUnknownAgents() {
+        machine.send(message("m1").payload(Map.of("text", "hi", "taskType", "carefull")));
+        machine.send(event("m2", KnownEventType.WEBHOOK_TRIGGERED).payload(Map.of("text", "hi", "taskType", "x")));
+        machine.send(message("m3").payload(Map.of("text", "hi", "taskType", "general@0123456789ab")));
+        assertThat(machine.deadLetters()).containsExactly("unknown_agent", "unknown_agent", "unknown_agent");
+        assertThat(machine.called()).isEmpty();
+
+        machine.send(message("m4").payload(Map.of("text", "hi", "taskType", " ")));
+        machine.send(message("m1").payload(Map.of("text", "hi", "taskType", "plan")));
+
+        assertThat(machine.called()).as("the first id was not used up").containsExactly("m4", "m1");
+    }
+
+    @Test
+    @DisplayName("issue 14 item 7: a task in line goes on with its agent's version, and fails if that is gone for good")
+    void shouldFailWhenTheAgentIsGone() {
+        // given
+        machine.use("clerk", "---\ndescription: d\ntools: []\n---\np");
+        String reference = machine.agents.of("clerk").reference();
+        machine.send(message("first"));
+        machine.send(message("second"));
+        machine.send(message("m1").payload(Map.of("text", "hi", "taskType", "clerk")));
+        machine.send(message("m2").payload(Map.of("text", "hi", "taskType", "clerk")));
+
+        // when: its file goes; then its version, too
+        machine.agents.drop("clerk");
+        machine.answer("first");
+        assertThat(machine.called()).containsExactly("first", "second", "m1");
+        machine.agents.forget(reference);
+        machine.answer("second");
+
+        // then
+        assertThat(machine.called()).containsExactly("first", "second", "m1");
+        assertThat(machine.journal())
+                .filteredOn(event -> event.type() == KnownEventType.TASK_FAILED)
+                .singleElement()
+                .satisfies(failed -> {
+                    assertThat(failed.taskId()).isEqualTo("m2");
+                    assertThat(failed.text("code")).isEqualTo("unknown_agent");
+                    assertThat(failed.text("error")).contains(reference);
+                });
+    }
+
+    @Test
+    @DisplayName(
+            "M3: an id is that of one task: another session starts no second one with it, on this or another partition")
+    void shouldKeepAnIdToOneTask() {
+        // given
+        machine.send(message("m1").sessionId("a"));
+        machine.elsewhere.add("m2");
+
+        // when
+        machine.send(message("m1").sessionId("a"));
+        machine.send(message("m1").sessionId("b"));
+        machine.send(message("m1"));
+        machine.send(message("m2").sessionId("b"));
+
+        // then
+        assertThat(machine.called()).containsExactly("m1");
+        assertThat(machine.deadLetters()).containsExactly("duplicate_id", "duplicate_id", "duplicate_id");
+        assertThat(machine.discards()).containsExactly(DiscardReason.DUPLICATE);
+    }
+
+    @Test
     @DisplayName("X-07: system events are in the journal, and an instance that stops alone drains nothing")
     void shouldRecordSystemEvents() {
         machine.send(event("b", KnownEventType.HEARTBEAT).payload(Map.of("instance", "a")));

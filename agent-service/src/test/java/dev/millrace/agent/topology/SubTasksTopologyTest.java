@@ -10,6 +10,8 @@ import dev.millrace.agent.topology.AdmissionSettings.Policy;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventType;
 import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.Segment;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -189,6 +191,99 @@ class SubTasksTopologyTest {
 
         assertThat(String.valueOf(transcript("boss", 2))).contains("Error: At most 8 tasks may lead to a task");
         assertThat(machine.called()).containsExactly("boss", "boss");
+    }
+
+    @Test
+    @DisplayName("issue 14 item 7: who needs an approval does not get round it by way of a child, or a child's child")
+    void shouldAskAsTheParentWould() {
+        // given
+        machine.serve("write_file");
+        machine.use("careful", """
+                ---
+                description: d
+                tools: ["*"]
+                approval: { write_file: { expiry: 10m } }
+                subAgents: "*"
+                ---
+                p
+                """);
+        machine.send(message("boss").payload(Map.of("text", "go", "taskType", "careful")));
+        calls("boss", List.of(spawnGeneral("p1")));
+        String child = last(machine.called());
+        calls(child, List.of(spawnGeneral("p2")));
+        String grandchild = last(machine.called());
+        machine.use("careful", "---\ndescription: d\ntools: \"*\"\nsubAgents: \"*\"\n---\nIn a hurry.");
+
+        // when
+        calls(grandchild, List.of(call("w", "write_file", Map.of("path", "todo.txt"))));
+
+        // then
+        assertThat(journalled(KnownEventType.APPROVAL_REQUESTED))
+                .singleElement()
+                .satisfies(asked -> {
+                    assertThat(asked.taskId()).isEqualTo(grandchild);
+                    assertThat(asked.text("expiresAt")).isEqualTo("2026-11-21T12:10:00Z");
+                });
+        assertThat(journalled(KnownEventType.TOOL_CALL_REQUESTED)).isEmpty();
+        assertThat(task(grandchild).agent().above())
+                .hasSize(2)
+                .last()
+                .asString()
+                .startsWith("careful@");
+    }
+
+    @Test
+    @DisplayName("issue 14 item 7: a child has no tool that its parent lacks, also when it is resumed from outside")
+    void shouldHaveNoMoreThanItsParent() {
+        // given
+        machine.serve("write_file");
+        machine.use("reader", "---\ndescription: d\ntools: [read_file]\nsubAgents: [general]\n---\np");
+        machine.send(message("boss").payload(Map.of("text", "go", "taskType", "reader")));
+        calls("boss", List.of(spawnGeneral("p1")));
+        String child = last(machine.called());
+        machine.answer(child);
+        machine.answer("boss");
+        machine.send(event("again", KnownEventType.TASK_RESUMED).taskId(child).payload(Map.of("newInput", "write")));
+
+        // when
+        calls(child, List.of(call("w", "write_file", Map.of()), call("s", "spawn_task", Map.of("input", "write"))));
+
+        // then
+        assertThat(journalled(KnownEventType.TOOL_CALL_REQUESTED)).isEmpty();
+        assertThat(journalled(KnownEventType.TOOL_CALL_FAILED))
+                .filteredOn(event -> child.equals(event.taskId()))
+                .extracting(event -> event.text("error"))
+                .containsExactly(
+                        "Tool \"write_file\" is not available for task type \"reader\", for which this task does a part"
+                                + " of the work");
+        assertThat(last(machine.called())).isNotEqualTo(child);
+    }
+
+    @Test
+    @DisplayName(
+            "issue 14 item 7: a child whose agent is gone when it comes is told to its parent, in front and behind")
+    void shouldTellTheParentThatTheAgentIsGone() {
+        // when
+        machine.send(startOf("boss/1/1", false));
+        machine.send(startOf("boss/1/2", true));
+
+        // then
+        assertThat(machine.output(TestMachine.TOPICS.lane(Segment.TOOL)).readRecordsToList())
+                .singleElement()
+                .satisfies(answer -> assertThat(new String(answer.value(), StandardCharsets.UTF_8))
+                        .contains("\"callId\":\"boss/1/1\"", "sub_task_failed")
+                        .contains("was not started: expected the name of an agent, found short; there are: explore,"
+                                + " general, plan"));
+        assertThat(machine.output(TestMachine.TOPICS.lane(Segment.EXTERNAL)).readRecordsToList())
+                .singleElement()
+                .satisfies(answer -> assertThat(new String(answer.value(), StandardCharsets.UTF_8))
+                        .contains("\"callId\":\"boss/1/2\"", "was not started"));
+        assertThat(machine.called()).isEmpty();
+    }
+
+    private static Event.Builder startOf(String callId, boolean background) {
+        Map<String, Object> parent = Map.of("taskId", "boss", "callId", callId, "background", background);
+        return message(Children.idOf(callId)).payload(Map.of("text", "go", "taskType", "short", "parent", parent));
     }
 
     private List<String> childrenOf(String taskId) {

@@ -1,12 +1,16 @@
 package dev.millrace.agent.topology;
 
+import dev.millrace.agent.AgentDefinition;
+import dev.millrace.agent.Agents;
 import dev.millrace.agent.ToolCatalogue;
 import dev.millrace.agent.ToolRouting;
 import dev.millrace.agent.approval.Approvals;
 import dev.millrace.agent.core.DiscardReason;
 import dev.millrace.agent.core.MachineLimits;
 import dev.millrace.agent.core.TaskFsm;
+import dev.millrace.agent.files.AgentFile;
 import dev.millrace.agent.files.BuiltInAgents;
+import dev.millrace.agent.files.InvalidAgentException;
 import dev.millrace.engine.StoreSection;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
@@ -22,11 +26,14 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Properties;
+import java.util.Set;
+import java.util.TreeMap;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.Headers;
@@ -51,7 +58,12 @@ final class TestMachine implements AutoCloseable {
 
     final RecordedModelCalls model = new RecordedModelCalls();
     final Map<String, String> sessions = new HashMap<>();
+    /** Tasks of other partitions. */
+    final Set<String> elsewhere = new HashSet<>();
+
     final Occupancy occupancy = new Occupancy();
+    final Agents agents = BuiltInAgents.agents();
+    final Map<String, ToolDefinition> tools = new TreeMap<>();
     final TopologyTestDriver driver;
     private final Counted counted = new Counted();
     private final TestOutputTopic<byte[], byte[]> journal;
@@ -84,16 +96,33 @@ final class TestMachine implements AutoCloseable {
                                 true),
                         new TaskFsm(MachineLimits.DEFAULT),
                         new TaskTopology.Surroundings(
-                                new ToolRouting(
-                                        BuiltInAgents.agents(), new NoTools(), new Approvals(Duration.ofHours(1))),
+                                new ToolRouting(agents, new Tools(tools), new Approvals(Duration.ofHours(1))),
                                 model,
-                                (namespace, taskId) -> Optional.ofNullable(sessions.get(taskId)),
+                                new Sessions(sessions, elsewhere),
                                 counted,
                                 occupancy)),
                 config,
                 start);
         journal = output(TOPICS.journal());
         deadLetters = output(TOPICS.deadLetters());
+    }
+
+    /** Has a tool served. */
+    void serve(String toolName) {
+        tools.put(
+                toolName,
+                new ToolDefinition(toolName, "d", Map.of(), "tool", 30_000, ToolDefinition.SideEffects.DESTRUCTIVE));
+    }
+
+    /** Puts an agent in force, as a file would. */
+    void use(String name, String file) {
+        try {
+            AgentDefinition agent = AgentFile.ofText(name, file).definition();
+            agents.add(agent);
+            agents.use(name, agent.version());
+        } catch (InvalidAgentException e) {
+            throw new AssertionError(e);
+        }
     }
 
     static Event.Builder event(String id, EventType type) {
@@ -240,18 +269,30 @@ final class TestMachine implements AutoCloseable {
         return new String(header.value(), StandardCharsets.UTF_8);
     }
 
-    private record NoTools() implements ToolCatalogue {
+    private record Sessions(Map<String, String> sessions, Set<String> elsewhere) implements SessionLookup {
+        @Override
+        public Optional<String> sessionOf(String namespace, String taskId) {
+            return Optional.ofNullable(sessions.get(taskId));
+        }
+
+        @Override
+        public boolean isElsewhere(String namespace, String taskId, int partition) {
+            return elsewhere.contains(taskId);
+        }
+    }
+
+    private record Tools(Map<String, ToolDefinition> byName) implements ToolCatalogue {
         @Override
         public @Nullable ToolDefinition find(String toolName) {
             if (toolName.equals(DEFECT)) {
                 throw new IllegalStateException("what a defect does");
             }
-            return null;
+            return byName.get(toolName);
         }
 
         @Override
         public List<ToolDefinition> all() {
-            return List.of();
+            return List.copyOf(byName.values());
         }
     }
 

@@ -80,6 +80,11 @@ public final class Memory implements AutoCloseable {
         this.records = new RecordReader(reader, topics.memory());
     }
 
+    /** Why the topic is not read now, for people; empty = it is, or nobody has asked for anything. */
+    public Optional<String> problem() {
+        return follower.loop().problem();
+    }
+
     /** What there is, by namespace. */
     public Map<String, Extent> extents(Duration atMost) throws BrokerUnavailableException, InterruptedException {
         catchUp(deadline(atMost));

@@ -1,53 +1,54 @@
 package dev.millrace.gateway.kafka;
 
-import java.time.Duration;
+import dev.millrace.schemas.kafka.RecordLoop;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.errors.WakeupException;
-import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Tells every record of a compacted topic, from the first one on and then as they come, to one taker, on a thread of its own
- * that begins when it is needed. Broker failures delay records and lose none.
+ * that begins when it is needed. Broker failures delay records and lose none; a record
+ * that the taker cannot use costs itself.
  */
 final class TopicFollower implements AutoCloseable {
-    private static final Logger LOGGER = LoggerFactory.getLogger(TopicFollower.class);
 
-    private static final Duration POLL = Duration.ofMillis(500);
-    private static final Duration PAUSE_AFTER_FAILURE = Duration.ofSeconds(1);
-    private static final Duration STOP_LIMIT = Duration.ofSeconds(5);
-
-    private final JournalReader reader;
     private final String topic;
-    private final java.util.function.Consumer<ConsumerRecord<byte[], byte[]>> taker;
-    private final CountDownLatch closed = new CountDownLatch(1);
-    private final AtomicReference<@Nullable Consumer<byte[], byte[]>> polling = new AtomicReference<>();
+    private final RecordLoop loop;
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition moved = lock.newCondition();
     /** By partition, the offset before which everything has been taken. Guarded by the lock. */
     private final Map<TopicPartition, Long> positions = new HashMap<>();
 
-    private @Nullable Thread thread;
-
     /** Reads nothing yet. The taker is called by one thread. */
     TopicFollower(
             JournalReader reader, String topic, java.util.function.Consumer<ConsumerRecord<byte[], byte[]>> taker) {
-        this.reader = reader;
         this.topic = topic;
-        this.taker = taker;
+        this.loop = new RecordLoop("follow-" + topic, () -> reader.open("follow"), new RecordLoop.Work() {
+            @Override
+            public void begin(Consumer<byte[], byte[]> consumer, Map<TopicPartition, Long> reached) {
+                RecordLoop.wholeTopic(consumer, topic, reached);
+            }
+
+            @Override
+            public void take(ConsumerRecord<byte[], byte[]> taken) {
+                taker.accept(taken);
+            }
+
+            @Override
+            public void looked(Consumer<byte[], byte[]> consumer, boolean foundAny) {
+                reached(consumer);
+            }
+        });
+    }
+
+    /** What reads. */
+    RecordLoop loop() {
+        return loop;
     }
 
     /**
@@ -59,9 +60,7 @@ final class TopicFollower implements AutoCloseable {
     void await(Map<TopicPartition, Long> ends, long deadline) throws BrokerUnavailableException, InterruptedException {
         lock.lockInterruptibly();
         try {
-            if (thread == null && closed.getCount() > 0) {
-                thread = Thread.ofPlatform().daemon().name("follow-" + topic).start(this::run);
-            }
+            loop.start();
             while (!ends.entrySet().stream()
                     .allMatch(end -> positions.getOrDefault(end.getKey(), -1L) >= end.getValue())) {
                 long left = deadline - System.nanoTime();
@@ -75,93 +74,21 @@ final class TopicFollower implements AutoCloseable {
         }
     }
 
-    private void run() {
-        while (closed.getCount() > 0) {
-            try (Consumer<byte[], byte[]> consumer = reader.open("follow")) {
-                polling.set(consumer);
-                follow(consumer);
-            } catch (WakeupException e) {
-                LOGGER.debug("Woken up to stop");
-            } catch (KafkaException e) {
-                LOGGER.atWarn().addKeyValue("topic", topic).setCause(e).log("A topic cannot be read now; trying again");
-                pause();
-            } finally {
-                polling.set(null);
-            }
-        }
-    }
-
-    private void follow(Consumer<byte[], byte[]> consumer) {
-        List<TopicPartition> partitions = consumer.partitionsFor(topic).stream()
-                .map(info -> reader.partition(info.partition()))
-                .toList();
-        if (partitions.isEmpty()) {
-            throw new KafkaException("the topic " + topic + " is not there");
-        }
-        consumer.assign(partitions);
-        for (TopicPartition partition : partitions) {
-            Long position = position(partition);
-            if (position == null) {
-                consumer.seekToBeginning(List.of(partition));
-            } else {
-                consumer.seek(partition, position);
-            }
-        }
-        while (closed.getCount() > 0) {
-            consumer.poll(POLL).forEach(taker);
-            Map<TopicPartition, Long> reached = new HashMap<>();
-            partitions.forEach(partition -> reached.put(partition, consumer.position(partition)));
-            lock.lock();
-            try {
-                positions.putAll(reached);
-                moved.signalAll();
-            } finally {
-                lock.unlock();
-            }
-        }
-    }
-
-    private @Nullable Long position(TopicPartition partition) {
+    private void reached(Consumer<byte[], byte[]> consumer) {
+        Map<TopicPartition, Long> reached = new HashMap<>();
+        consumer.assignment().forEach(partition -> reached.put(partition, consumer.position(partition)));
         lock.lock();
         try {
-            return positions.get(partition);
+            positions.putAll(reached);
+            moved.signalAll();
         } finally {
             lock.unlock();
-        }
-    }
-
-    private void pause() {
-        try {
-            if (closed.await(PAUSE_AFTER_FAILURE.toMillis(), TimeUnit.MILLISECONDS)) {
-                LOGGER.debug("Stopped while the brokers were away");
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            closed.countDown();
         }
     }
 
     /** Stops reading, within seconds. */
     @Override
     public void close() {
-        closed.countDown();
-        Consumer<byte[], byte[]> open = polling.get();
-        if (open != null) {
-            open.wakeup();
-        }
-        Thread started;
-        lock.lock();
-        try {
-            started = thread;
-        } finally {
-            lock.unlock();
-        }
-        try {
-            if (started != null && !started.join(STOP_LIMIT)) {
-                LOGGER.atWarn().addKeyValue("topic", topic).log("The reader of a topic did not stop in time");
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        loop.close();
     }
 }

@@ -10,7 +10,10 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The names of the agents, asked for anew every few seconds while somebody wants to know. For any thread. */
+/**
+ * The names of the agents that there have to be, asked for anew every few seconds while somebody wants to know. For any
+ * thread.
+ */
 public final class KnownAgents {
     private static final Logger LOGGER = LoggerFactory.getLogger(KnownAgents.class);
 
@@ -34,7 +37,7 @@ public final class KnownAgents {
     /**
      * The names, in alphabetical order, never none.
      *
-     * @return empty if they are not known now
+     * @return empty if they are not known now, or tasks for others are taken as well
      */
     public Optional<SortedSet<String>> names() throws InterruptedException {
         Snapshot now = snapshot;
@@ -55,7 +58,7 @@ public final class KnownAgents {
      * The names, in an answer that is not older than this question unless it has the one that is looked for: an agent may
      * have been there for a second only.
      *
-     * @return empty if they are not known now
+     * @return empty if they are not known now, or tasks for others are taken as well
      */
     public Optional<SortedSet<String>> namesWith(String wanted) throws InterruptedException {
         Snapshot now = snapshot;
@@ -78,8 +81,12 @@ public final class KnownAgents {
     private Optional<SortedSet<String>> ask() throws InterruptedException {
         try {
             TreeSet<String> names = new TreeSet<>();
-            Object agents =
-                    client.get(AgentClient.path("agents"), Map.of()).object().get("agents");
+            Map<String, ?> answer =
+                    client.get(AgentClient.path("agents"), Map.of()).object();
+            if (answer.get("defaultAgent") != null) {
+                return Optional.empty();
+            }
+            Object agents = answer.get("agents");
             for (Object agent : agents instanceof List<?> list ? list : List.of()) {
                 if (agent instanceof Map<?, ?> one && one.get("name") instanceof String name) {
                     names.add(name);

@@ -1,6 +1,7 @@
 package dev.millrace.gateway.rest;
 
 import dev.millrace.gateway.kafka.BrokerProbe;
+import dev.millrace.gateway.kafka.Memory;
 import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
 import org.eclipse.microprofile.health.HealthCheck;
@@ -13,11 +14,13 @@ import org.eclipse.microprofile.health.Readiness;
 @Singleton
 public class BrokerReadiness implements HealthCheck {
     private final BrokerProbe probe;
+    private final Memory memory;
     private final ShuttingDown shutdown;
 
     @Inject
-    BrokerReadiness(BrokerProbe probe, ShuttingDown shutdown) {
+    BrokerReadiness(BrokerProbe probe, Memory memory, ShuttingDown shutdown) {
         this.probe = probe;
+        this.memory = memory;
         this.shutdown = shutdown;
     }
 
@@ -28,8 +31,11 @@ public class BrokerReadiness implements HealthCheck {
         if (shutdown.hasBegun()) {
             return response.down().withData("reason", "it is shutting down").build();
         }
-        return status.up()
-                ? response.up().build()
-                : response.down().withData("reason", status.detail()).build();
+        if (!status.up()) {
+            return response.down().withData("reason", status.detail()).build();
+        }
+        return memory.problem()
+                .map(problem -> response.down().withData("reason", problem).build())
+                .orElseGet(() -> response.up().build());
     }
 }

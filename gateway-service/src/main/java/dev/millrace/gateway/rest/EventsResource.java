@@ -79,13 +79,16 @@ public class EventsResource {
     @APIResponse(responseCode = "400", description = "bad_json, not_a_cloud_event, bad_field")
     @APIResponse(responseCode = "413", description = "body_too_large, event_too_large")
     @APIResponse(responseCode = "415", description = "unsupported_media_type")
-    @APIResponse(responseCode = "422", description = "invalid_payload")
+    @APIResponse(responseCode = "422", description = "invalid_payload, unknown_agent (lists the known ones)")
     @APIResponse(responseCode = "503", description = "broker_unavailable: try again with the same ids")
     public Response send(InputStream body, @Context HttpHeaders headers)
-            throws IOException, BrokerUnavailableException, EventTooLargeException {
+            throws IOException, BrokerUnavailableException, EventTooLargeException, InterruptedException {
         byte[] bytes = BodyReader.read(body, config.maxBodySize().asLongValue());
         List<Event> events = new CloudEventRequest(headers.getRequestHeaders(), bytes, Instant.now()).events();
         events.forEach(intake::requireValid);
+        for (Event event : events) {
+            intake.requireAgent(event);
+        }
         intake.accept(events);
         return Response.accepted(Json.writeText(new ApiShapes.EventsAccepted(
                         events.stream().map(Event::id).toList())))

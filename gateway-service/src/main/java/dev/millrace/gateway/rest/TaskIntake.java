@@ -12,6 +12,7 @@ import dev.millrace.schemas.Problem;
 import io.micrometer.core.instrument.MeterRegistry;
 import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -25,6 +26,8 @@ import org.jspecify.annotations.Nullable;
 public class TaskIntake {
     private static final Set<KnownEventType> STARTERS =
             Set.of(KnownEventType.MESSAGE_RECEIVED, KnownEventType.WEBHOOK_TRIGGERED, KnownEventType.SCHEDULE_FIRED);
+
+    private static final String PARENT = "parent";
 
     private final EventSender sender;
     private final KnownAgents agents;
@@ -56,6 +59,18 @@ public class TaskIntake {
         }
     }
 
+    /** Refuses an event that would start a task for an agent that there is not. */
+    void requireAgent(Event event) throws InterruptedException {
+        if (starts(event)) {
+            String agent = event.text("taskType");
+            requireAgent(agent == null || agent.isBlank() ? null : agent);
+        }
+    }
+
+    private static boolean starts(Event event) {
+        return event.taskId() == null && event.type() instanceof KnownEventType type && STARTERS.contains(type);
+    }
+
     /** Refuses an event whose payload its type does not take. */
     void requireValid(Event event) {
         List<String> problems = EventSchemas.problems(event);
@@ -69,12 +84,26 @@ public class TaskIntake {
         }
     }
 
+    /**
+     * Without a task that would wait for the one of this event, of which only the task machine knows: the answer would count as
+     * the result of one of that task's tool calls.
+     */
+    private static Event withoutParent(Event event) {
+        if (!(event.payload().get(PARENT) instanceof Map<?, ?> parent) || !parent.containsKey("callId")) {
+            return event;
+        }
+        Map<String, @Nullable Object> payload = new LinkedHashMap<>(event.payload());
+        payload.remove(PARENT);
+        return event.toBuilder().payload(payload).build();
+    }
+
     /** Puts valid events on their lanes. */
-    void accept(List<Event> events) throws BrokerUnavailableException, EventTooLargeException {
+    void accept(List<Event> accepted) throws BrokerUnavailableException, EventTooLargeException {
+        List<Event> events = accepted.stream().map(TaskIntake::withoutParent).toList();
         Set<Event> distinct = new LinkedHashSet<>(events);
         sender.send(List.copyOf(distinct));
         for (Event event : events) {
-            if (event.taskId() == null && event.type() instanceof KnownEventType type && STARTERS.contains(type)) {
+            if (starts(event)) {
                 recent.add(event);
             }
             metrics.counter("millrace.gateway.accepted", "lane", event.lane().laneSuffix())

@@ -73,6 +73,25 @@ class CloudEventsIT {
     }
 
     @Test
+    void shouldTakeNobodysWordForAParent() throws Exception {
+        // given
+        String id = Ids.random();
+        String made = Ids.random();
+
+        // when
+        batch("["
+                + structured(
+                        id,
+                        "MESSAGE_RECEIVED",
+                        "{\"text\":\"hello\",\"parent\":{\"taskId\":\"victim\",\"callId\":\"victim/1/1-1-0\"}}")
+                + "," + structured(made, "a.b", "{\"parent\":{\"name\":\"of my own\"}}") + "]");
+
+        // then
+        assertThat(onLane(Segment.EXTERNAL, id).payload()).isEqualTo(Map.of("text", "hello"));
+        assertThat(onLane(Segment.EXTERNAL, made).payload()).containsKey("parent");
+    }
+
+    @Test
     void shouldTakeABatchAndAnswerInItsOrder() throws Exception {
         // given
         String one = Ids.random();

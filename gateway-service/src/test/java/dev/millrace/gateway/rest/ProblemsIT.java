@@ -131,6 +131,25 @@ class ProblemsIT {
     }
 
     @Test
+    void shouldListTheAgentsWhenAnEventNamesAnUnknownOne() throws Exception {
+        // when
+        Answer answer = gateway.send(gateway.request("/v1/events")
+                .header("Content-Type", "application/cloudevents-batch+json")
+                .POST(BodyPublishers.ofString("""
+                        [{"specversion":"1.0","id":"known","source":"t","type":"MESSAGE_RECEIVED","data":{"text":"a"}},
+                         {"specversion":"1.0","id":"blank","source":"t","type":"MESSAGE_RECEIVED",
+                          "data":{"text":"a","taskType":" "}},
+                         {"specversion":"1.0","id":"answer","source":"t","type":"MESSAGE_RECEIVED","subject":"t1",
+                          "data":{"text":"a","taskType":"nobody"}},
+                         {"specversion":"1.0","id":"unknown","source":"t","type":"WEBHOOK_TRIGGERED",
+                          "data":{"text":"a","taskType":"nobody"}}]""")));
+
+        // then
+        assertProblem(answer, 422, "unknown_agent");
+        assertThat(answer.json()).containsEntry("agents", List.of("explore", "general"));
+    }
+
+    @Test
     void shouldRefuseABodyThatIsTooLargeHoweverItComes() throws Exception {
         // given
         byte[] large = ("{\"text\":\"a\",\"metadata\":{\"x\":\"" + "y".repeat(1024 * 1024) + "\"}}")

@@ -1,0 +1,249 @@
+package dev.millrace.schemas.kafka;
+
+import dev.millrace.schemas.MalformedEventException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.WakeupException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Reads records for one taker, on a thread of its own, and goes on whatever comes: a record that its taker cannot use costs
+ * itself, is logged with its place and counted; anything else that goes wrong makes the loop begin again with a new consumer,
+ * where it was, after pauses that grow. {@link #problem} says so meanwhile. It begins with {@link #start} and ends with
+ * {@link #close}.
+ */
+public final class RecordLoop implements AutoCloseable {
+
+    /** The pause after a first failure; it doubles up to {@link #LONGEST_PAUSE}. */
+    public static final Duration FIRST_PAUSE = Duration.ofMillis(500);
+    /** The longest pause between two attempts. */
+    public static final Duration LONGEST_PAUSE = Duration.ofSeconds(30);
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(RecordLoop.class);
+    private static final Duration POLL = Duration.ofMillis(500);
+    private static final Duration STOP_LIMIT = Duration.ofSeconds(5);
+    private static final int MAX_KEY_CHARS = 200;
+
+    private final String name;
+    private final Supplier<? extends Consumer<byte[], byte[]>> consumers;
+    private final Work work;
+    private final Thread thread;
+    private final AtomicBoolean begun = new AtomicBoolean();
+    private final CountDownLatch closed = new CountDownLatch(1);
+    private final AtomicReference<@Nullable Consumer<byte[], byte[]>> polling = new AtomicReference<>();
+    private final AtomicLong skipped = new AtomicLong();
+    // of the loop's thread
+    private final Map<TopicPartition, Long> reached = new HashMap<>();
+    private volatile @Nullable String problem;
+
+    /** What is done with the records. All by the loop's thread. */
+    public interface Work {
+
+        /**
+         * Has a new consumer read what it is to read.
+         *
+         * @param reached the offsets to go on at, where an earlier consumer of this loop has read already
+         */
+        void begin(Consumer<byte[], byte[]> consumer, Map<TopicPartition, Long> reached);
+
+        /**
+         * Takes a record. What this throws, whatever it is, is the record's fault.
+         *
+         * @throws MalformedEventException if it is not what it should be
+         */
+        void take(ConsumerRecord<byte[], byte[]> taken) throws MalformedEventException;
+
+        /** After each look for records, also one that found none. */
+        default void looked(Consumer<byte[], byte[]> consumer, boolean foundAny) {}
+
+        /** Before a consumer is closed because the loop ends. */
+        default void ending(Consumer<byte[], byte[]> consumer) {}
+    }
+
+    /**
+     * Reads nothing yet.
+     *
+     * @param name of the thread, and of the reader in logs and in health
+     * @param consumers makes the first consumer, and another one after each failure
+     */
+    public RecordLoop(String name, Supplier<? extends Consumer<byte[], byte[]>> consumers, Work work) {
+        this.name = name;
+        this.consumers = consumers;
+        this.work = work;
+        this.thread = Thread.ofPlatform().name(name).daemon().unstarted(this::run);
+    }
+
+    /** Has a consumer read the whole of a topic, or go on; for {@link Work#begin}. Returns its partitions. */
+    public static List<TopicPartition> wholeTopic(
+            Consumer<byte[], byte[]> consumer, String topic, Map<TopicPartition, Long> reached) {
+        List<TopicPartition> partitions = consumer.partitionsFor(topic).stream()
+                .map(info -> new TopicPartition(info.topic(), info.partition()))
+                .toList();
+        if (partitions.isEmpty()) {
+            throw new KafkaException("the topic " + topic + " is not there");
+        }
+        consumer.assign(partitions);
+        for (TopicPartition partition : partitions) {
+            Long position = reached.get(partition);
+            if (position == null) {
+                consumer.seekToBeginning(List.of(partition));
+            } else {
+                consumer.seek(partition, position);
+            }
+        }
+        return partitions;
+    }
+
+    /** Begins. A second call does nothing. */
+    public void start() {
+        if (closed.getCount() > 0 && begun.compareAndSet(false, true)) {
+            thread.start();
+        }
+    }
+
+    /** Its name. */
+    public String name() {
+        return name;
+    }
+
+    /** Why it does not read now, for people; empty = it reads, or was not started or is closed. */
+    public Optional<String> problem() {
+        if (begun.get() && closed.getCount() > 0 && !thread.isAlive()) {
+            return Optional.of(name + ": its thread has ended");
+        }
+        return Optional.ofNullable(problem);
+    }
+
+    /** Records that could not be used, since the start. */
+    public long skipped() {
+        return skipped.get();
+    }
+
+    private void run() {
+        Duration pause = FIRST_PAUSE;
+        while (closed.getCount() > 0) {
+            long startedAt = System.nanoTime();
+            try (Consumer<byte[], byte[]> consumer = consumers.get()) {
+                polling.set(consumer);
+                follow(consumer);
+            } catch (WakeupException e) {
+                LOGGER.debug("Woken up to stop");
+            } catch (RuntimeException | StackOverflowError | LinkageError e) {
+                if (closed.getCount() == 0) {
+                    LOGGER.atDebug().setCause(e).log("Failed while it stopped");
+                    return;
+                }
+                if (System.nanoTime() - startedAt > LONGEST_PAUSE.toNanos()) {
+                    pause = FIRST_PAUSE;
+                }
+                pauseAfter(e, pause);
+                pause = pause.multipliedBy(2).compareTo(LONGEST_PAUSE) < 0 ? pause.multipliedBy(2) : LONGEST_PAUSE;
+            } finally {
+                polling.set(null);
+            }
+        }
+    }
+
+    private void follow(Consumer<byte[], byte[]> consumer) {
+        work.begin(consumer, Map.copyOf(reached));
+        while (closed.getCount() > 0) {
+            ConsumerRecords<byte[], byte[]> records = consumer.poll(POLL);
+            records.forEach(this::take);
+            work.looked(consumer, !records.isEmpty());
+            for (TopicPartition partition : consumer.assignment()) {
+                reached.put(partition, consumer.position(partition));
+            }
+            problem = null;
+        }
+        work.ending(consumer);
+    }
+
+    private void take(ConsumerRecord<byte[], byte[]> taken) {
+        try {
+            work.take(taken);
+        } catch (MalformedEventException e) {
+            skipped.incrementAndGet();
+            LOGGER.atWarn()
+                    .addKeyValue("topic", taken.topic())
+                    .addKeyValue("partition", taken.partition())
+                    .addKeyValue("offset", taken.offset())
+                    .addKeyValue("key", key(taken))
+                    .addKeyValue("errorCode", e.code())
+                    .addKeyValue("problem", e.getMessage())
+                    .log("A record is not what it should be and is left out");
+        } catch (RuntimeException | StackOverflowError e) {
+            skipped.incrementAndGet();
+            LOGGER.atError()
+                    .addKeyValue("topic", taken.topic())
+                    .addKeyValue("partition", taken.partition())
+                    .addKeyValue("offset", taken.offset())
+                    .addKeyValue("key", key(taken))
+                    .setCause(e)
+                    .log("A defect kept a record from being taken; it is left out");
+        }
+    }
+
+    private static String key(ConsumerRecord<byte[], byte[]> taken) {
+        if (taken.key() == null) {
+            return "";
+        }
+        String key = new String(taken.key(), StandardCharsets.UTF_8);
+        return key.length() <= MAX_KEY_CHARS ? key : key.substring(0, MAX_KEY_CHARS) + "…";
+    }
+
+    private void pauseAfter(Throwable e, Duration pause) {
+        problem = name + ": " + e;
+        if (e instanceof KafkaException) {
+            LOGGER.atWarn()
+                    .addKeyValue("reader", name)
+                    .addKeyValue("cause", e.toString())
+                    .log("Records cannot be read now; trying again");
+        } else {
+            LOGGER.atError()
+                    .addKeyValue("reader", name)
+                    .setCause(e)
+                    .log("A defect ended a reader of records; it begins again");
+        }
+        try {
+            if (closed.await(pause.toMillis(), TimeUnit.MILLISECONDS)) {
+                LOGGER.debug("Stopped while it could not read");
+            }
+        } catch (InterruptedException interrupted) {
+            LOGGER.atDebug().addKeyValue("reader", name).log("Interrupted while it waited; trying again now");
+        }
+    }
+
+    /** Stops reading, within seconds. */
+    @Override
+    public void close() {
+        closed.countDown();
+        Consumer<byte[], byte[]> open = polling.get();
+        if (open != null) {
+            open.wakeup();
+        }
+        try {
+            if (begun.get() && !thread.join(STOP_LIMIT)) {
+                LOGGER.atWarn().addKeyValue("reader", name).log("A reader of records did not stop in time");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}
