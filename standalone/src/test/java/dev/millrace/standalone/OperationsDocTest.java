@@ -2,6 +2,7 @@ package dev.millrace.standalone;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.millrace.http.HttpConfig;
 import dev.millrace.agent.config.AgentConfig;
 import dev.millrace.agent.config.ProjectionConfig;
 import dev.millrace.engine.config.LlmConfig;
@@ -38,6 +39,7 @@ class OperationsDocTest {
         Map<String, String> configured = new TreeMap<>();
         for (Class<?> config : new Class<?>[] {
             TopicsConfig.class,
+            HttpConfig.class,
             AgentConfig.class,
             LlmConfig.class,
             ProjectionConfig.class,

@@ -128,7 +128,9 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
                     incoming.headers(),
                     incoming.value().value(),
                     Instant.ofEpochMilli(incoming.value().timestampMs()));
-            if (Broadcast.isOne(event)) {
+            if (isAheadOfItsTurn(event)) {
+                outbox.lane(event, now);
+            } else if (Broadcast.isOne(event)) {
                 takeBroadcast(incoming, event, now);
             } else if (isHome(event)) {
                 take(incoming, event, now);
@@ -377,6 +379,11 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
         if (!problems.isEmpty()) {
             throw new RejectedRecordException("schema_violation", String.join("; ", problems));
         }
+    }
+
+    /** Whether it stands on the lane of cancels and is none of the system's: whoever put it there waits like everybody else. */
+    private boolean isAheadOfItsTurn(Event event) {
+        return event.type().segment() != Segment.SYSTEM && outbox.isFromLane(Segment.SYSTEM);
     }
 
     private boolean isHome(Event event) {
