@@ -14,6 +14,7 @@ import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
 import org.eclipse.microprofile.config.Config;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -49,21 +50,28 @@ public class Door {
         filters.register(this::enter, FIRST);
     }
 
-    /** Says what is open to whom, where that is more than this machine. */
+    /** Says what is open to whom. */
     void tell(@ObservesAsync HttpServerStart server) {
         String host = server.options().getHost();
-        if (!Authority.parse(host.indexOf(':') >= 0 ? '[' + host + ']' : host)
-                .map(Authority::isLoopback)
-                .orElse(false)) {
-            LOGGER.warn(
-                    "{} listens on {}:{}: whoever can connect there may do all that its HTTP API can, since there is no login"
-                            + " (quarkus.http.host). Besides the address itself it is answered to as: {}"
-                            + " (millrace.http.allowed-hosts)",
-                    application,
-                    host,
-                    server.options().getPort(),
-                    allowedHosts.isEmpty() ? "localhost" : "localhost, " + String.join(", ", allowedHosts));
+        int port = server.options().getPort();
+        if (isLoopback(host)) {
+            LOGGER.info("{} listens on {}:{}, for this machine only", application, host, port);
+        } else {
+            LOGGER.warn("{} {}", application, opened(host, port, allowedHosts));
         }
+    }
+
+    static boolean isLoopback(String host) {
+        return Authority.parse(host.indexOf(':') >= 0 ? '[' + host + ']' : host)
+                .map(Authority::isLoopback)
+                .orElse(false);
+    }
+
+    static String opened(String host, int port, List<String> allowedHosts) {
+        return "listens on " + host + ":" + port + " (quarkus.http.host): whoever can connect there may do all that its"
+                + " HTTP API can, since there is no login. Besides the address itself it answers for: localhost"
+                + allowedHosts.stream().map(name -> ", " + name).collect(Collectors.joining())
+                + " (millrace.http.allowed-hosts)";
     }
 
     private void enter(RoutingContext context) {

@@ -29,13 +29,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A real browser without a window, told what to do over its DevTools protocol. Its profile is a folder of the test, and it
- * reaches nothing but this machine. Killed on {@link #close}.
+ * reaches nothing but this machine. Ends on {@link #close}.
  */
 public final class Chromium implements AutoCloseable {
 
     private static final List<String> NAMES =
             List.of("chromium", "chromium-browser", "google-chrome", "google-chrome-stable");
     private static final Duration LIMIT = Duration.ofSeconds(60);
+    private static final Duration END_LIMIT = Duration.ofSeconds(10);
     private static final Duration PAUSE = Duration.ofMillis(50);
 
     private final Process process;
@@ -126,10 +127,20 @@ public final class Chromium implements AutoCloseable {
         return answer.path("result").path("value");
     }
 
+    /** Asks it to end, so that it clears up behind itself, and kills it if it does not. */
     @Override
     public void close() {
-        page.close();
-        end(process);
+        try {
+            page.ask("Browser.close", Map.of());
+            if (!process.waitFor(END_LIMIT.toMillis(), TimeUnit.MILLISECONDS)) {
+                System.err.println("Chromium did not end within " + END_LIMIT.toSeconds() + " s and is killed");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } finally {
+            page.close();
+            end(process);
+        }
     }
 
     /** With its helpers, which would otherwise write to their profile a moment longer. */
