@@ -192,9 +192,10 @@ class OpenAiClientIT {
                     List.of(Map.of("role", "user", "content", "slow " + stream))));
             try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), PORT)) {
                 socket.getOutputStream()
-                        .write(("POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-                                        + "Content-Length: " + body.length + "\r\n\r\n")
-                                .getBytes(StandardCharsets.US_ASCII));
+                        .write(
+                                ("POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                                                + "Content-Length: " + body.length + "\r\n\r\n")
+                                        .getBytes(StandardCharsets.US_ASCII));
                 socket.getOutputStream().write(body);
                 await().atMost(LIMIT)
                         .until(() -> MODEL.requests().stream()
