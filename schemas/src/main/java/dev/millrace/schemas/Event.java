@@ -27,7 +27,8 @@ import org.jspecify.annotations.Nullable;
  * @param namespace the tenant, without a slash; {@value #DEFAULT_NAMESPACE} if none was given
  * @param correlationId id of the root event of the chain; an event's own id on a root
  * @param parentEventId id of the event that caused this one; {@code null} only on a root
- * @param priority overrides the type's code, 0 or more, lower goes first; {@code null} = the type's code
+ * @param priority overrides the type's code, 0 or more, lower goes first; {@code null} = the type's code. What is below
+ *     {@link #lowestPriority} counts as that
  * @param causalDepth how many tasks led to this event, each starting the next; 0 = it was caused by no task, or by one that
  *     nothing but people started. An event that a task causes has the task's own depth, one more if it starts another task
  * @param expiry after this moment the event is recorded as expired and not processed; {@code null} = never
@@ -90,9 +91,20 @@ public record Event(
         payload = JsonValues.frozenObject(payload);
     }
 
-    /** The number that decides who goes first: the event's own priority, else its type's code; lower = earlier (F-013). */
+    /**
+     * The number that decides who goes first: the event's own priority, else its type's code; lower = earlier (F-013). Never
+     * below {@link #lowestPriority}.
+     */
     public int effectivePriority() {
-        return priority == null ? type.code() : priority;
+        return priority == null ? type.code() : Math.max(priority, lowestPriority(type));
+    }
+
+    /**
+     * How early an event of this type may go, whatever priority it names. What is below 100 is for the system's own types, so
+     * that a cancel stands behind nobody's task.
+     */
+    public static int lowestPriority(EventType type) {
+        return type.segment() == Segment.SYSTEM ? Segment.SYSTEM.firstCode() : Segment.EXTERNAL.firstCode();
     }
 
     /** The lane that the event belongs on: the segment of its effective priority. */

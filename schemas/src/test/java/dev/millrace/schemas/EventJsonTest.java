@@ -41,7 +41,7 @@ class EventJsonTest {
                         "payload")
                 .containsEntry("timestamp", 1_700_000_000_000L)
                 .containsEntry("expiry", 1_700_000_060_000L)
-                .containsEntry("effectivePriority", 7)
+                .containsEntry("effectivePriority", 100)
                 .containsEntry("type", "file.changed");
     }
 

@@ -26,15 +26,45 @@ class EventTest {
     @DisplayName("F-013: the event's own priority wins over the code of its type")
     void shouldPreferOwnPriority() {
         Event plain = message().build();
-        Event urgent = plain.toBuilder().priority(7).build();
+        Event urgent = plain.toBuilder().priority(107).build();
 
         assertThat(plain.effectivePriority()).isEqualTo(100);
-        assertThat(urgent.effectivePriority()).isEqualTo(7);
-        assertThat(urgent.lane()).isEqualTo(Segment.SYSTEM);
+        assertThat(urgent.effectivePriority()).isEqualTo(107);
+        assertThat(plain.toBuilder().priority(450).build().lane()).isEqualTo(Segment.TOOL);
     }
 
     @ParameterizedTest
-    @CsvSource({"0, SYSTEM", "99, SYSTEM", "100, EXTERNAL", "499, TOOL", "500, BACKGROUND", "10000, BACKGROUND"})
+    @CsvSource({
+        "MESSAGE_RECEIVED, 0, 100",
+        "MESSAGE_RECEIVED, 99, 100",
+        "MESSAGE_RECEIVED, 100, 100",
+        "MESSAGE_RECEIVED, 101, 101",
+        "TOOL_CALL_COMPLETED, 0, 100",
+        "TASK_CANCEL_REQUESTED, 0, 0",
+        "TASK_CANCEL_REQUESTED, 99, 99",
+        "TASK_CANCEL_REQUESTED, 500, 500"
+    })
+    @DisplayName("priority 0 to 99 is for the system's own types; on any other it counts as 100")
+    void shouldLeaveTheSystemsPrioritiesToTheSystem(KnownEventType type, int priority, int effective) {
+        // given
+        Event event = Event.root("e", type, Instant.EPOCH).priority(priority).build();
+
+        // then
+        assertThat(event.effectivePriority()).isEqualTo(effective);
+        assertThat(event.lane()).isEqualTo(Segment.ofCode(effective));
+        assertThat(event.priority()).isEqualTo(priority);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "0, EXTERNAL",
+        "99, EXTERNAL",
+        "100, EXTERNAL",
+        "299, TASK",
+        "499, TOOL",
+        "500, BACKGROUND",
+        "10000, BACKGROUND"
+    })
     @DisplayName("F-013, F-037: the lane follows the effective priority")
     void shouldGoToTheLaneOfItsPriority(int priority, Segment lane) {
         assertThat(message().priority(priority).build().lane()).isEqualTo(lane);

@@ -192,9 +192,10 @@ class OpenAiClientIT {
                     List.of(Map.of("role", "user", "content", "slow " + stream))));
             try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), PORT)) {
                 socket.getOutputStream()
-                        .write(("POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-                                        + "Content-Length: " + body.length + "\r\n\r\n")
-                                .getBytes(StandardCharsets.US_ASCII));
+                        .write(
+                                ("POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                                                + "Content-Length: " + body.length + "\r\n\r\n")
+                                        .getBytes(StandardCharsets.US_ASCII));
                 socket.getOutputStream().write(body);
                 await().atMost(LIMIT)
                         .until(() -> MODEL.requests().stream()
@@ -230,7 +231,10 @@ class OpenAiClientIT {
                 API.post("/v1/chat/completions", Map.of("model", "general", "messages", "x".repeat(3_000_000)));
         assertThat(large.status()).isEqualTo(413);
         assertThat(large.json().path("error").path("code").asText()).isEqualTo("body_too_large");
-        assertThat(API.post("/v1/chat/completions", Map.of(), "no".getBytes(StandardCharsets.UTF_8))
+        assertThat(API.post(
+                                "/v1/chat/completions",
+                                Map.of("Content-Type", "application/json"),
+                                "no".getBytes(StandardCharsets.UTF_8))
                         .json()
                         .path("error")
                         .path("code")

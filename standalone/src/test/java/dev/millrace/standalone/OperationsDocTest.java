@@ -7,6 +7,7 @@ import dev.millrace.agent.config.ProjectionConfig;
 import dev.millrace.engine.config.LlmConfig;
 import dev.millrace.engine.config.TopicsConfig;
 import dev.millrace.gateway.config.GatewayConfig;
+import dev.millrace.http.HttpConfig;
 import dev.millrace.reflection.config.ReflectionConfig;
 import dev.millrace.telemetry.config.TelemetryConfig;
 import dev.millrace.tools.config.ToolsConfig;
@@ -38,6 +39,7 @@ class OperationsDocTest {
         Map<String, String> configured = new TreeMap<>();
         for (Class<?> config : new Class<?>[] {
             TopicsConfig.class,
+            HttpConfig.class,
             AgentConfig.class,
             LlmConfig.class,
             ProjectionConfig.class,

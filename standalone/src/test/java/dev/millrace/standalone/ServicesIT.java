@@ -1,12 +1,15 @@
 package dev.millrace.standalone;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.millrace.testing.FreePort;
 import dev.millrace.testing.HttpApi;
 import dev.millrace.testing.ServiceProcess;
 import java.io.IOException;
+import java.net.ConnectException;
+import java.net.Socket;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -65,6 +68,14 @@ class ServicesIT {
                     .extracting(event -> event.path("payload").path("toolName").asText())
                     .containsExactly("list_files", "read_file");
             assertThat(broker.isAlive()).isTrue();
+
+            // and: all of it is for this machine only, unless somebody says otherwise
+            for (int port : new int[] {brokerPort, agentPort, toolsPort, gatewayPort}) {
+                assertThatThrownBy(() -> new Socket("127.0.0.2", port).close())
+                        .as("port %d on another address", port)
+                        .isInstanceOf(ConnectException.class);
+            }
+            assertThat(gateway.output()).contains("listens on 127.0.0.1:" + gatewayPort + ", for this machine only");
         }
     }
 
@@ -73,8 +84,7 @@ class ServicesIT {
                 .env("KAFKA_BOOTSTRAP_SERVERS", "127.0.0.1:" + brokerPort)
                 .env("MILLRACE_TOPICS_CREATE", "true")
                 .env("MILLRACE_TOPICS_PARTITIONS", "2")
-                .env("QUARKUS_HTTP_PORT", Integer.toString(httpPort))
-                .env("QUARKUS_HTTP_HOST", "127.0.0.1");
+                .env("QUARKUS_HTTP_PORT", Integer.toString(httpPort));
     }
 
     private static URI ready(int port) {

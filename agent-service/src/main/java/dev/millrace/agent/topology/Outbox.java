@@ -9,6 +9,7 @@ import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.ForgetScope;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.Segment;
 import dev.millrace.schemas.Topics;
 import dev.millrace.schemas.TraceContext;
 import java.nio.charset.StandardCharsets;
@@ -113,7 +114,12 @@ final class Outbox {
         commits.awaited();
     }
 
-    /** Tells another task. */
+    /** Whether the record that is being taken comes from this lane. */
+    boolean isFromLane(Segment segment) {
+        return sender.origin().topic().equals(topics.lane(segment));
+    }
+
+    /** Puts an event on the lane that it belongs on. */
     void lane(Event event, Instant now) {
         sender.send(topics.lane(event.lane()), event.sessionKey(), event, now, Map.of());
         commits.awaited();

@@ -180,7 +180,9 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
             throws MalformedEventException, RejectedRecordException {
         outbox.requireBearable(incoming);
         Event event = event(incoming);
-        if (Broadcast.isOne(event)) {
+        if (isAheadOfItsTurn(event)) {
+            outbox.lane(event, now);
+        } else if (Broadcast.isOne(event)) {
             takeBroadcast(incoming, event, now);
         } else if (isHome(event)) {
             take(incoming, event, now);
@@ -505,6 +507,11 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
                     ErrorCode.DUPLICATE_ID.code(),
                     "expected an id that no task has, found that of a task in another session: " + event.id());
         }
+    }
+
+    /** Whether it stands on the lane of cancels and is none of the system's: whoever put it there waits like everybody else. */
+    private boolean isAheadOfItsTurn(Event event) {
+        return event.type().segment() != Segment.SYSTEM && outbox.isFromLane(Segment.SYSTEM);
     }
 
     private boolean isHome(Event event) {

@@ -389,10 +389,10 @@ class SteeringIT {
                         .taskId(taskId)
                         .sessionId(session)
                         .build());
-        Event mark = event(EventType.of("mark"))
+        Event mark = event(KnownEventType.HEARTBEAT)
                 .taskId(taskId)
                 .sessionId(session)
-                .priority(0)
+                .payload(Map.of("instance", "mark"))
                 .build();
         broker.produce(topics, mark);
         List<Event> events =

@@ -12,6 +12,7 @@ import dev.millrace.agent.approval.Approvals;
 import dev.millrace.agent.core.DiscardReason;
 import dev.millrace.agent.core.MachineLimits;
 import dev.millrace.agent.core.TaskFsm;
+import dev.millrace.agent.core.TaskState;
 import dev.millrace.agent.core.TranscriptEntry;
 import dev.millrace.agent.files.AgentFile;
 import dev.millrace.agent.files.BuiltInAgents;
@@ -706,6 +707,31 @@ class TaskTopologyTest {
         assertThat(reason(dead)).isEqualTo("wrong_partition");
         assertThat(dead.headers().lastHeader(Sender.REROUTED)).isNotNull();
         assertThat(model.requested).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 99, 100})
+    @DisplayName("a task that is put on the lane of cancels, with or without their priority, waits on its own lane")
+    void shouldLetNoTaskStandBeforeCancels(int priority) throws Exception {
+        // given
+        TestOutputTopic<byte[], byte[]> external = output(TOPICS.lane(Segment.EXTERNAL));
+        Event message = message("m1", "hello").toBuilder()
+                .priority(priority == 0 ? null : priority)
+                .build();
+        ProducerRecord<String, byte[]> encoded = EventCodec.toRecord(TOPICS.lane(Segment.SYSTEM), message);
+
+        // when
+        input(encoded.topic())
+                .pipeInput(new TestRecord<>(
+                        encoded.key().getBytes(StandardCharsets.UTF_8), encoded.value(), encoded.headers(), NOW));
+
+        // then
+        Event moved = read(external.readRecord());
+        assertThat(moved).isEqualTo(message);
+        assertThat(external.isEmpty()).isTrue();
+        StoredTask task = Stores.TASKS.in(driver.getKeyValueStore(Stores.ROWS)).get("m1");
+        assertThat(((TaskState.Existing) task.state()).context().priority()).isEqualTo(100);
+        assertThat(model.requested).hasSize(1);
     }
 
     @Test

@@ -4,6 +4,7 @@ import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.Topics;
 import dev.millrace.schemas.kafka.ProducerSettings;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,6 +21,8 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.errors.RecordTooLargeException;
+import org.apache.kafka.common.record.DefaultRecordBatch;
+import org.apache.kafka.common.record.SimpleRecord;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.StringSerializer;
 import org.jspecify.annotations.Nullable;
@@ -63,7 +66,8 @@ public final class EventSender implements AutoCloseable {
      *
      * @throws BrokerUnavailableException if not all were acknowledged in time; some may be stored all the same, so that
      *     the caller may repeat the call with the same ids and nothing happens twice
-     * @throws EventTooLargeException if the broker does not take an event because of its size
+     * @throws EventTooLargeException if one has more than {@link Topics#MAX_EVENT_BYTES} as a record, before any is sent; or if
+     *     a topic has a lower limit
      */
     public void send(List<Event> events) throws BrokerUnavailableException, EventTooLargeException {
         produce(events.stream()
@@ -80,6 +84,9 @@ public final class EventSender implements AutoCloseable {
 
     private void produce(List<ProducerRecord<String, byte[]>> records)
             throws BrokerUnavailableException, EventTooLargeException {
+        for (ProducerRecord<String, byte[]> one : records) {
+            requireSize(one);
+        }
         long end = System.nanoTime() + timeout.toNanos();
         try {
             Producer<String, byte[]> open = producer();
@@ -91,18 +98,35 @@ public final class EventSender implements AutoCloseable {
                 one.get(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS);
             }
         } catch (ExecutionException e) {
-            throw failure(e.getCause() == null ? e : e.getCause());
+            throw failure(e.getCause() == null ? e : e.getCause(), records.size());
         } catch (TimeoutException | KafkaException e) {
-            throw failure(e);
+            throw failure(e, records.size());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new BrokerUnavailableException("interrupted while waiting for the acknowledgement", e);
         }
     }
 
-    private static BrokerUnavailableException failure(Throwable cause) throws EventTooLargeException {
+    /** All are measured before any is sent, so that of a batch with one that does not fit nothing is stored. */
+    private static void requireSize(ProducerRecord<String, byte[]> one) throws EventTooLargeException {
+        SimpleRecord simple = new SimpleRecord(
+                0L,
+                one.key().getBytes(StandardCharsets.UTF_8),
+                one.value(),
+                one.headers().toArray());
+        int bytes = DefaultRecordBatch.sizeInBytes(List.of(simple));
+        if (bytes > Topics.MAX_EVENT_BYTES) {
+            throw new EventTooLargeException(
+                    "The event: expected at most " + Topics.MAX_EVENT_BYTES + " bytes as a Kafka record, found " + bytes
+                            + ".",
+                    true);
+        }
+    }
+
+    private static BrokerUnavailableException failure(Throwable cause, int sent) throws EventTooLargeException {
         if (cause instanceof RecordTooLargeException) {
-            throw new EventTooLargeException(cause);
+            throw new EventTooLargeException(
+                    "An event is larger than the Kafka topic takes that it belongs on.", sent == 1);
         }
         return new BrokerUnavailableException("the brokers did not acknowledge in time", cause);
     }

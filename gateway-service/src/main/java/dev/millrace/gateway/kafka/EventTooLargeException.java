@@ -1,10 +1,18 @@
 package dev.millrace.gateway.kafka;
 
-/** The brokers do not take an event of this size. */
+/** An event is larger than its topic takes. */
 public final class EventTooLargeException extends Exception {
     private static final long serialVersionUID = 1L;
 
-    EventTooLargeException(Throwable cause) {
-        super("the event is larger than its topic takes", cause);
+    private final boolean nothingIsStored;
+
+    EventTooLargeException(String message, boolean nothingIsStored) {
+        super(message);
+        this.nothingIsStored = nothingIsStored;
+    }
+
+    /** Whether it is certain that no other event of the same request is stored either. */
+    public boolean nothingIsStored() {
+        return nothingIsStored;
     }
 }

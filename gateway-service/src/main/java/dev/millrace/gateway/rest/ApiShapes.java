@@ -34,7 +34,7 @@ final class ApiShapes {
             @Schema(description = "Anything that is to be kept with the task; recorded, not interpreted.") @Nullable
             Map<String, Object> metadata,
 
-            @Schema(description = "Lower goes first, 0 or more. Absent = 100.") @Nullable
+            @Schema(description = "Lower goes first, 100 or more. Absent = 100.") @Nullable
             Integer priority,
 
             @Schema(description = "Name of a configured model. Absent = the agent's own.") @Nullable

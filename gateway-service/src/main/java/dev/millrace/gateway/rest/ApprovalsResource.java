@@ -144,7 +144,7 @@ public class ApprovalsResource {
             @Context HttpHeaders headers)
             throws IOException, QueryUnavailableException, BrokerUnavailableException, EventTooLargeException,
                     InterruptedException {
-        Map<String, @Nullable Object> payload = payload(callId, controls.fields(body));
+        Map<String, @Nullable Object> payload = payload(callId, controls.fields(body, headers));
         Map<String, @Nullable Object> approval = tasks.approval(namespace, callId)
                 .orElseThrow(() -> unknown(namespace, callId))
                 .object();

@@ -5,6 +5,8 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.Problem;
+import jakarta.ws.rs.core.HttpHeaders;
+import jakarta.ws.rs.core.MediaType;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.LinkedHashMap;
@@ -27,6 +29,24 @@ final class BodyReader {
             throw tooLarge(limit);
         }
         return bytes;
+    }
+
+    /**
+     * Refuses a body that does not say that it is JSON: pages of other origins can send any text without asking first, as
+     * long as they do not say that.
+     */
+    static void requireJson(HttpHeaders headers) {
+        String type = headers.getHeaderString(HttpHeaders.CONTENT_TYPE);
+        String bare = type == null ? "" : type.split(";", 2)[0].strip();
+        if (!bare.equalsIgnoreCase(MediaType.APPLICATION_JSON)) {
+            throw new ProblemException(
+                    Problem.of(415, "unsupported_media_type", "Unsupported media type", expectedJson(type)));
+        }
+    }
+
+    /** What was expected and found; {@code null} = no Content-Type. */
+    static String expectedJson(@Nullable String found) {
+        return "Content-Type: expected application/json, found " + (found == null ? "none" : '"' + found + '"') + ".";
     }
 
     static ProblemException tooLarge(long limit) {

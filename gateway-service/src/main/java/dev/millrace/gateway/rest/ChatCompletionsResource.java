@@ -21,6 +21,7 @@ import jakarta.ws.rs.POST;
 import jakarta.ws.rs.Path;
 import jakarta.ws.rs.Produces;
 import jakarta.ws.rs.core.Context;
+import jakarta.ws.rs.core.HttpHeaders;
 import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.core.Response;
 import jakarta.ws.rs.core.StreamingOutput;
@@ -68,7 +69,7 @@ public class ChatCompletionsResource {
     }
 
     @POST
-    @Consumes(MediaType.WILDCARD)
+    @Consumes(MediaType.WILDCARD) // another one is refused in the shape of OpenAI's errors
     @Operation(
             summary = "Ask an agent, as OpenAI's clients ask a model",
             description =
@@ -84,6 +85,7 @@ public class ChatCompletionsResource {
             description = "A field is wrong, or asks for what cannot be had; param names it.")
     @APIResponse(responseCode = "404", description = "model_not_found: there is no such agent")
     @APIResponse(responseCode = "413", description = "body_too_large, event_too_large")
+    @APIResponse(responseCode = "415", description = "unsupported_media_type")
     @APIResponse(responseCode = "500", description = "The task failed; code says why.")
     @APIResponse(responseCode = "503", description = "broker_unavailable, shutting_down")
     @APIResponse(responseCode = "504", description = "timeout: the task took too long and is cancelled")
@@ -97,8 +99,10 @@ public class ChatCompletionsResource {
                     String namespace,
             @Parameter(hidden = true) @HeaderParam("traceparent") @Nullable String traceparent,
             @Parameter(hidden = true) @HeaderParam("tracestate") @Nullable String tracestate,
+            @Context HttpHeaders headers,
             @Context HttpServerResponse response)
             throws IOException, InterruptedException, BrokerUnavailableException, EventTooLargeException {
+        BodyReader.requireJson(headers);
         ChatRequest request = ChatRequest.of(BodyReader.object(
                 BodyReader.read(body, config.openai().maxBodySize().asLongValue())));
         Instant now = Instant.now();

@@ -18,6 +18,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -51,12 +52,13 @@ public class Controls {
             @Nullable String taskId,
             @Nullable String sessionId) {}
 
-    /** The fields of a body; none if there is no body. */
-    Fields fields(InputStream body) throws IOException {
+    /** The fields of a body, which has to say that it is JSON; none if there is no body. */
+    Fields fields(InputStream body, HttpHeaders headers) throws IOException {
         byte[] bytes = BodyReader.read(body, config.maxBodySize().asLongValue());
         if (bytes.length == 0) {
             return new Fields(new LinkedHashMap<>());
         }
+        BodyReader.requireJson(headers);
         return new Fields(BodyReader.object(bytes));
     }
 
@@ -83,7 +85,8 @@ public class Controls {
             KnownEventType type, @Nullable Target target, Map<String, @Nullable Object> payload, HttpHeaders headers) {
         String key = IdempotencyKey.or(null, headers.getHeaderString(IdempotencyKey.HEADER));
         try {
-            Event.Builder builder = Event.root(key == null ? Ids.random() : key, type, Instant.now())
+            Event.Builder builder = Event.root(
+                            key == null ? Ids.random() : id(key, type, target, payload), type, Instant.now())
                     .source(SOURCE)
                     .traceparent(headers.getHeaderString(EventCodec.TRACEPARENT))
                     .tracestate(headers.getHeaderString(EventCodec.TRACESTATE))
@@ -98,6 +101,21 @@ public class Controls {
             throw new ProblemException(
                     Problem.of(400, "bad_field", "A field cannot be read", String.valueOf(e.getMessage())));
         }
+    }
+
+    /**
+     * The id of the event that a client's key stands for. A key that was given before with a request of another kind, or
+     * about something else, stands for another event: otherwise that request would be taken for a repeated one and dropped.
+     */
+    private static String id(
+            String key, KnownEventType type, @Nullable Target target, Map<String, @Nullable Object> payload) {
+        return Ids.hash(Json.writeText(Arrays.asList(
+                        key,
+                        type.wireName(),
+                        target == null ? null : target.namespace(),
+                        target == null ? null : target.taskId(),
+                        payload.get("callId"))))
+                .substring(0, 32);
     }
 
     /**

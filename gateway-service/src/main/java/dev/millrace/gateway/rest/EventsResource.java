@@ -57,7 +57,8 @@ public class EventsResource {
     @Operation(
             summary = "Send CloudEvents",
             description = "One event in binary mode (headers ce-id, ce-type, ce-source, ce-specversion; the body is the"
-                    + " payload) or structured mode, or a batch. Of a batch all events are accepted or, if one is"
+                    + " payload) or structured mode, or a batch. What workers and the machines themselves write is not taken"
+                    + " here: its problem says where else. Of a batch all events are accepted or, if one is"
                     + " invalid, none. The same id a second time is accepted again and does nothing.")
     @RequestBody(
             required = true,
@@ -77,6 +78,7 @@ public class EventsResource {
             description = "All are stored.",
             content = @Content(schema = @Schema(implementation = ApiShapes.EventsAccepted.class)))
     @APIResponse(responseCode = "400", description = "bad_json, not_a_cloud_event, bad_field")
+    @APIResponse(responseCode = "403", description = "not_for_clients: workers and machines write it, over Kafka")
     @APIResponse(responseCode = "413", description = "body_too_large, event_too_large")
     @APIResponse(responseCode = "415", description = "unsupported_media_type")
     @APIResponse(responseCode = "422", description = "invalid_payload, unknown_agent (lists the known ones)")
@@ -85,6 +87,7 @@ public class EventsResource {
             throws IOException, BrokerUnavailableException, EventTooLargeException, InterruptedException {
         byte[] bytes = BodyReader.read(body, config.maxBodySize().asLongValue());
         List<Event> events = new CloudEventRequest(headers.getRequestHeaders(), bytes, Instant.now()).events();
+        events.forEach(OutsideEvents::requireTaken);
         events.forEach(intake::requireValid);
         for (Event event : events) {
             intake.requireAgent(event);

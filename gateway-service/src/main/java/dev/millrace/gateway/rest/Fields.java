@@ -43,17 +43,17 @@ record Fields(Map<String, @Nullable Object> body) {
         throw ProblemException.badField(field, "an object", value);
     }
 
-    /** A whole number, 0 or more. */
+    /** A whole number of at least this. */
     @Nullable
-    Integer number(String field) {
+    Integer number(String field, int least) {
         Object value = body.get(field);
         if (value == null) {
             return null;
         }
-        if (value instanceof Integer number && number >= 0) {
+        if (value instanceof Integer number && number >= least) {
             return number;
         }
-        throw ProblemException.badField(field, "a whole number of 0 or more", value);
+        throw ProblemException.badField(field, "a whole number of " + least + " or more", value);
     }
 
     /** A number of milliseconds, 1 or more. */

@@ -111,7 +111,7 @@ public class ForgetResource {
             throws IOException, BrokerUnavailableException, EventTooLargeException, QueryUnavailableException,
                     InterruptedException {
         Duration patience = controls.patience(wait);
-        Event event = event(controls.fields(body), headers);
+        Event event = event(controls.fields(body, headers), headers);
         intake.accept(List.of(event));
         ForgetScope.of(event).ifPresent(tasks::forget);
         ForgetProgress progress = await(event, patience);

@@ -49,7 +49,11 @@ public class ProblemMappers {
                         413,
                         "event_too_large",
                         "The event is too large",
-                        "The event is larger than the Kafka topic takes that it belongs on. Nothing was accepted."),
+                        e.getMessage()
+                                + (e.nothingIsStored()
+                                        ? " Nothing was accepted."
+                                        : " Others of the same request may be accepted; a repeated request with the same ids does"
+                                                + " nothing twice.")),
                 null,
                 uri);
     }
@@ -77,14 +81,18 @@ public class ProblemMappers {
 
     /** What the framework itself refuses: unknown routes, methods and media types. */
     @ServerExceptionMapper
-    Response framework(WebApplicationException e, UriInfo uri) {
+    Response framework(WebApplicationException e, UriInfo uri, HttpHeaders headers) {
         Response given = e.getResponse();
         if (given.getStatus() < 400 || given.hasEntity()) {
             return given;
         }
         String title = given.getStatusInfo().getReasonPhrase();
         Response response = response(
-                Problem.of(given.getStatus(), code(given.getStatus(), title), title, detail(given.getStatus(), uri)),
+                Problem.of(
+                        given.getStatus(),
+                        code(given.getStatus(), title),
+                        title,
+                        detail(given.getStatus(), uri, headers)),
                 null,
                 uri);
         return given.getStatus() == 405
@@ -133,13 +141,14 @@ public class ProblemMappers {
         };
     }
 
-    private static String detail(int status, UriInfo uri) {
+    private static String detail(int status, UriInfo uri, HttpHeaders headers) {
         String path = uri.getRequestUri().getRawPath();
         return switch (status) {
             case 404 -> "There is nothing at " + path + ". The API is described at /openapi and /q/swagger-ui.";
             case 405 -> "This method is not possible at " + path + "; the header Allow names those that are.";
             case 406 -> "None of the media types that Accept names can be had at " + path + ".";
-            case 415 -> "The Content-Type of this request is not taken at " + path + "; see /openapi.";
+            // what takes anything else looks at it itself
+            case 415 -> BodyReader.expectedJson(headers.getHeaderString(HttpHeaders.CONTENT_TYPE));
             default -> "The request to " + path + " cannot be done.";
         };
     }

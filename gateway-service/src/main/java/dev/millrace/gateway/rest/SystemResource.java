@@ -60,7 +60,7 @@ public class SystemResource {
     @APIResponse(responseCode = "503", description = "broker_unavailable")
     public Response drain(InputStream body, @Context HttpHeaders headers)
             throws IOException, BrokerUnavailableException, EventTooLargeException {
-        String reason = controls.fields(body).text("reason", TaskSubmission.MAX_TEXT);
+        String reason = controls.fields(body, headers).text("reason", TaskSubmission.MAX_TEXT);
         return broadcast(
                 controls.event(KnownEventType.SYSTEM_SHUTTING_DOWN, null, Controls.payload("reason", reason), headers));
     }

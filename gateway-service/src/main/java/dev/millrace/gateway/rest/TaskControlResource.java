@@ -85,7 +85,7 @@ public class TaskControlResource {
             @Context HttpHeaders headers)
             throws IOException, QueryUnavailableException, BrokerUnavailableException, EventTooLargeException,
                     InterruptedException {
-        Map<String, @Nullable Object> payload = reason(controls.fields(body));
+        Map<String, @Nullable Object> payload = reason(controls.fields(body, headers));
         Known task = known(namespace, taskId);
         if (!SUSPENDABLE.contains(task.state())) {
             throw conflict("not_suspendable", task, "can only suspend REASONING and ACTING tasks");
@@ -125,7 +125,7 @@ public class TaskControlResource {
             @Context HttpHeaders headers)
             throws IOException, QueryUnavailableException, BrokerUnavailableException, EventTooLargeException,
                     InterruptedException {
-        String newInput = controls.fields(body).text("newInput", TaskSubmission.MAX_TEXT);
+        String newInput = controls.fields(body, headers).text("newInput", TaskSubmission.MAX_TEXT);
         Known task = known(namespace, taskId);
         requireResumable(task, newInput);
         Event event = controls.event(
@@ -165,7 +165,7 @@ public class TaskControlResource {
             @Context HttpHeaders headers)
             throws IOException, QueryUnavailableException, BrokerUnavailableException, EventTooLargeException,
                     InterruptedException {
-        Fields fields = controls.fields(body);
+        Fields fields = controls.fields(body, headers);
         Map<String, @Nullable Object> payload = reason(fields);
         String session = fields.text("sessionId", Ids.MAX_LENGTH);
         if (session != null) {

@@ -52,7 +52,7 @@ record TaskSubmission(
                 IdempotencyKey.or(fields.text("id", Ids.MAX_LENGTH), idempotencyKey),
                 fields.text("sessionId", Ids.MAX_LENGTH),
                 namespace == null ? Event.DEFAULT_NAMESPACE : namespace,
-                fields.number("priority"),
+                fields.number("priority", Event.lowestPriority(KnownEventType.MESSAGE_RECEIVED)),
                 expiresAt(fields, now),
                 payload);
     }

@@ -21,6 +21,8 @@ import jakarta.ws.rs.Path;
 import jakarta.ws.rs.PathParam;
 import jakarta.ws.rs.Produces;
 import jakarta.ws.rs.QueryParam;
+import jakarta.ws.rs.core.Context;
+import jakarta.ws.rs.core.HttpHeaders;
 import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.core.Response;
 import java.io.IOException;
@@ -98,6 +100,7 @@ public class TasksResource {
             content = @Content(schema = @Schema(implementation = ApiShapes.Task.class)))
     @APIResponse(responseCode = "400", description = "bad_json, missing_text, bad_field, bad_parameter")
     @APIResponse(responseCode = "413", description = "body_too_large, event_too_large")
+    @APIResponse(responseCode = "415", description = "unsupported_media_type")
     @APIResponse(
             responseCode = "422",
             description = "text_too_long, unknown_agent (lists the known ones), invalid_payload")
@@ -112,8 +115,10 @@ public class TasksResource {
                     String idempotencyKey,
             @Parameter(description = "W3C trace context, goes into the event.") @HeaderParam("traceparent") @Nullable
                     String traceparent,
-            @Parameter(hidden = true) @HeaderParam("tracestate") @Nullable String tracestate)
+            @Parameter(hidden = true) @HeaderParam("tracestate") @Nullable String tracestate,
+            @Context HttpHeaders headers)
             throws IOException, InterruptedException, BrokerUnavailableException, EventTooLargeException {
+        BodyReader.requireJson(headers);
         Duration patience = WaitParameter.parse(wait, config.maxWait());
         Instant now = Instant.now();
         TaskSubmission submission = TaskSubmission.of(

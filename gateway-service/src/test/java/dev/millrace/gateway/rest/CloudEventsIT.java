@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.gateway.rest.GatewayClient.Answer;
 import dev.millrace.schemas.Event;
+import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Segment;
+import dev.millrace.schemas.Topics;
 import dev.millrace.testing.RequiresBroker;
 import dev.millrace.testing.TestBroker;
 import dev.millrace.testing.TopicReader;
@@ -14,12 +16,18 @@ import io.quarkus.test.common.WithTestResource;
 import io.quarkus.test.junit.QuarkusTest;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
+import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.compress.Compression;
+import org.apache.kafka.common.record.MemoryRecords;
+import org.apache.kafka.common.record.SimpleRecord;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 @QuarkusTest
@@ -131,6 +139,116 @@ class CloudEventsIT {
         }
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "TOOL_CALL_COMPLETED, events.tool",
+        "TOOL_CALL_FAILED, events.tool",
+        "REASON_DONE, events.cognitive",
+        "NEED_MORE_INFO, events.cognitive",
+        "CONTEXT_COMPACTED, events.cognitive",
+        "MODEL_CALL_FAILED, events.cognitive",
+        "MODEL_CALL_ABANDONED, events.cognitive",
+        "APPROVAL_DECIDED, /v1/approvals/",
+        "MEMORY_EDIT_REQUESTED, /v1/memory/",
+        "REFLECTION_COMPLETE, machines",
+        "REFLECTION_FAILED, machines",
+        "MEMORY_FORGOTTEN, machines",
+        "STEP_COMPLETED, machines",
+        "TASK_COMPLETED, machines",
+        "TOOL_CALL_REQUESTED, machines",
+        "background_task.completed, machines",
+        "background_task.failed, machines"
+    })
+    @DisplayName("ADR 0022: what workers and machines write is not taken over HTTP, and its problem says where it is")
+    void shouldLeaveWorkToWorkers(String type, String instead) throws Exception {
+        // given
+        String id = Ids.random();
+        String other = Ids.random();
+        String marker = Ids.random();
+
+        // when
+        Answer binary = gateway.send(binary(id, type).header("ce-subject", "t").POST(BodyPublishers.ofString("{}")));
+        Answer batch = batch("[" + structured(other, "a.b", "{}") + "," + structured(id, type, "{}") + "]");
+        gateway.send(binary(marker, "a.b").POST(BodyPublishers.noBody()));
+
+        // then
+        for (Answer answer : List.of(binary, batch)) {
+            assertThat(answer.status()).as(answer.body()).isEqualTo(403);
+            assertThat(answer.json())
+                    .containsEntry("code", "not_for_clients")
+                    .containsEntry("eventId", id)
+                    .containsEntry("eventType", type);
+            assertThat(answer.text("detail")).contains("expected", "found " + type, instead);
+        }
+        try (TopicReader lane = TestBroker.shared().read(gateway.topics().lane(Segment.EXTERNAL))) {
+            assertThat(lane.events(
+                            all -> all.stream().anyMatch(event -> event.id().equals(marker)), GatewayClient.LIMIT))
+                    .extracting(Event::id)
+                    .doesNotContain(other);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "MESSAGE_RECEIVED, 99, 400",
+        "MESSAGE_RECEIVED, 100, 202",
+        "WEBHOOK_TRIGGERED, 0, 400",
+        "SCHEDULE_FIRED, 0, 400",
+        "TASK_RESUMED, 99, 400",
+        "a.b, 99, 400",
+        "a.b, 100, 202",
+        "TASK_CANCEL_REQUESTED, 0, 202",
+        "TASK_CANCEL_REQUESTED, 99, 202"
+    })
+    @DisplayName("priority 0 to 99 is for the system's own types")
+    void shouldLeaveTheSystemsPrioritiesToTheSystem(String type, int priority, int status) throws Exception {
+        // when
+        Answer answer = gateway.send(binary(Ids.random(), type)
+                .header("ce-subject", "t")
+                .header("ce-priority", String.valueOf(priority))
+                .POST(BodyPublishers.ofString("{\"text\":\"hello\"}")));
+
+        // then
+        assertThat(answer.status()).as(answer.body()).isEqualTo(status);
+        if (status == 400) {
+            assertThat(answer.text("code")).isEqualTo("bad_field");
+            assertThat(answer.text("detail"))
+                    .contains("priority: expected 100 or more", "found the number " + priority);
+        }
+    }
+
+    @Test
+    @DisplayName(
+            "a batch is measured before any of it is sent: a record of the limit is taken, one of a byte more refuses all")
+    void shouldTakeNothingOfABatchWithOneThatIsTooLarge() throws Exception {
+        // given
+        String before = Ids.random();
+        String fits = Ids.random();
+        String marker = Ids.random();
+        int room = Topics.MAX_EVENT_BYTES - recordBytes(swelling(fits, 1_000_000));
+
+        // when
+        Answer refused =
+                batch("[" + structured(before, "a.b", "{}") + "," + swelling(Ids.random(), 1_000_000 + room + 1) + "]");
+        Answer taken = batch("[" + swelling(fits, 1_000_000 + room) + "]");
+        gateway.send(binary(marker, "a.b").POST(BodyPublishers.noBody()));
+
+        // then
+        assertThat(taken.status()).as(taken.body()).isEqualTo(202);
+        assertThat(refused.status()).isEqualTo(413);
+        assertThat(refused.text("code")).isEqualTo("event_too_large");
+        assertThat(refused.text("detail"))
+                .isEqualTo("The event: expected at most " + Topics.MAX_EVENT_BYTES + " bytes as a Kafka record, found "
+                        + (Topics.MAX_EVENT_BYTES + 1) + ". Nothing was accepted.");
+        try (TopicReader lane = TestBroker.shared().read(gateway.topics().lane(Segment.EXTERNAL))) {
+            assertThat(lane.events(
+                            all -> all.stream().anyMatch(event -> event.id().equals(marker)), GatewayClient.LIMIT))
+                    .extracting(Event::id)
+                    .contains(fits)
+                    .doesNotContain(before);
+        }
+    }
+
     @Test
     @DisplayName("F-189: the same id a second time is accepted again")
     void shouldAcceptADouble() throws Exception {
@@ -218,6 +336,27 @@ class CloudEventsIT {
         assertThat(answer.status()).isEqualTo(400);
         assertThat(answer.text("code")).isEqualTo("bad_field");
         assertThat(answer.text("detail")).contains("priority");
+    }
+
+    /** An event with so much text, and with numbers that take more bytes in a record than in the body that they come in. */
+    private static String swelling(String id, int text) {
+        return "{\"specversion\":\"1.0\",\"id\":\"" + id + "\",\"source\":\"/test\",\"type\":\"a.b\","
+                + "\"time\":\"2026-03-04T05:06:07.089Z\",\"data\":{\"text\":\"" + "x".repeat(text)
+                + "\",\"numbers\":[1e5" + ",1e5".repeat(999) + "]}}";
+    }
+
+    /** What the broker counts for an event. */
+    private static int recordBytes(String structured) throws Exception {
+        Event event = EventCodec.fromStructured(structured.getBytes(StandardCharsets.UTF_8), Instant.now(), null, null);
+        ProducerRecord<String, byte[]> encoded = EventCodec.toRecord("lane", event);
+        return MemoryRecords.withRecords(
+                        Compression.NONE,
+                        new SimpleRecord(
+                                0L,
+                                encoded.key().getBytes(StandardCharsets.UTF_8),
+                                encoded.value(),
+                                encoded.headers().toArray()))
+                .sizeInBytes();
     }
 
     private Answer batch(String body) throws Exception {

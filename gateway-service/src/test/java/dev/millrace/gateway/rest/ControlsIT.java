@@ -82,12 +82,62 @@ class ControlsIT {
         String key = Ids.random();
 
         // when
-        Answer answer = gateway.send(gateway.request("/v1/tasks/" + id + "/cancel")
-                .header("Idempotency-Key", key)
-                .POST(BodyPublishers.noBody()));
+        Answer once = keyed(key, "/v1/tasks/" + id + "/cancel");
+        Answer again = keyed(key, "/v1/tasks/" + id + "/cancel");
 
         // then
-        assertThat(answer.text("eventId")).isEqualTo(key);
+        assertThat(once.status()).isEqualTo(202);
+        assertThat(again.text("eventId")).isEqualTo(once.text("eventId"));
+    }
+
+    @Test
+    @DisplayName(
+            "a key that was used for another kind of request, or another task, does not make a request a repeated one")
+    void shouldNotTakeAnotherRequestForARepeatedOne() throws Exception {
+        // given
+        String key = Ids.random();
+        gateway.send(gateway.request("/v1/tasks")
+                .header("Content-Type", "application/json")
+                .header("Idempotency-Key", key)
+                .POST(BodyPublishers.ofString("{\"text\":\"hello\"}")));
+
+        // when
+        List<String> ids = List.of(
+                key,
+                keyed(key, "/v1/tasks/" + key + "/cancel").text("eventId"),
+                keyed(key, "/v1/tasks/" + known(null, "acting") + "/cancel").text("eventId"),
+                keyed(key, "/v1/tasks/" + known(null, "acting") + "/suspend").text("eventId"),
+                keyed(key, "/v1/system/drain").text("eventId"));
+
+        // then
+        assertThat(ids).doesNotHaveDuplicates().doesNotContain("null");
+    }
+
+    private Answer keyed(String key, String path) throws Exception {
+        return gateway.send(gateway.request(path).header("Idempotency-Key", key).POST(BodyPublishers.noBody()));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"/v1/tasks/x/cancel", "/v1/tasks/x/suspend", "/v1/tasks/x/resume", "/v1/system/drain"})
+    @DisplayName("a body has to say that it is JSON; without a body nothing has to be said")
+    void shouldTakeJsonOnly(String path) throws Exception {
+        for (String type : List.of("text/plain", "application/x-www-form-urlencoded", "application/jsonx")) {
+            // when
+            Answer answer = gateway.send(
+                    gateway.request(path).header("Content-Type", type).POST(BodyPublishers.ofString("{}")));
+
+            // then
+            assertProblem(answer, 415, "unsupported_media_type");
+            assertThat(answer.text("detail"))
+                    .isEqualTo("Content-Type: expected application/json, found \"" + type + "\".");
+        }
+        assertProblem(
+                gateway.send(gateway.request(path).POST(BodyPublishers.ofString("{}"))), 415, "unsupported_media_type");
+        assertThat(gateway.send(gateway.request(path)
+                                .header("Content-Type", "text/plain")
+                                .POST(BodyPublishers.noBody()))
+                        .status())
+                .isNotEqualTo(415);
     }
 
     @ParameterizedTest

@@ -62,6 +62,10 @@ final class GatewayClient {
         }
     }
 
+    int port() {
+        return URI.create(base).getPort();
+    }
+
     HttpRequest.Builder request(String path) {
         return HttpRequest.newBuilder(URI.create(base + path)).timeout(LIMIT);
     }

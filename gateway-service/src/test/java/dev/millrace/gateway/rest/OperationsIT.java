@@ -4,12 +4,26 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.millrace.gateway.rest.GatewayClient.Answer;
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.Ids;
+import dev.millrace.schemas.Segment;
 import dev.millrace.testing.RequiresBroker;
+import dev.millrace.testing.TestBroker;
+import dev.millrace.testing.TopicReader;
 import io.quarkus.test.common.WithTestResource;
 import io.quarkus.test.junit.QuarkusTest;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.net.InetAddress;
+import java.net.Socket;
 import java.net.http.HttpRequest.BodyPublishers;
+import java.nio.charset.StandardCharsets;
 import java.util.Map;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @QuarkusTest
 @RequiresBroker
@@ -71,14 +85,76 @@ class OperationsIT {
     }
 
     @Test
+    @DisplayName("a page of another origin starts nothing, and is told nothing that it could read")
     void shouldAllowNoOtherOriginByDefault() throws Exception {
+        // given
+        String id = Ids.random();
+        String marker = Ids.random();
+
         // when
         Answer answer = gateway.send(gateway.request("/v1/tasks")
                 .header("Content-Type", "application/json")
                 .header("Origin", "https://elsewhere.example")
-                .POST(BodyPublishers.ofString("{\"text\":\"hello\"}")));
+                .POST(BodyPublishers.ofString("{\"text\":\"hello\",\"id\":\"" + id + "\"}")));
+        gateway.postJson("/v1/tasks", Map.of("text", "hello", "id", marker));
 
         // then
+        assertThat(answer.status()).isEqualTo(403);
+        assertThat(answer.header("Content-Type")).isEqualTo("application/problem+json");
+        assertThat(answer.json()).containsEntry("code", "foreign_origin").containsEntry("instance", "/v1/tasks");
         assertThat(answer.header("Access-Control-Allow-Origin")).isEmpty();
+        try (TopicReader lane = TestBroker.shared().read(gateway.topics().lane(Segment.EXTERNAL))) {
+            assertThat(lane.events(
+                            all -> all.stream().anyMatch(event -> event.id().equals(marker)), GatewayClient.LIMIT))
+                    .extracting(Event::id)
+                    .doesNotContain(id);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"/v1/tasks", "/v1/stream", "/v1/nothing", "/openapi", "/q/metrics", "/q/health/ready", "/nowhere"
+            })
+    @DisplayName("the door is before every route, Quarkus' own included")
+    void shouldStandBeforeEveryRoute(String path) throws Exception {
+        assertThat(gateway.send(gateway.request(path).header("Sec-Fetch-Site", "cross-site"))
+                        .text("code"))
+                .isEqualTo("foreign_origin");
+        assertThat(gateway.send(gateway.request(path)
+                                .header("Origin", "null")
+                                .header("Access-Control-Request-Method", "POST")
+                                .method("OPTIONS", BodyPublishers.noBody()))
+                        .status())
+                .isEqualTo(403);
+        assertThat(rawStatus("GET " + path + " HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n"))
+                .isEqualTo(421);
+    }
+
+    @Test
+    void shouldServeItsOwnPages() throws Exception {
+        // given
+        String own = "http://localhost:" + gateway.port();
+
+        // when
+        int status = rawStatus("POST /v1/tasks HTTP/1.1\r\nHost: localhost:" + gateway.port() + "\r\nOrigin: " + own
+                + "\r\nSec-Fetch-Site: same-origin\r\nContent-Type: application/json\r\nContent-Length: 16\r\n"
+                + "Connection: close\r\n\r\n{\"text\":\"hello\"}");
+
+        // then
+        assertThat(status).isEqualTo(202);
+        assertThat(gateway.send(gateway.request("/q/swagger-ui/").header("Sec-Fetch-Site", "cross-site"))
+                        .status())
+                .isEqualTo(200);
+    }
+
+    /** The status of a request that is sent as it is; Java's client lets nobody set Host. */
+    private int rawStatus(String request) throws IOException {
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), gateway.port())) {
+            socket.setSoTimeout((int) GatewayClient.LIMIT.toMillis());
+            socket.getOutputStream().write(request.getBytes(StandardCharsets.UTF_8));
+            String line = new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.UTF_8))
+                    .readLine();
+            return Integer.parseInt(line.split(" ", 3)[1]);
+        }
     }
 }

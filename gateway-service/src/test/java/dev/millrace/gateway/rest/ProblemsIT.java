@@ -7,6 +7,7 @@ import dev.millrace.testing.RequiresBroker;
 import io.quarkus.test.common.WithTestResource;
 import io.quarkus.test.junit.QuarkusTest;
 import java.io.ByteArrayInputStream;
+import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -169,14 +170,37 @@ class ProblemsIT {
         assertThat(chunked.json()).containsEntry("limitBytes", 1024 * 1024);
     }
 
-    @Test
-    void shouldRefuseAnotherMediaType() throws Exception {
-        assertProblem(
-                gateway.send(gateway.request("/v1/tasks")
-                        .header("Content-Type", "text/plain")
-                        .POST(BodyPublishers.ofString("hello"))),
-                415,
-                "unsupported_media_type");
+    @ParameterizedTest
+    @ValueSource(strings = {"/v1/tasks", "/v1/forget", "/v1/approvals/call"})
+    void shouldRefuseAnotherMediaTypeAndNone(String path) throws Exception {
+        // when
+        Answer other = gateway.send(gateway.request(path)
+                .header("Content-Type", "text/plain")
+                .POST(BodyPublishers.ofString("{\"text\":\"hello\"}")));
+        Answer none = gateway.send(gateway.request(path).POST(BodyPublishers.ofString("{\"text\":\"hello\"}")));
+
+        // then
+        assertProblem(other, 415, "unsupported_media_type");
+        assertThat(other.text("detail")).isEqualTo("Content-Type: expected application/json, found \"text/plain\".");
+        assertProblem(none, 415, "unsupported_media_type");
+        assertThat(none.text("detail")).isEqualTo("Content-Type: expected application/json, found none.");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"text/plain;charset=UTF-8", "application/x-www-form-urlencoded", ""})
+    @DisplayName("a chat without the Content-Type of JSON is refused in the shape of OpenAI's errors")
+    void shouldTakeChatsAsJsonOnly(String type) throws Exception {
+        // given
+        HttpRequest.Builder request = gateway.request("/v1/chat/completions")
+                .POST(BodyPublishers.ofString(
+                        "{\"model\":\"general\",\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]}"));
+
+        // when
+        Answer answer = gateway.send(type.isEmpty() ? request : request.header("Content-Type", type));
+
+        // then
+        assertThat(answer.status()).isEqualTo(415);
+        assertThat(answer.text("error")).contains("unsupported_media_type", "expected application/json");
     }
 
     @Test

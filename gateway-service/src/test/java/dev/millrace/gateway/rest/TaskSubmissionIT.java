@@ -100,7 +100,7 @@ class TaskSubmissionIT {
                 .header("Idempotency-Key", '"' + id + '"')
                 .POST(BodyPublishers.ofString("""
                         {"text": "Grüße 🦀", "agent": "explore", "sessionId": "s 1", "namespace": "acme",
-                         "metadata": {"a": [1, 2.50, null]}, "priority": 50, "model": "fast", "unheardOf": true,
+                         "metadata": {"a": [1, 2.50, null]}, "priority": 250, "model": "fast", "unheardOf": true,
                          "callbackUrl": "https://example.org/hook?a=1", "expiresAt": "2999-01-15T09:00:00+01:00"}
                         """)));
 
@@ -108,9 +108,9 @@ class TaskSubmissionIT {
         assertThat(answer.status()).isEqualTo(202);
         assertThat(answer.text("taskId")).isEqualTo(id);
         assertThat(answer.text("links")).contains("/v1/tasks/" + id + "?namespace=acme");
-        Event event = onLane(Segment.SYSTEM, id);
+        Event event = onLane(Segment.TASK, id);
         assertThat(event.sessionKey()).isEqualTo("acme/s 1");
-        assertThat(event.priority()).isEqualTo(50);
+        assertThat(event.priority()).isEqualTo(250);
         assertThat(event.traceparent()).isEqualTo(TRACE);
         assertThat(event.text("text")).isEqualTo("Grüße 🦀");
         assertThat(event.text("taskType")).isEqualTo("explore");
@@ -118,6 +118,25 @@ class TaskSubmissionIT {
         assertThat(event.text("callbackUrl")).isEqualTo("https://example.org/hook?a=1");
         assertThat(event.expiry()).isEqualTo(Instant.parse("2999-01-15T08:00:00Z"));
         assertThat(event.payload()).containsKey("metadata").doesNotContainKey("unheardOf");
+    }
+
+    @Test
+    @DisplayName("priority 0 to 99 is for the system: 99 is refused and says the range, 100 is taken")
+    void shouldLeaveTheSystemsPrioritiesToTheSystem() throws Exception {
+        // given
+        String id = Ids.random();
+
+        // when
+        Answer refused = gateway.postJson("/v1/tasks", Map.of("text", "hello", "priority", 99));
+        Answer taken = gateway.postJson("/v1/tasks", Map.of("text", "hello", "id", id, "priority", 100));
+
+        // then
+        assertThat(refused.status()).isEqualTo(400);
+        assertThat(refused.text("code")).isEqualTo("bad_field");
+        assertThat(refused.text("detail"))
+                .isEqualTo("priority: expected a whole number of 100 or more, found the number 99");
+        assertThat(taken.status()).isEqualTo(202);
+        assertThat(onLane(Segment.EXTERNAL, id).priority()).isEqualTo(100);
     }
 
     @Test

@@ -436,7 +436,11 @@ final class AsyncApiDocument {
         id(properties, "ce_namespace", "The tenant, without a slash. Absent = default.");
         id(properties, "ce_causationid", "Id of the event that caused this one. Absent = nothing in Millrace did.");
         id(properties, "ce_correlationid", "Id of the first event of the chain. Absent = this is the first.");
-        field(properties, "ce_priority", "string", "Goes before the code of the type; lower is earlier.")
+        field(
+                        properties,
+                        "ce_priority",
+                        "string",
+                        "Goes before the code of the type; lower is earlier. 0 to 99 is for system events, and counts as 100 on any other.")
                 .put("pattern", "^[0-9]{1,10}$");
         field(
                         properties,
