@@ -80,10 +80,16 @@ public final class Memory implements AutoCloseable {
         this.records = new RecordReader(reader, topics.memory());
     }
 
-    /** What there is, by namespace. */
-    public Map<String, Extent> extents(Duration atMost) throws BrokerUnavailableException, InterruptedException {
+    /**
+     * What there is, by namespace, in the order of their names.
+     *
+     * @param after only namespaces after this one; empty = from the first on
+     * @param limit at most so many, 1 or more
+     */
+    public Map<String, Extent> extents(String after, int limit, Duration atMost)
+            throws BrokerUnavailableException, InterruptedException {
         catchUp(deadline(atMost));
-        return catalogue.extents();
+        return catalogue.extents(after, limit);
     }
 
     /**
@@ -212,6 +218,11 @@ public final class Memory implements AutoCloseable {
     private static @Nullable String header(ConsumerRecord<byte[], byte[]> consumed, String name) {
         Header header = consumed.headers().lastHeader(name);
         return header == null || header.value() == null ? null : new String(header.value(), StandardCharsets.UTF_8);
+    }
+
+    /** Why memory is not read now, for reasons of its own and not of the brokers; empty if all is well. */
+    public Optional<String> failure() {
+        return follower.failure();
     }
 
     /** Stops reading. */

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -27,7 +28,6 @@ final class TopicFollower implements AutoCloseable {
 
     private static final Duration POLL = Duration.ofMillis(500);
     private static final Duration PAUSE_AFTER_FAILURE = Duration.ofSeconds(1);
-    private static final Duration STOP_LIMIT = Duration.ofSeconds(5);
 
     private final JournalReader reader;
     private final String topic;
@@ -40,7 +40,7 @@ final class TopicFollower implements AutoCloseable {
     /** By partition, the offset before which everything has been taken. Guarded by the lock. */
     private final Map<TopicPartition, Long> positions = new HashMap<>();
 
-    private @Nullable Thread thread;
+    private final ReaderThread thread;
 
     /** Reads nothing yet. The taker is called by one thread. */
     TopicFollower(
@@ -48,6 +48,12 @@ final class TopicFollower implements AutoCloseable {
         this.reader = reader;
         this.topic = topic;
         this.taker = taker;
+        this.thread = new ReaderThread("follow-" + topic, this::run);
+    }
+
+    /** Why nothing is taken now, for reasons of its own and not of the brokers; empty if all is well. */
+    Optional<String> failure() {
+        return thread.failure();
     }
 
     /**
@@ -59,8 +65,8 @@ final class TopicFollower implements AutoCloseable {
     void await(Map<TopicPartition, Long> ends, long deadline) throws BrokerUnavailableException, InterruptedException {
         lock.lockInterruptibly();
         try {
-            if (thread == null && closed.getCount() > 0) {
-                thread = Thread.ofPlatform().daemon().name("follow-" + topic).start(this::run);
+            if (closed.getCount() > 0) {
+                thread.start();
             }
             while (!ends.entrySet().stream()
                     .allMatch(end -> positions.getOrDefault(end.getKey(), -1L) >= end.getValue())) {
@@ -75,7 +81,7 @@ final class TopicFollower implements AutoCloseable {
         }
     }
 
-    private void run() {
+    private void run() throws InterruptedException {
         while (closed.getCount() > 0) {
             try (Consumer<byte[], byte[]> consumer = reader.open("follow")) {
                 polling.set(consumer);
@@ -108,7 +114,8 @@ final class TopicFollower implements AutoCloseable {
             }
         }
         while (closed.getCount() > 0) {
-            consumer.poll(POLL).forEach(taker);
+            consumer.poll(POLL).forEach(this::take);
+            thread.works();
             Map<TopicPartition, Long> reached = new HashMap<>();
             partitions.forEach(partition -> reached.put(partition, consumer.position(partition)));
             lock.lock();
@@ -121,6 +128,20 @@ final class TopicFollower implements AutoCloseable {
         }
     }
 
+    /** What fails for a reason of ours costs this record, not those after it. */
+    private void take(ConsumerRecord<byte[], byte[]> consumed) {
+        try {
+            taker.accept(consumed);
+        } catch (RuntimeException e) {
+            LOGGER.atError()
+                    .addKeyValue("topic", consumed.topic())
+                    .addKeyValue("partition", consumed.partition())
+                    .addKeyValue("offset", consumed.offset())
+                    .setCause(e)
+                    .log("A record could not be taken and is passed over");
+        }
+    }
+
     private @Nullable Long position(TopicPartition partition) {
         lock.lock();
         try {
@@ -130,14 +151,9 @@ final class TopicFollower implements AutoCloseable {
         }
     }
 
-    private void pause() {
-        try {
-            if (closed.await(PAUSE_AFTER_FAILURE.toMillis(), TimeUnit.MILLISECONDS)) {
-                LOGGER.debug("Stopped while the brokers were away");
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            closed.countDown();
+    private void pause() throws InterruptedException {
+        if (closed.await(PAUSE_AFTER_FAILURE.toMillis(), TimeUnit.MILLISECONDS)) {
+            LOGGER.debug("Stopped while the brokers were away");
         }
     }
 
@@ -149,19 +165,6 @@ final class TopicFollower implements AutoCloseable {
         if (open != null) {
             open.wakeup();
         }
-        Thread started;
-        lock.lock();
-        try {
-            started = thread;
-        } finally {
-            lock.unlock();
-        }
-        try {
-            if (started != null && !started.join(STOP_LIMIT)) {
-                LOGGER.atWarn().addKeyValue("topic", topic).log("The reader of a topic did not stop in time");
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        thread.close();
     }
 }
