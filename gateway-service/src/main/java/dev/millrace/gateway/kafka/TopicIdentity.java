@@ -41,8 +41,8 @@ final class TopicIdentity implements AutoCloseable {
         try {
             Admin open = admin == null ? Admin.create(kafka) : admin;
             admin = open;
-            TopicDescription described = open
-                    .describeTopics(List.of(topic), new DescribeTopicsOptions().timeoutMs(limitMs))
+            TopicDescription described = open.describeTopics(
+                            List.of(topic), new DescribeTopicsOptions().timeoutMs(limitMs))
                     .allTopicNames()
                     .get(limitMs, TimeUnit.MILLISECONDS)
                     .get(topic);

@@ -116,7 +116,7 @@ class CrowdIT {
                     Socket socket = open(reads || i % 5 != 1 ? "/v1/stream" : beginning);
                     sockets.add(socket);
                     if (reads) {
-                        readers.submit(() -> drain(socket, greeted));
+                        readers.execute(() -> drain(socket, greeted));
                     }
                 }
                 await().atMost(GatewayClient.LIMIT).until(() -> greeted.get() == STREAMS / 2);
