@@ -83,9 +83,7 @@ final class WriteBudget {
             if (left <= 0) {
                 return first;
             }
-            if (freed.awaitNanos(left) <= 0) {
-                continue; // too late, unless it has been done just now
-            }
+            freed.awaitNanos(left);
         }
         return null;
     }
