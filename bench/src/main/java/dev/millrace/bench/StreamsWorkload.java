@@ -6,6 +6,7 @@ import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.kafka.EventStreams;
 import dev.millrace.gateway.kafka.JournalTail;
 import dev.millrace.gateway.kafka.ListenerDroppedException;
+import dev.millrace.gateway.kafka.MailboxBudget;
 import dev.millrace.gateway.kafka.StreamListener;
 import dev.millrace.gateway.kafka.StreamListener.Heard;
 import dev.millrace.gateway.kafka.TailSettings;
@@ -134,8 +135,9 @@ final class StreamsWorkload implements Workload {
                         streams,
                         new DispatcherLimits(
                                 streams, 1, Duration.ofMinutes(5), Duration.ofMillis(500), Duration.ofSeconds(20))));
-        try (JournalTail journal = new JournalTail(client, topics, tail);
-                EventStreams live = new EventStreams(journal, JournalTail.ofTokens(client, topics, tail));
+        MailboxBudget budget = new MailboxBudget(64L * MEBIBYTE);
+        try (JournalTail journal = new JournalTail(client, topics, tail, budget);
+                EventStreams live = new EventStreams(journal, JournalTail.ofTokens(client, topics, tail, budget));
                 ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
                 KafkaProducer<String, byte[]> producer =
                         new KafkaProducer<>(client, new StringSerializer(), new ByteArraySerializer())) {

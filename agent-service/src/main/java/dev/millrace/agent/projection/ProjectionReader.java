@@ -28,10 +28,10 @@ final class ProjectionReader {
 
     /** No answer looks at more rows than this; a filter that finds little then gives a short page with a next one. */
     private static final int MAX_LOOKED_AT = 10_000;
-    /** No page of events is much larger than this. */
-    private static final int MAX_PAGE_BYTES = 4 * 1024 * 1024;
-    /** No chain is longer: a task with a hundred iterations has some four hundred links. */
-    private static final int MAX_CHAIN = 10_000;
+    /** No page is larger than this in what it is made of; a single larger row is a page of its own. */
+    static final int MAX_PAGE_BYTES = 1024 * 1024;
+    /** No answer reads more than this; then the page is short and has a next one. */
+    private static final int MAX_READ_BYTES = 32 * 1024 * 1024;
 
     private final ReadOnlyKeyValueStore<Bytes, byte[]> rows;
 
@@ -67,6 +67,7 @@ final class ProjectionReader {
         Bytes from = after == null ? prefix : ProjectionKeys.transition(name, after);
         List<Move> moves = new ArrayList<>();
         JournalCursor last = null;
+        long bytes = 0;
         try (KeyValueIterator<Bytes, byte[]> range = rows.range(from, Bytes.increment(prefix))) {
             while (range.hasNext()) {
                 Bytes key = range.next().key;
@@ -74,10 +75,14 @@ final class ProjectionReader {
                 if (cursor.equals(after)) {
                     continue;
                 }
-                if (moves.size() == limit) {
+                if (moves.size() == limit || bytes > MAX_READ_BYTES) {
                     return Optional.of(new MovePage(moves, last));
                 }
-                move(name, key).ifPresent(moves::add);
+                byte[] json = rows.get(ProjectionKeys.event(name, cursor));
+                if (json != null) {
+                    bytes += json.length;
+                    moves.add(Move.of(entry(cursor, json)));
+                }
                 last = cursor;
             }
         }
@@ -95,7 +100,8 @@ final class ProjectionReader {
         Bytes from = query.after() == null ? list : after(list, query.after());
         List<ApprovalView> approvals = new ArrayList<>();
         int lookedAt = 0;
-        int bytes = 0;
+        long bytes = 0;
+        long bytesRead = 0;
         try (KeyValueIterator<Bytes, byte[]> range = rows.range(from, Bytes.increment(list))) {
             while (range.hasNext()) {
                 Bytes place = range.next().key;
@@ -103,11 +109,13 @@ final class ProjectionReader {
                 byte[] json = rows.get(request);
                 ApprovalView approval =
                         json == null ? null : ApprovalView.of(entry(ProjectionKeys.cursor(request), json));
-                if (approval != null && query.wants(approval)) {
+                bytesRead += json == null ? 0 : json.length;
+                if (json != null && approval != null && query.wants(approval)) {
                     approvals.add(approval);
                     bytes += json.length;
                 }
-                boolean full = approvals.size() == query.limit() || bytes > MAX_PAGE_BYTES;
+                boolean full =
+                        approvals.size() == query.limit() || bytes > MAX_PAGE_BYTES || bytesRead > MAX_READ_BYTES;
                 if ((full || ++lookedAt == MAX_LOOKED_AT) && range.hasNext()) {
                     return new ApprovalPage(approvals, next(list, place));
                 }
@@ -139,14 +147,22 @@ final class ProjectionReader {
         Bytes from = query.before() == null ? list : after(list, query.before());
         List<TaskView> tasks = new ArrayList<>();
         int lookedAt = 0;
+        long bytes = 0;
+        long bytesRead = 0;
         try (KeyValueIterator<Bytes, byte[]> range = rows.range(from, Bytes.increment(list))) {
             while (range.hasNext()) {
                 Bytes place = range.next().key;
-                TaskView view = listed(query, list, place);
-                if (view != null) {
+                byte[] row = rows.get(
+                        ProjectionKeys.task(new TaskName(query.namespace(), ProjectionKeys.listedTask(list, place))));
+                bytesRead += row == null ? 0 : row.length;
+                TaskView view = row == null ? null : TaskRow.fromJson(row).view();
+                // the row may be newer than the list
+                if (row != null && view != null && query.wants(view)) {
                     tasks.add(view);
+                    bytes += row.length;
                 }
-                if ((tasks.size() == query.limit() || ++lookedAt == MAX_LOOKED_AT) && range.hasNext()) {
+                boolean full = tasks.size() == query.limit() || bytes > MAX_PAGE_BYTES || bytesRead > MAX_READ_BYTES;
+                if ((full || ++lookedAt == MAX_LOOKED_AT) && range.hasNext()) {
                     return new TaskPage(tasks, next(list, place));
                 }
             }
@@ -168,14 +184,8 @@ final class ProjectionReader {
                 : ProjectionKeys.stateList(namespace, query.state());
     }
 
-    private @Nullable TaskView listed(TaskQuery query, Bytes list, Bytes place) {
-        TaskRow row = row(new TaskName(query.namespace(), ProjectionKeys.listedTask(list, place)));
-        TaskView view = row == null ? null : row.view();
-        // the row may be newer than the list
-        return view != null && query.wants(view) ? view : null;
-    }
-
-    Optional<EventPage> events(String namespace, String taskId, @Nullable JournalCursor after, int limit) {
+    Optional<EventPage> events(
+            String namespace, String taskId, @Nullable JournalCursor after, int limit, int maxBytes) {
         TaskName name = new TaskName(namespace, taskId);
         TaskRow row = row(name);
         if (row == null || (row.view() == null && !tellsOfForgetting(name))) {
@@ -186,7 +196,7 @@ final class ProjectionReader {
         Bytes prefix = ProjectionKeys.events(name);
         Bytes from = after == null ? prefix : ProjectionKeys.event(name, after);
         List<JournalEntry> events = new ArrayList<>();
-        int bytes = 0;
+        long bytes = 0;
         try (KeyValueIterator<Bytes, byte[]> range = rows.range(from, Bytes.increment(prefix))) {
             while (range.hasNext()) {
                 KeyValue<Bytes, byte[]> stored = range.next();
@@ -195,7 +205,7 @@ final class ProjectionReader {
                     continue;
                 }
                 bytes += stored.value.length;
-                boolean full = events.size() == limit || bytes > MAX_PAGE_BYTES;
+                boolean full = events.size() == limit || bytes > Math.min(maxBytes, MAX_PAGE_BYTES);
                 if (full && !events.isEmpty()) {
                     return Optional.of(new EventPage(events, events.getLast().cursor(), null));
                 }
@@ -223,16 +233,27 @@ final class ProjectionReader {
         }
     }
 
-    Optional<List<JournalEntry>> chain(String namespace, String eventId) {
+    Optional<ChainPage> chain(String namespace, String eventId, int limit) {
         List<JournalEntry> leafFirst = new ArrayList<>();
         Set<String> seen = new HashSet<>();
+        long bytes = 0;
         String next = eventId;
-        while (next != null && seen.add(next) && leafFirst.size() < MAX_CHAIN) {
-            Optional<JournalEntry> entry = entry(namespace, next);
-            entry.ifPresent(leafFirst::add);
-            next = entry.map(found -> found.event().parentEventId()).orElse(null);
+        while (next != null && leafFirst.size() < limit && bytes <= MAX_PAGE_BYTES && seen.add(next)) {
+            byte[] key = keyOf(namespace, next);
+            byte[] json = key == null ? null : rows.get(Bytes.wrap(key));
+            if (key == null || json == null) {
+                next = null;
+                break;
+            }
+            JournalEntry entry = entry(ProjectionKeys.cursor(Bytes.wrap(key)), json);
+            leafFirst.add(entry);
+            bytes += json.length;
+            next = entry.event().parentEventId();
         }
-        return leafFirst.isEmpty() ? Optional.empty() : Optional.of(leafFirst.reversed());
+        boolean goesOn = next != null && !seen.contains(next) && keyOf(namespace, next) != null;
+        return leafFirst.isEmpty()
+                ? Optional.empty()
+                : Optional.of(new ChainPage(leafFirst.reversed(), goesOn ? next : null));
     }
 
     UsageReport usage(UsageQuery query, long now) {
@@ -248,10 +269,11 @@ final class ProjectionReader {
                         new JournalCursor(partition, ByteBuffer.wrap(offset).getLong()));
     }
 
-    private Optional<JournalEntry> entry(String namespace, String eventId) {
+    /** Where the event of this id is; {@code null} = nowhere. */
+    private byte @Nullable [] keyOf(String namespace, String eventId) {
         Bytes ids = ProjectionKeys.eventIds(namespace, eventId);
         try (KeyValueIterator<Bytes, byte[]> pointers = rows.range(ids, Bytes.increment(ids))) {
-            return pointers.hasNext() ? entryAt(pointers.next().value) : Optional.empty();
+            return pointers.hasNext() ? pointers.next().value : null;
         }
     }
 

@@ -1,12 +1,10 @@
 package dev.millrace.agent.projection;
 
 import dev.millrace.schemas.JournalCursor;
-import dev.millrace.schemas.JournalEntry;
 import dev.millrace.schemas.Topics;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
@@ -158,18 +156,30 @@ public final class TaskProjection implements AutoCloseable {
      * @throws ProjectionNotReadyException see {@link #ready}
      */
     public Optional<EventPage> events(String namespace, String taskId, @Nullable JournalCursor after, int limit) {
-        return ask(reader -> reader.events(namespace, taskId, after, limit));
+        return events(namespace, taskId, after, limit, ProjectionReader.MAX_PAGE_BYTES);
     }
 
     /**
-     * An event and what led to it, the root first. It begins later than at the root if an event of the chain is no longer
-     * (or was never) in the journal.
+     * The same.
      *
+     * @param maxBytes about how large the page may be if it has more than one event; no page is larger than {@value
+     *     ProjectionReader#MAX_PAGE_BYTES}
+     */
+    public Optional<EventPage> events(
+            String namespace, String taskId, @Nullable JournalCursor after, int limit, int maxBytes) {
+        return ask(reader -> reader.events(namespace, taskId, after, limit, maxBytes));
+    }
+
+    /**
+     * An event and what led to it. It begins later than at the root if an event of the chain is no longer (or was never) in
+     * the journal, or on a later page.
+     *
+     * @param limit at most so many, 1 or more
      * @return empty if there is no such event
      * @throws ProjectionNotReadyException see {@link #ready}
      */
-    public Optional<List<JournalEntry>> chain(String namespace, String eventId) {
-        return ask(reader -> reader.chain(namespace, eventId));
+    public Optional<ChainPage> chain(String namespace, String eventId, int limit) {
+        return ask(reader -> reader.chain(namespace, eventId, limit));
     }
 
     /**

@@ -23,6 +23,9 @@ final class UsageReader {
     /** No answer has more groups than this. */
     static final int MAX_GROUPS = 10_000;
 
+    /** No event is of a later one. */
+    private static final long LAST_HOUR = Instant.parse("9999-12-31T23:00:00Z").toEpochMilli() + UsageKey.HOUR_MS;
+
     private static final Comparator<List<String>> BY_NAMES = (a, b) -> {
         for (int i = 0; i < a.size(); i++) {
             int order = a.get(i).compareTo(b.get(i));
@@ -54,23 +57,24 @@ final class UsageReader {
     UsageReport report() {
         Long until = query.to();
         long to = UsageKey.hourFrom(until == null ? now + 1 : until);
+        long last = Math.min(to, afterLastHour());
         Long since = query.from();
         long first = firstHour(to);
         long from = since == null ? first : Math.max(first, UsageKey.hourOf(since));
         Filter filter = query.filter();
         if (query.isCoarse()) {
             if (filter.namespace() == null) {
-                add(ProjectionKeys.namespaceUsage(from), ProjectionKeys.namespaceUsage(to), this::addNamespace);
+                add(ProjectionKeys.namespaceUsage(from), ProjectionKeys.namespaceUsage(last), this::addNamespace);
             } else {
-                for (long hour : everyHour(from, to)) {
+                for (long hour : everyHour(from, last)) {
                     Bytes prefix = ProjectionKeys.namespaceUsage(hour, filter.namespace());
                     add(prefix, Bytes.increment(prefix), this::addNamespace);
                 }
             }
         } else if (filter.namespace() == null) {
-            add(ProjectionKeys.taskUsage(from), ProjectionKeys.taskUsage(to), this::addTask);
+            add(ProjectionKeys.taskUsage(from), ProjectionKeys.taskUsage(last), this::addTask);
         } else {
-            for (long hour : hours(filter, from, to)) {
+            for (long hour : hours(filter, from, last)) {
                 Bytes prefix = filter.sessionId() == null
                         ? ProjectionKeys.taskUsage(hour, filter.namespace())
                         : ProjectionKeys.taskUsage(hour, filter.namespace(), filter.sessionId());
@@ -96,7 +100,19 @@ final class UsageReader {
         }
     }
 
+    /** The hour after the last one in which anything was used; 0 if nothing was. */
+    private long afterLastHour() {
+        try (KeyValueIterator<Bytes, byte[]> range =
+                rows.reverseRange(ProjectionKeys.namespaceUsage(0), ProjectionKeys.namespaceUsage(LAST_HOUR))) {
+            return range.hasNext() ? ProjectionKeys.hour(range.next().key) + UsageKey.HOUR_MS : 0;
+        }
+    }
+
     private static List<Long> everyHour(long from, long to) {
+        if ((to - from) / UsageKey.HOUR_MS > MAX_LOOKED_AT) {
+            throw new IllegalArgumentException("from, to: expected a time of no more than " + MAX_LOOKED_AT
+                    + " hours in which something was used, found a longer one");
+        }
         List<Long> hours = new ArrayList<>();
         for (long hour = from; hour < to; hour += UsageKey.HOUR_MS) {
             hours.add(hour);

@@ -2,6 +2,7 @@ package dev.millrace.agent.rest;
 
 import dev.millrace.agent.projection.ApprovalPage;
 import dev.millrace.agent.projection.ApprovalQuery;
+import dev.millrace.agent.projection.ChainPage;
 import dev.millrace.agent.projection.EventPage;
 import dev.millrace.agent.projection.MovePage;
 import dev.millrace.agent.projection.ProjectionNotReadyException;
@@ -28,7 +29,6 @@ import jakarta.ws.rs.core.UriInfo;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.jboss.resteasy.reactive.server.ServerExceptionMapper;
@@ -103,9 +103,10 @@ public class QueryResource {
             @PathParam("taskId") String taskId,
             @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace,
             @QueryParam("after") @Nullable String after,
-            @QueryParam("limit") @DefaultValue("500") String limit) {
+            @QueryParam("limit") @DefaultValue("500") String limit,
+            @QueryParam("maxBytes") @Nullable String maxBytes) {
         EventPage page = projection
-                .events(namespace, taskId, cursor("after", after), limit(limit))
+                .events(namespace, taskId, cursor("after", after), limit(limit), maxBytes(maxBytes))
                 .orElseThrow(() -> new UnknownIdException("unknown_task", "task", taskId, namespace));
         Map<String, @Nullable Object> json = new LinkedHashMap<>();
         json.put("events", page.events().stream().map(JournalEntry::toJson).toList());
@@ -196,11 +197,15 @@ public class QueryResource {
     @Path("/events/{eventId}/chain")
     public Response chain(
             @PathParam("eventId") String eventId,
-            @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace) {
-        List<JournalEntry> chain = projection
-                .chain(namespace, eventId)
+            @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace,
+            @QueryParam("limit") @DefaultValue("500") String limit) {
+        ChainPage page = projection
+                .chain(namespace, eventId, limit(limit))
                 .orElseThrow(() -> new UnknownIdException("unknown_event", "event", eventId, namespace));
-        return ok(Map.of("chain", chain.stream().map(JournalEntry::toJson).toList()));
+        Map<String, @Nullable Object> json = new LinkedHashMap<>();
+        json.put("chain", page.chain().stream().map(JournalEntry::toJson).toList());
+        json.put("next", page.next());
+        return ok(json);
     }
 
     @ServerExceptionMapper
@@ -262,6 +267,14 @@ public class QueryResource {
             throw new IllegalArgumentException("limit: expected 1 to " + TaskQuery.MAX_LIMIT + ", found " + limit);
         }
         return limit;
+    }
+
+    private static int maxBytes(@Nullable String text) {
+        try {
+            return text == null ? Integer.MAX_VALUE : Math.max(1, Integer.parseInt(text));
+        } catch (NumberFormatException e) {
+            throw new IllegalArgumentException("maxBytes: expected a whole number, found \"" + text + "\"", e);
+        }
     }
 
     private static @Nullable JournalCursor cursor(String name, @Nullable String text) {

@@ -81,18 +81,87 @@ class ProjectionTopologyTest {
 
         // when
         List<String> ids = new ArrayList<>();
-        EventPage page = reader().events("default", "m1", null, 3).orElseThrow();
+        EventPage page = reader().events("default", "m1", null, 3, ProjectionReader.MAX_PAGE_BYTES)
+                .orElseThrow();
         while (page.next() != null) {
             assertThat(page.events()).hasSize(3);
             assertThat(page.upTo()).isNull();
             page.events().forEach(entry -> ids.add(entry.event().id()));
-            page = reader().events("default", "m1", page.next(), 3).orElseThrow();
+            page = reader().events("default", "m1", page.next(), 3, ProjectionReader.MAX_PAGE_BYTES)
+                    .orElseThrow();
         }
         page.events().forEach(entry -> ids.add(entry.event().id()));
 
         // then
         assertThat(ids).containsExactlyElementsOf(mine.stream().map(Event::id).toList());
         assertThat(page.upTo()).isEqualTo(new JournalCursor(0, 2L * mine.size() - 1));
+    }
+
+    @Test
+    void shouldEndAPageOfTasksBeforeItIsTooLarge() {
+        // given
+        for (int i = 0; i < 6; i++) {
+            List<Event> events = new ArrayList<>(
+                    Histories.startedBy("m" + i).created().answered().events());
+            Event last = events.removeLast();
+            events.add(last.toBuilder()
+                    .payload(Map.of("result", Map.of("response", "x".repeat(300_000))))
+                    .build());
+            write(events);
+        }
+
+        // when
+        List<String> ids = new ArrayList<>();
+        int pages = 0;
+        String next = null;
+        do {
+            TaskPage page = reader().tasks(new TaskQuery("default", null, null, null, 200, next));
+            assertThat(page.tasks().stream()
+                            .mapToLong(task -> String.valueOf(task.response()).length())
+                            .sum())
+                    .isLessThan(ProjectionReader.MAX_PAGE_BYTES + 300_000);
+            page.tasks().forEach(task -> ids.add(task.taskId()));
+            next = page.next();
+            pages++;
+        } while (next != null);
+
+        // then
+        assertThat(ids).containsExactlyInAnyOrder("m0", "m1", "m2", "m3", "m4", "m5");
+        assertThat(pages).isEqualTo(2);
+    }
+
+    @Test
+    void shouldEndAPageOfEventsAtTheSizeThatIsAskedFor() {
+        // given
+        List<Event> mine = Histories.startedBy("m1").created().answered().events();
+        write(mine);
+
+        // when
+        EventPage page = reader().events("default", "m1", null, 100, 1).orElseThrow();
+
+        // then
+        assertThat(page.events()).hasSize(1);
+        assertThat(page.next()).isEqualTo(page.events().getFirst().cursor());
+    }
+
+    @Test
+    void shouldWalkALongChainInPages() {
+        // given
+        List<Event> history = Histories.startedBy("m1").created().answered().events();
+        write(history);
+
+        // when
+        List<Event> all = new ArrayList<>();
+        String next = history.getLast().id();
+        while (next != null) {
+            ChainPage page = reader().chain("default", next, 2).orElseThrow();
+            assertThat(page.chain()).hasSizeLessThanOrEqualTo(2);
+            all.addAll(0, page.chain().stream().map(JournalEntry::event).toList());
+            next = page.next();
+        }
+
+        // then
+        assertThat(all).containsExactlyElementsOf(history);
     }
 
     @Test
@@ -103,12 +172,13 @@ class ProjectionTopologyTest {
         write(history);
 
         // when
-        List<JournalEntry> chain =
-                reader().chain("default", history.getLast().id()).orElseThrow();
+        List<JournalEntry> chain = reader().chain("default", history.getLast().id(), 500)
+                .orElseThrow()
+                .chain();
 
         // then
         assertThat(chain).extracting(JournalEntry::event).containsExactlyElementsOf(history);
-        assertThat(reader().chain("default", "nobody")).isEmpty();
+        assertThat(reader().chain("default", "nobody", 500)).isEmpty();
     }
 
     @Test
@@ -339,11 +409,12 @@ class ProjectionTopologyTest {
         write(List.of(stray));
 
         // then
-        assertThat(reader().chain("default", "e1"))
-                .hasValueSatisfying(chain ->
-                        assertThat(chain).extracting(JournalEntry::event).containsExactly(stray));
+        assertThat(reader().chain("default", "e1", 500))
+                .hasValueSatisfying(page ->
+                        assertThat(page.chain()).extracting(JournalEntry::event).containsExactly(stray));
         assertThat(reader().details("default", "e1")).isEmpty();
-        assertThat(reader().events("default", "e1", null, 10)).isEmpty();
+        assertThat(reader().events("default", "e1", null, 10, ProjectionReader.MAX_PAGE_BYTES))
+                .isEmpty();
         assertThat(reader().tasks(new TaskQuery("default", null, null, null, 10, null))
                         .tasks())
                 .isEmpty();
@@ -370,7 +441,7 @@ class ProjectionTopologyTest {
 
         // then
         assertThat(reader().details("default", "old")).isEmpty();
-        assertThat(reader().chain("default", old.getLast().id())).isEmpty();
+        assertThat(reader().chain("default", old.getLast().id(), 500)).isEmpty();
         assertThat(reader().approvals(approvals(null, null, null, 9, null)).approvals())
                 .isEmpty();
         assertThat(reader().approval("default", "old/1/0")).isEmpty();

@@ -114,9 +114,9 @@ class TaskProjectionIT {
             assertThat(projection.appliedRecords()).isEqualTo(recordsBefore);
             assertThat(projection.tasks(ALL).tasks()).isEqualTo(before);
             assertThat(projection.events("default", "m7", null, 100)).hasValue(eventsBefore);
-            Optional<List<JournalEntry>> chain = projection.chain(
-                    "default", eventsBefore.events().getLast().event().id());
-            assertThat(chain).hasValue(eventsBefore.events());
+            Optional<ChainPage> chain = projection.chain(
+                    "default", eventsBefore.events().getLast().event().id(), 500);
+            assertThat(chain).hasValue(new ChainPage(eventsBefore.events(), null));
         }
     }
 

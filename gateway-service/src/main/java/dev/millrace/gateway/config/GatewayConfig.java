@@ -23,6 +23,18 @@ public interface GatewayConfig {
     @WithDefault("1M")
     MemorySize maxBodySize();
 
+    /**
+     * Bytes of all request bodies together that are being read, beyond the first 16 KiB of each; four times as much memory
+     * may be taken by those that have been read and are not yet stored. What does not fit waits for up to 5 s, then it is
+     * refused with 503 {@code too_many_bodies}. At least 1 MiB.
+     */
+    @WithDefault("16M")
+    MemorySize bodiesInFlight();
+
+    /** How long a client may take to send a request body before it is refused with 408 {@code body_too_slow}. */
+    @WithDefault("30s")
+    Duration bodyTimeout();
+
     /** How long the brokers may take to store an event before the client gets a 503. */
     @WithDefault("5s")
     Duration produceTimeout();
@@ -66,9 +78,29 @@ public interface GatewayConfig {
         @WithDefault("15s")
         Duration heartbeat();
 
-        /** How far a client may lag behind, in bytes of events, before its stream is ended. At least 64 KiB. */
+        /** How far a client may lag behind, in bytes of memory, before its stream is ended. At least 64 KiB. */
         @WithDefault("4M")
         MemorySize buffer();
+
+        /**
+         * What may wait for all clients together, in bytes of memory; as much again may be under way to them. When it is full,
+         * the streams are ended that lag most, and those that have taken nothing for 2 s. At least as much as {@code buffer}.
+         */
+        @WithDefault("64M")
+        MemorySize totalBuffer();
+
+        /** How many streams may be open at the same time; one more is refused with 503 {@code too_many_streams}. */
+        @WithDefault("2000")
+        @Min(1)
+        int max();
+
+        /**
+         * How many of them one client address may have; one more is refused with 429 {@code too_many_streams}. Behind a proxy
+         * all have its address, unless {@code quarkus.http.proxy.proxy-address-forwarding} is on.
+         */
+        @WithDefault("1000")
+        @Min(1)
+        int maxPerClient();
 
         /** How long a client may take nothing, although there is something, before its stream is ended. */
         @WithDefault("30s")

@@ -5,6 +5,7 @@ import dev.millrace.gateway.kafka.DeadLetterReader;
 import dev.millrace.gateway.kafka.EventSender;
 import dev.millrace.gateway.kafka.EventStreams;
 import dev.millrace.gateway.kafka.JournalTail;
+import dev.millrace.gateway.kafka.MailboxBudget;
 import dev.millrace.gateway.kafka.Memory;
 import dev.millrace.gateway.kafka.TailSettings;
 import dev.millrace.gateway.kafka.TopicRetention;
@@ -67,8 +68,19 @@ public class GatewayWiring {
 
     @Produces
     @Singleton
-    JournalTail tail(MeterRegistry metrics) {
-        JournalTail tail = new JournalTail(kafka, topics, tailSettings());
+    MailboxBudget mailboxes(MeterRegistry metrics) {
+        MailboxBudget budget = new MailboxBudget(config.stream().totalBuffer().asLongValue());
+        Gauge.builder("millrace.gateway.mailboxes", budget, MailboxBudget::held)
+                .description("What waits for clients of streams, as it takes memory")
+                .baseUnit("bytes")
+                .register(metrics);
+        return budget;
+    }
+
+    @Produces
+    @Singleton
+    JournalTail tail(MeterRegistry metrics, MailboxBudget budget) {
+        JournalTail tail = new JournalTail(kafka, topics, tailSettings(), budget);
         Gauge.builder("millrace.gateway.listeners", tail, JournalTail::listeners)
                 .description("Streams and waiting requests that listen to the journal")
                 .register(metrics);
@@ -83,8 +95,8 @@ public class GatewayWiring {
 
     @Produces
     @Singleton
-    EventStreams streams(JournalTail journal, MeterRegistry metrics) {
-        EventStreams streams = new EventStreams(journal, JournalTail.ofTokens(kafka, topics, tailSettings()));
+    EventStreams streams(JournalTail journal, MeterRegistry metrics, MailboxBudget budget) {
+        EventStreams streams = new EventStreams(journal, JournalTail.ofTokens(kafka, topics, tailSettings(), budget));
         Gauge.builder("millrace.gateway.live.listeners", streams, EventStreams::listeners)
                 .description("Streams and requests that listen to live text")
                 .register(metrics);

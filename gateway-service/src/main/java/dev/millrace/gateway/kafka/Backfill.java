@@ -14,20 +14,37 @@ import org.apache.kafka.common.errors.InterruptException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Reads for one listener what lies between its beginning and the tail, with a consumer of its own, and ends. */
+/**
+ * Reads for one listener what lies between its beginning and the tail, in turns with consumers of their own, and ends. A
+ * turn is short, and is over as soon as the mailbox is full: nobody waits for a listener that takes its time.
+ */
 final class Backfill implements Runnable {
     private static final Logger LOGGER = LoggerFactory.getLogger(Backfill.class);
     private static final Duration POLL = Duration.ofMillis(500);
+    private static final Duration TURN = Duration.ofSeconds(2);
+    /** Each turn costs a connection. */
+    private static final Duration AFTER_FULL = Duration.ofMillis(20);
 
     private final Feed feed;
     private final JournalReader reader;
     private final Semaphore permits;
     private final Duration patience;
 
+    private enum Turn {
+        /** There is no more to do. */
+        DONE,
+        /** The listener has to take something first. */
+        FULL,
+        /** The next turn goes on. */
+        OVER,
+        /** The brokers did not do their part. */
+        FAILED
+    }
+
     /**
      * To be run on a thread of its own.
      *
-     * @param permits how many may run at once; the others wait
+     * @param permits one for each turn at the same time; the others wait
      * @param patience how long a listener may leave its mailbox full before it is dropped
      */
     Backfill(Feed feed, JournalReader reader, Semaphore permits, Duration patience) {
@@ -41,23 +58,44 @@ final class Backfill implements Runnable {
     public void run() {
         BackOff backOff = new BackOff();
         try {
-            permits.acquire();
-            try {
-                while (!attempt()) {
-                    Thread.sleep(backOff.next());
+            for (Turn turn = turn(); turn != Turn.DONE; turn = turn()) {
+                switch (turn) {
+                    case FULL -> {
+                        if (!feed.mailbox().awaitRoom(patience)) {
+                            feed.mailbox().drop(new ListenerDroppedException(Reason.TOO_SLOW));
+                        }
+                        Thread.sleep(AFTER_FULL);
+                    }
+                    case FAILED -> Thread.sleep(backOff.next());
+                    case OVER, DONE -> backOff.reset();
                 }
-            } finally {
-                permits.release();
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             feed.mailbox().drop(new ListenerDroppedException(Reason.CLOSED));
+        } catch (RuntimeException e) {
+            LOGGER.atError()
+                    .addKeyValue("partition", feed.partition())
+                    .setCause(e)
+                    .log(
+                            "Reading the journal for a listener failed for a reason that nobody expected; it may come back");
+            feed.mailbox().evict(new ListenerDroppedException(Reason.TOO_SLOW));
         }
     }
 
-    /** Reads on from where the feed is; whether there is no more to do. */
-    private boolean attempt() throws InterruptedException {
+    private Turn turn() throws InterruptedException {
+        permits.acquire();
+        try {
+            return read();
+        } finally {
+            permits.release();
+        }
+    }
+
+    /** Reads on from where the feed is. */
+    private Turn read() throws InterruptedException {
         TopicPartition partition = reader.partition(feed.partition());
+        long end = System.nanoTime() + TURN.toNanos();
         try (Consumer<byte[], byte[]> consumer = reader.open("backfill")) {
             consumer.assign(List.of(partition));
             consumer.seek(partition, feed.from());
@@ -65,15 +103,20 @@ final class Backfill implements Runnable {
                 ConsumerRecords<byte[], byte[]> records = consumer.poll(POLL);
                 for (ConsumerRecord<byte[], byte[]> consumed : records) {
                     if (feed.backfilledUpTo(consumed.offset())) {
-                        return true;
+                        return Turn.DONE;
                     }
-                    tell(consumed);
+                    if (!tell(consumed)) {
+                        return Turn.FULL;
+                    }
                 }
                 if (feed.backfilledUpTo(consumer.position(partition))) {
-                    return true;
+                    return Turn.DONE;
+                }
+                if (System.nanoTime() - end > 0) {
+                    return Turn.OVER;
                 }
             }
-            return true;
+            return Turn.DONE;
         } catch (InterruptException e) {
             throw new InterruptedException(e.getMessage());
         } catch (KafkaException e) {
@@ -81,16 +124,16 @@ final class Backfill implements Runnable {
                     .addKeyValue("partition", feed.partition())
                     .setCause(e)
                     .log("Reading the journal for a listener failed and is tried again");
-            return false;
+            return Turn.FAILED;
         }
     }
 
-    private void tell(ConsumerRecord<byte[], byte[]> consumed) throws InterruptedException {
-        if (feed.filter().wants(JournalReader.labels(consumed))) {
-            Letter letter = JournalReader.letter(consumed);
-            if (letter != null && !feed.mailbox().offer(letter, patience)) {
-                feed.mailbox().drop(new ListenerDroppedException(Reason.TOO_SLOW));
-            }
+    /** Whether there was room for it. */
+    private boolean tell(ConsumerRecord<byte[], byte[]> consumed) {
+        if (!feed.filter().wants(JournalReader.labels(consumed))) {
+            return true;
         }
+        Letter letter = JournalReader.letter(consumed);
+        return letter == null || feed.mailbox().offer(letter);
     }
 }

@@ -83,24 +83,44 @@ public final class BrokerProbe implements AutoCloseable {
     }
 
     private void run() {
-        try {
-            while (!topicsAreRight()) {
-                if (closed.await(AGAIN.toMillis(), TimeUnit.MILLISECONDS)) {
+        while (closed.getCount() > 0) {
+            try {
+                checkAndProbe();
+                return;
+            } catch (TopicSetupException e) {
+                status = new Status(false, String.valueOf(e.getMessage()));
+                onWrongTopics.accept(e);
+                return;
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                return;
+            } catch (RuntimeException e) {
+                status = new Status(false, "the brokers cannot be asked: " + e);
+                LOGGER.atError().setCause(e).log("Asking the brokers failed for a reason that nobody expected");
+            }
+            try {
+                if (closed.await(EVERY.toMillis(), TimeUnit.MILLISECONDS)) {
                     return;
                 }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                return;
             }
-            // not earlier: none can be made while the brokers' names do not resolve
-            Admin admin = Admin.create(kafka);
-            try {
-                probe(admin);
-            } finally {
-                admin.close(ANSWER_LIMIT);
+        }
+    }
+
+    private void checkAndProbe() throws InterruptedException {
+        while (!topicsAreRight()) {
+            if (closed.await(AGAIN.toMillis(), TimeUnit.MILLISECONDS)) {
+                return;
             }
-        } catch (TopicSetupException e) {
-            status = new Status(false, String.valueOf(e.getMessage()));
-            onWrongTopics.accept(e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+        }
+        // not earlier: none can be made while the brokers' names do not resolve
+        Admin admin = Admin.create(kafka);
+        try {
+            probe(admin);
+        } finally {
+            admin.close(ANSWER_LIMIT);
         }
     }
 

@@ -1,42 +1,85 @@
 package dev.millrace.gateway.kafka;
 
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.header.Header;
 import org.jspecify.annotations.Nullable;
 
-/** A record that could not be read or was not taken, as it stands in the dead letters. */
+/**
+ * A record that could not be read or was not taken, as it stands in the dead letters: the beginning of its value, since many
+ * are held at a time and each may be as large as Kafka takes.
+ */
 public final class DeadLetter {
+    /** How much of a key, of a value, and of a header is kept, in bytes. */
+    public static final int MAX_KEPT = 8_000;
 
-    private final ConsumerRecord<byte[], byte[]> letter;
+    private static final int MAX_HEADERS = 32;
+
+    private final int partition;
+    private final long offset;
+    private final long timestampMs;
+    private final Map<String, String> headers = new HashMap<>();
+    private final byte @Nullable [] key;
+    private final byte @Nullable [] value;
+    private final int valueBytes;
 
     DeadLetter(ConsumerRecord<byte[], byte[]> letter) {
-        this.letter = letter;
+        this.partition = letter.partition();
+        this.offset = letter.offset();
+        this.timestampMs = letter.timestamp();
+        this.key = cut(letter.key());
+        this.value = cut(letter.value());
+        this.valueBytes = letter.value() == null ? 0 : letter.value().length;
+        for (Header header : letter.headers()) {
+            byte[] text = cut(header.value());
+            if (text != null && (headers.size() < MAX_HEADERS || headers.containsKey(header.key()))) {
+                headers.put(header.key(), new String(text, StandardCharsets.UTF_8)); // the last one counts
+            }
+        }
+    }
+
+    private static byte @Nullable [] cut(byte @Nullable [] bytes) {
+        return bytes == null || bytes.length <= MAX_KEPT ? bytes : Arrays.copyOf(bytes, MAX_KEPT);
     }
 
     /** Where it is: partition and offset, unique among the dead letters. */
     public String place() {
-        return letter.partition() + ":" + letter.offset();
+        return partition + ":" + offset;
+    }
+
+    int partition() {
+        return partition;
+    }
+
+    long offset() {
+        return offset;
     }
 
     /** When it was put aside, in Unix milliseconds. */
     public long timestampMs() {
-        return letter.timestamp();
+        return timestampMs;
     }
 
     /** The last header of this name, as text; {@code null} = there is none. */
     public @Nullable String header(String name) {
-        Header header = letter.headers().lastHeader(name);
-        return header == null || header.value() == null ? null : new String(header.value(), StandardCharsets.UTF_8);
+        return headers.get(name);
     }
 
-    /** Its key, of anybody's making; {@code null} = it has none. */
+    /** The beginning of its key, of anybody's making; {@code null} = it has none. */
     public byte @Nullable [] key() {
-        return letter.key();
+        return key;
     }
 
-    /** Its value, of anybody's making; {@code null} = it has none. */
+    /** The beginning of its value, of anybody's making; {@code null} = it has none. */
     public byte @Nullable [] value() {
-        return letter.value();
+        return value;
+    }
+
+    /** How large its value is, 0 if it has none. */
+    public int valueBytes() {
+        return valueBytes;
     }
 }

@@ -28,11 +28,12 @@ public final class DeadLetterReader {
     private static final int WINDOW = 200;
     /** No call looks at more; a filter that finds little then gives a short page with a next one. */
     private static final int MAX_LOOKED_AT = 5_000;
+    /** Nor does it go on once it has read so many bytes. */
+    private static final long MAX_READ_BYTES = 64L * 1024 * 1024;
 
-    private static final Comparator<ConsumerRecord<byte[], byte[]>> OLDEST_FIRST =
-            Comparator.<ConsumerRecord<byte[], byte[]>>comparingLong(ConsumerRecord::timestamp)
-                    .thenComparingInt(ConsumerRecord::partition)
-                    .thenComparingLong(ConsumerRecord::offset);
+    private static final Comparator<DeadLetter> OLDEST_FIRST = Comparator.comparingLong(DeadLetter::timestampMs)
+            .thenComparingInt(DeadLetter::partition)
+            .thenComparingLong(DeadLetter::offset);
 
     private final JournalReader reader;
     private final String topic;
@@ -79,12 +80,14 @@ public final class DeadLetterReader {
         try (Consumer<byte[], byte[]> consumer = reader.open("dead-letters")) {
             List<Backward> partitions = partitions(consumer, before, deadline);
             List<DeadLetter> letters = new ArrayList<>();
-            for (int lookedAt = 0; letters.size() < limit && lookedAt < MAX_LOOKED_AT; lookedAt++) {
+            for (int lookedAt = 0;
+                    letters.size() < limit && lookedAt < MAX_LOOKED_AT && bytesRead(partitions) < MAX_READ_BYTES;
+                    lookedAt++) {
                 Optional<Backward> newest = newest(partitions);
                 if (newest.isEmpty()) {
                     break;
                 }
-                DeadLetter letter = new DeadLetter(newest.get().take());
+                DeadLetter letter = newest.get().take();
                 if (wanted.test(letter)) {
                     letters.add(letter);
                 }
@@ -95,6 +98,10 @@ public final class DeadLetterReader {
         } finally {
             permits.release();
         }
+    }
+
+    private static long bytesRead(List<Backward> partitions) {
+        return partitions.stream().mapToLong(partition -> partition.bytesRead).sum();
     }
 
     private List<Backward> partitions(Consumer<byte[], byte[]> consumer, Map<Integer, Long> before, long deadline) {
@@ -118,8 +125,8 @@ public final class DeadLetterReader {
     private static Optional<Backward> newest(Collection<Backward> partitions) throws BrokerUnavailableException {
         Backward newest = null;
         for (Backward partition : partitions) {
-            ConsumerRecord<byte[], byte[]> head = partition.head();
-            ConsumerRecord<byte[], byte[]> best = newest == null ? null : newest.head();
+            DeadLetter head = partition.head();
+            DeadLetter best = newest == null ? null : newest.head();
             if (head != null && (best == null || OLDEST_FIRST.compare(head, best) > 0)) {
                 newest = partition;
             }
@@ -139,8 +146,9 @@ public final class DeadLetterReader {
         private final TopicPartition partition;
         private final long begin;
         private final long deadline;
-        private final Deque<ConsumerRecord<byte[], byte[]>> window = new ArrayDeque<>();
+        private final Deque<DeadLetter> window = new ArrayDeque<>();
         private long windowFrom;
+        private long bytesRead;
         /** Everything from here on has been taken. */
         private long before;
 
@@ -155,7 +163,7 @@ public final class DeadLetterReader {
 
         /** The newest that is not taken; {@code null} = there is none. */
         @Nullable
-        ConsumerRecord<byte[], byte[]> head() throws BrokerUnavailableException {
+        DeadLetter head() throws BrokerUnavailableException {
             while (window.isEmpty() && windowFrom > begin) {
                 before = windowFrom;
                 windowFrom = Math.max(begin, windowFrom - WINDOW);
@@ -167,8 +175,8 @@ public final class DeadLetterReader {
             return window.peekLast();
         }
 
-        ConsumerRecord<byte[], byte[]> take() {
-            ConsumerRecord<byte[], byte[]> letter = window.removeLast();
+        DeadLetter take() {
+            DeadLetter letter = window.removeLast();
             before = letter.offset();
             return letter;
         }
@@ -181,8 +189,9 @@ public final class DeadLetterReader {
                     throw new BrokerUnavailableException("the dead letters could not be read in time", null);
                 }
                 for (ConsumerRecord<byte[], byte[]> letter : consumer.poll(POLL)) {
+                    bytesRead += Math.max(0, letter.serializedValueSize());
                     if (letter.offset() < to) {
-                        window.add(letter);
+                        window.add(new DeadLetter(letter));
                     }
                 }
             }

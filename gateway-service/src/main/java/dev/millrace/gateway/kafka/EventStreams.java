@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
@@ -47,6 +48,20 @@ public final class EventStreams implements AutoCloseable {
     public long tokensSince(int partition, Instant time, Duration atMost)
             throws BrokerUnavailableException, InterruptedException {
         return tokens.since(partition, time, atMost);
+    }
+
+    /**
+     * Where the live text of this partition ends for sure, see {@link JournalTail#logEnd(int, Duration)}.
+     *
+     * @throws BrokerUnavailableException if that could not be found out in time
+     */
+    public long tokensEnd(int partition, Duration atMost) throws BrokerUnavailableException, InterruptedException {
+        return tokens.logEnd(partition, atMost);
+    }
+
+    /** Why no live text is told now, see {@link JournalTail#failure}. */
+    public Optional<String> failure() {
+        return tokens.failure();
     }
 
     /**

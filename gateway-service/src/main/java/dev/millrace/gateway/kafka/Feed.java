@@ -2,8 +2,6 @@ package dev.millrace.gateway.kafka;
 
 import dev.millrace.gateway.kafka.ListenerDroppedException.Reason;
 import dev.millrace.gateway.kafka.Mailbox.Letter;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -19,26 +17,18 @@ final class Feed {
     private final int partition;
     private final JournalFilter filter;
     private final Mailbox mailbox;
-    private final int maxAside;
 
     private final ReentrantLock lock = new ReentrantLock();
-    private final List<Letter> aside = new ArrayList<>();
-    private long asideWeight;
     private boolean backfilling;
     private long liveFrom;
     private long nextOffset;
     private @Nullable LongSupplier tail;
 
-    /**
-     * Begins with the record at {@code from}.
-     *
-     * @param maxAside how many bytes are kept aside during a backfill
-     */
-    Feed(int partition, long from, JournalFilter filter, Mailbox mailbox, int maxAside) {
+    /** Begins with the record at {@code from}. */
+    Feed(int partition, long from, JournalFilter filter, Mailbox mailbox) {
         this.partition = partition;
         this.filter = filter;
         this.mailbox = mailbox;
-        this.maxAside = maxAside;
         this.nextOffset = from;
     }
 
@@ -103,7 +93,7 @@ final class Feed {
 
     /** A wanted record from the tail. */
     void live(Letter letter) {
-        long offset = letter.entry().cursor().offset();
+        long offset = letter.offset();
         lock.lock();
         try {
             if (offset < nextOffset || offset < liveFrom) {
@@ -114,13 +104,9 @@ final class Feed {
                 if (!mailbox.offer(letter)) {
                     mailbox.drop(new ListenerDroppedException(Reason.TOO_SLOW));
                 }
-            } else if (asideWeight + letter.weight() > maxAside) {
-                aside.clear();
-                asideWeight = 0;
+            } else if (!mailbox.setAside(partition, letter)) {
+                mailbox.forgetAside(partition);
                 liveFrom = offset + 1;
-            } else {
-                aside.add(letter);
-                asideWeight += letter.weight();
             }
         } finally {
             lock.unlock();
@@ -135,19 +121,29 @@ final class Feed {
     boolean backfilledUpTo(long offset) {
         lock.lock();
         try {
+            if (!backfilling) {
+                return true;
+            }
             nextOffset = Math.max(nextOffset, offset);
             if (offset < liveFrom) {
                 return false;
             }
             backfilling = false;
-            aside.removeIf(letter -> letter.entry().cursor().offset() < nextOffset);
-            mailbox.addAll(aside);
-            if (!aside.isEmpty()) {
-                nextOffset = aside.getLast().entry().cursor().offset() + 1;
-            }
-            aside.clear();
-            asideWeight = 0;
+            nextOffset = mailbox.addAside(partition, nextOffset);
             return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The partition is another one now, or has lost its end: the tail tells it from this offset on. On the tail's thread. */
+    void restart(long from) {
+        lock.lock();
+        try {
+            mailbox.forgetAside(partition);
+            backfilling = false;
+            liveFrom = from;
+            nextOffset = from;
         } finally {
             lock.unlock();
         }

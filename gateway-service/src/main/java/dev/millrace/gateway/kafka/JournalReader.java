@@ -26,10 +26,12 @@ final class JournalReader {
     /** What an entry weighs beside its payload: its fields and the objects that they are in. */
     private static final int ENTRY_WEIGHT = 512;
 
+    private final Map<String, Object> kafka;
     private final Map<String, Object> config;
     private final String topic;
 
     JournalReader(Map<String, Object> kafka, String topic) {
+        this.kafka = Map.copyOf(kafka);
         this.topic = topic;
         Map<String, Object> ours = new HashMap<>(kafka);
         ours.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
@@ -56,6 +58,11 @@ final class JournalReader {
         return new KafkaConsumer<>(ours, new ByteArrayDeserializer(), new ByteArrayDeserializer());
     }
 
+    /** Which topic it is. */
+    TopicIdentity identity() {
+        return new TopicIdentity(kafka, topic);
+    }
+
     TopicPartition partition(int partition) {
         return new TopicPartition(topic, partition);
     }
@@ -71,7 +78,8 @@ final class JournalReader {
                     new JournalCursor(consumed.partition(), consumed.offset()),
                     EventCodec.fromRecord(
                             consumed.headers(), consumed.value(), Instant.ofEpochMilli(consumed.timestamp())));
-            return new Letter(entry, weight(consumed));
+            long weight = ENTRY_WEIGHT + (consumed.value() == null ? 0 : JsonWeight.of(consumed.value()));
+            return new Letter(entry, (int) Math.min(weight, Integer.MAX_VALUE));
         } catch (MalformedEventException e) {
             LOGGER.atDebug()
                     .addKeyValue("partition", consumed.partition())
@@ -82,6 +90,7 @@ final class JournalReader {
         }
     }
 
+    /** What the record takes as it is, unread. */
     static int weight(ConsumerRecord<byte[], byte[]> consumed) {
         return ENTRY_WEIGHT + Math.max(0, consumed.serializedValueSize());
     }

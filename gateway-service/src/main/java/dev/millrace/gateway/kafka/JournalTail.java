@@ -5,9 +5,11 @@ import dev.millrace.schemas.Topics;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.BlockingDeque;
 import java.util.concurrent.CompletableFuture;
@@ -21,11 +23,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.ToLongFunction;
 import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.InvalidOffsetException;
 import org.apache.kafka.clients.consumer.OffsetAndTimestamp;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.WakeupException;
 import org.apache.kafka.common.utils.Utils;
 import org.jspecify.annotations.Nullable;
@@ -44,6 +50,8 @@ public final class JournalTail implements AutoCloseable {
     private static final Duration POLL = Duration.ofMillis(500);
     /** A partition that nobody else listens to is tailed from the listener's beginning if that is no further back. */
     private static final long NEAR = 5_000;
+    /** How often is looked whether the topic is still the same. */
+    private static final Duration LOOK = Duration.ofSeconds(5);
 
     private final TailSettings settings;
     private final JournalReader reader;
@@ -53,12 +61,17 @@ public final class JournalTail implements AutoCloseable {
     private final Set<Mailbox> mailboxes = ConcurrentHashMap.newKeySet();
     private final BlockingDeque<Command> commands = new LinkedBlockingDeque<>();
     private final AtomicReference<@Nullable Consumer<byte[], byte[]>> polling = new AtomicReference<>();
-    private final Thread thread;
+    private final MailboxBudget budget;
+    private final ReaderThread thread;
     private volatile int assigned;
     private volatile boolean closed;
 
     /** For the tail's thread alone. */
     private final Map<Integer, PartitionTail> tails = new HashMap<>();
+    /** Of the topic that the tails are of; {@code null} = not known. For the tail's thread alone, like the next. */
+    private @Nullable Uuid topicId;
+
+    private long lookedAtNanos = System.nanoTime() - LOOK.toNanos();
 
     /** What other threads ask of the tail's. It may throw, and is then done again with the next consumer. */
     @FunctionalInterface
@@ -70,21 +83,30 @@ public final class JournalTail implements AutoCloseable {
      * Starts its thread; connects when somebody listens.
      *
      * @param kafka how to reach the brokers: {@code bootstrap.servers} and whatever security needs
+     * @param budget what all listeners together may lag, also those of other tails
      */
-    public JournalTail(Map<String, Object> kafka, Topics topics, TailSettings settings) {
-        this(settings, new JournalReader(kafka, topics.journal()), "journal-tail");
+    public JournalTail(Map<String, Object> kafka, Topics topics, TailSettings settings, MailboxBudget budget) {
+        this(settings, budget, new JournalReader(kafka, topics.journal()), "journal-tail");
     }
 
     /** The same for the topic of live text. */
-    public static JournalTail ofTokens(Map<String, Object> kafka, Topics topics, TailSettings settings) {
-        return new JournalTail(settings, new JournalReader(kafka, topics.tokens()), "token-tail");
+    public static JournalTail ofTokens(
+            Map<String, Object> kafka, Topics topics, TailSettings settings, MailboxBudget budget) {
+        return new JournalTail(settings, budget, new JournalReader(kafka, topics.tokens()), "token-tail");
     }
 
-    private JournalTail(TailSettings settings, JournalReader reader, String name) {
+    private JournalTail(TailSettings settings, MailboxBudget budget, JournalReader reader, String name) {
         this.settings = settings;
+        this.budget = budget;
         this.reader = reader;
         this.backfillPermits = new Semaphore(settings.backfills());
-        this.thread = Thread.ofPlatform().daemon().name(name).start(this::run);
+        this.thread = new ReaderThread(name, this::run);
+        thread.start();
+    }
+
+    /** Why nothing is told now, for reasons of its own and not of the brokers; empty if all is well. */
+    public Optional<String> failure() {
+        return thread.failure();
     }
 
     /** The partition that has the records with this key, see {@link dev.millrace.schemas.Event#sessionKey}. */
@@ -103,35 +125,45 @@ public final class JournalTail implements AutoCloseable {
      * @throws BrokerUnavailableException if that could not be found out in time
      */
     public long end(int partition, Duration atMost) throws BrokerUnavailableException, InterruptedException {
-        CompletableFuture<Long> answer = new CompletableFuture<>();
-        submit(consumer -> {
-            if (!answer.isDone()) {
-                PartitionTail tail = tails.get(partition);
-                answer.complete(tail != null ? tail.position() : endOffset(consumer, partition));
-            }
+        return ask(atMost, consumer -> {
+            PartitionTail tail = tails.get(partition);
+            return tail != null ? tail.position() : endOffset(consumer, partition);
         });
-        return within(answer, atMost);
     }
 
-    private static long within(CompletableFuture<Long> answer, Duration atMost)
-            throws BrokerUnavailableException, InterruptedException {
-        try {
-            return answer.get(atMost.toMillis(), TimeUnit.MILLISECONDS);
-        } catch (TimeoutException | ExecutionException e) {
-            answer.cancel(false);
-            throw new BrokerUnavailableException("the end of the journal could not be found out in time", e);
-        }
+    /**
+     * Where this partition ends for sure: no record that anybody has seen, at whichever gateway, lies there or behind it.
+     *
+     * @throws BrokerUnavailableException if that could not be found out in time
+     */
+    public long logEnd(int partition, Duration atMost) throws BrokerUnavailableException, InterruptedException {
+        return ask(atMost, consumer -> endOffset(consumer, partition));
     }
 
     /** Where this partition ends now, as the brokers say. */
     CompletableFuture<Long> logEnd(int partition) {
         CompletableFuture<Long> answer = new CompletableFuture<>();
-        submit(consumer -> {
-            if (!answer.isDone()) {
-                answer.complete(endOffset(consumer, partition));
-            }
-        });
+        submit(consumer -> answer.complete(endOffset(consumer, partition)));
         return answer;
+    }
+
+    private long ask(Duration atMost, ToLongFunction<Consumer<byte[], byte[]>> question)
+            throws BrokerUnavailableException, InterruptedException {
+        CompletableFuture<Long> answer = new CompletableFuture<>();
+        Command command = consumer -> {
+            if (!answer.isDone()) {
+                answer.complete(question.applyAsLong(consumer));
+            }
+        };
+        submit(command);
+        try {
+            return answer.get(atMost.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (TimeoutException | ExecutionException e) {
+            throw new BrokerUnavailableException("the end of the journal could not be found out in time", e);
+        } finally {
+            answer.cancel(false);
+            commands.remove(command); // while the brokers are away nobody else does
+        }
     }
 
     /**
@@ -140,16 +172,12 @@ public final class JournalTail implements AutoCloseable {
      * @throws BrokerUnavailableException if that could not be found out in time
      */
     long since(int partition, Instant time, Duration atMost) throws BrokerUnavailableException, InterruptedException {
-        CompletableFuture<Long> answer = new CompletableFuture<>();
-        submit(consumer -> {
-            if (!answer.isDone()) {
-                TopicPartition topicPartition = reader.partition(partition);
-                OffsetAndTimestamp found = consumer.offsetsForTimes(Map.of(topicPartition, time.toEpochMilli()))
-                        .get(topicPartition);
-                answer.complete(found == null ? endOffset(consumer, partition) : found.offset());
-            }
+        return ask(atMost, consumer -> {
+            TopicPartition topicPartition = reader.partition(partition);
+            OffsetAndTimestamp found = consumer.offsetsForTimes(Map.of(topicPartition, time.toEpochMilli()))
+                    .get(topicPartition);
+            return found == null ? endOffset(consumer, partition) : found.offset();
         });
-        return within(answer, atMost);
     }
 
     /** Listens to one partition. The first entry is the first wanted one at this offset or after it. */
@@ -178,18 +206,24 @@ public final class JournalTail implements AutoCloseable {
                         "partition: expected 0 to " + (settings.partitions() - 1) + ", found " + partition);
             }
         }
-        Mailbox mailbox = new Mailbox(settings.mailboxBytes(), onArrival);
+        Mailbox mailbox = new Mailbox(settings.mailboxBytes(), settings.mailboxBytes(), budget, onArrival);
         mailboxes.add(mailbox);
         if (closed) {
             mailbox.drop(new ListenerDroppedException(Reason.CLOSED));
         }
         Map<Integer, Feed> feeds = new HashMap<>();
+        List<Command> attaching = new ArrayList<>();
         from.forEach((partition, offset) -> {
-            Feed feed = new Feed(partition, offset, filter, mailbox, settings.mailboxBytes());
+            Feed feed = new Feed(partition, offset, filter, mailbox);
             feeds.put(partition, feed);
-            submit(consumer -> attach(consumer, feed));
+            Command attach = consumer -> attach(consumer, feed);
+            attaching.add(attach);
+            submit(attach);
         });
-        return new JournalListener(mailbox, feeds, () -> mailboxes.remove(mailbox));
+        return new JournalListener(mailbox, feeds, () -> {
+            mailboxes.remove(mailbox);
+            attaching.forEach(commands::remove);
+        });
     }
 
     /** Listeners now. */
@@ -213,11 +247,7 @@ public final class JournalTail implements AutoCloseable {
         closed = true;
         submit(consumer -> {});
         backfills.shutdownNow();
-        try {
-            thread.join(Duration.ofSeconds(10));
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        thread.close();
     }
 
     private void submit(Command command) {
@@ -228,37 +258,49 @@ public final class JournalTail implements AutoCloseable {
         }
     }
 
-    private void run() {
+    private void run() throws InterruptedException {
         BackOff backOff = new BackOff();
-        while (!closed) {
-            try (Consumer<byte[], byte[]> consumer = reader.open("tail")) {
-                polling.set(consumer);
-                assign(consumer);
-                tails.values().forEach(tail -> consumer.seek(reader.partition(tail.partition()), tail.position()));
-                while (!closed) {
-                    tail(consumer);
-                    backOff.reset();
+        try (TopicIdentity identity = reader.identity()) {
+            while (!closed) {
+                // none: what to do about a place that is not there (any more) depends on why, see #mend
+                try (Consumer<byte[], byte[]> consumer =
+                        reader.open("tail", Map.of(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "none"))) {
+                    polling.set(consumer);
+                    assign(consumer);
+                    tails.values().forEach(tail -> consumer.seek(reader.partition(tail.partition()), tail.position()));
+                    while (!closed) {
+                        tail(consumer, identity);
+                        backOff.reset();
+                        thread.works();
+                    }
+                } catch (KafkaException e) {
+                    if (!closed) {
+                        LOGGER.atWarn().setCause(e).log("Tailing the journal failed and is tried again");
+                        Thread.sleep(backOff.next());
+                    }
+                } finally {
+                    polling.set(null);
                 }
-            } catch (RuntimeException e) {
-                // not only Kafka's: whatever it is, listeners are better off with a new consumer than with no tail
-                if (!closed) {
-                    LOGGER.atWarn().setCause(e).log("Tailing the journal failed and is tried again");
-                    pause(backOff.next());
-                }
-            } finally {
-                polling.set(null);
+            }
+        } finally {
+            if (closed) {
+                mailboxes.forEach(mailbox -> mailbox.drop(new ListenerDroppedException(Reason.CLOSED)));
             }
         }
-        mailboxes.forEach(mailbox -> mailbox.drop(new ListenerDroppedException(Reason.CLOSED)));
     }
 
-    private void tail(Consumer<byte[], byte[]> consumer) {
+    private void tail(Consumer<byte[], byte[]> consumer, TopicIdentity identity) throws InterruptedException {
         try {
             obey(consumer);
             unassignIdle(consumer);
             if (tails.isEmpty()) {
+                topicId = null; // nothing is told of it, so it may become another one
+                lookedAtNanos = System.nanoTime() - LOOK.toNanos();
                 awaitCommand();
                 return;
+            }
+            if (System.nanoTime() - lookedAtNanos >= LOOK.toNanos()) {
+                look(consumer, identity);
             }
             for (ConsumerRecord<byte[], byte[]> consumed : consumer.poll(POLL)) {
                 PartitionTail tail = tails.get(consumed.partition());
@@ -268,24 +310,69 @@ public final class JournalTail implements AutoCloseable {
             }
         } catch (WakeupException e) {
             LOGGER.trace("There is a command");
+        } catch (InvalidOffsetException e) {
+            mend(consumer, identity);
         }
+    }
+
+    /** Whether the topic was deleted and made again, or is another cluster's; if so, it is told from its beginning. */
+    private void look(Consumer<byte[], byte[]> consumer, TopicIdentity identity) throws InterruptedException {
+        Uuid before = topicId;
+        Uuid now = identity.find().orElse(before);
+        lookedAtNanos = System.nanoTime();
+        if (before != null && !before.equals(now)) {
+            LOGGER.warn("The topic is another one of the same name by now, and is told from its beginning");
+            Map<TopicPartition, Long> begins = consumer.beginningOffsets(consumer.assignment());
+            for (PartitionTail tail : tails.values()) {
+                goOn(consumer, tail, begins.getOrDefault(reader.partition(tail.partition()), 0L));
+            }
+        }
+        topicId = now;
+    }
+
+    /** Goes on where there is something to read, after the place that was asked for turned out not to be there. */
+    private void mend(Consumer<byte[], byte[]> consumer, TopicIdentity identity) throws InterruptedException {
+        look(consumer, identity);
+        Map<TopicPartition, Long> begins = consumer.beginningOffsets(consumer.assignment());
+        for (PartitionTail tail : tails.values()) {
+            TopicPartition partition = reader.partition(tail.partition());
+            long begin = begins.getOrDefault(partition, 0L);
+            long end = endOffset(consumer, tail.partition());
+            if (tail.position() > end) {
+                LOGGER.atWarn()
+                        .addKeyValue("partition", tail.partition())
+                        .addKeyValue("offset", end)
+                        .log("The brokers have lost records that were told already; what comes next is told");
+                goOn(consumer, tail, end);
+            } else {
+                // what has been deleted meanwhile is not told: what is left is better than nothing
+                consumer.seek(partition, Math.max(tail.position(), begin));
+            }
+        }
+    }
+
+    private void goOn(Consumer<byte[], byte[]> consumer, PartitionTail tail, long offset) {
+        tail.restart(offset);
+        consumer.seek(reader.partition(tail.partition()), offset);
     }
 
     private void obey(Consumer<byte[], byte[]> consumer) {
         for (Command command = commands.peek(); command != null; command = commands.peek()) {
-            command.run(consumer);
-            commands.removeFirst(); // only now: a command that failed is done again
+            try {
+                command.run(consumer);
+            } catch (KafkaException e) {
+                throw e; // it is done again
+            } catch (RuntimeException e) {
+                LOGGER.atError().setCause(e).log("Something that was asked of a tail failed, and is given up");
+            }
+            commands.remove(command);
         }
     }
 
-    private void awaitCommand() {
-        try {
-            Command command = commands.poll(POLL.toMillis(), TimeUnit.MILLISECONDS);
-            if (command != null) {
-                commands.addFirst(command);
-            }
-        } catch (InterruptedException e) {
-            closed = true;
+    private void awaitCommand() throws InterruptedException {
+        Command command = commands.poll(POLL.toMillis(), TimeUnit.MILLISECONDS);
+        if (command != null) {
+            commands.addFirst(command);
         }
     }
 
@@ -302,6 +389,14 @@ public final class JournalTail implements AutoCloseable {
             tails.put(feed.partition(), tail);
             assign(consumer);
             consumer.seek(reader.partition(feed.partition()), start);
+        }
+        if (feed.from() > tail.position() && feed.from() > endOffset(consumer, feed.partition())) {
+            LOGGER.atWarn()
+                    .addKeyValue("partition", feed.partition())
+                    .addKeyValue("offset", feed.from())
+                    .log("A listener waits for what is behind the end, and is let go");
+            feed.mailbox().evict(new ListenerDroppedException(Reason.TOO_SLOW));
+            return;
         }
         if (tail.add(feed)) {
             backfillCount.increment();
@@ -329,13 +424,5 @@ public final class JournalTail implements AutoCloseable {
             throw new KafkaException("the brokers did not say where the journal ends");
         }
         return end;
-    }
-
-    private void pause(Duration time) {
-        try {
-            Thread.sleep(time);
-        } catch (InterruptedException e) {
-            closed = true;
-        }
     }
 }

@@ -3,71 +3,92 @@ package dev.millrace.gateway.kafka;
 import dev.millrace.schemas.JournalEntry;
 import java.time.Duration;
 import java.util.ArrayDeque;
-import java.util.Collection;
+import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/** What a listener has still to take: bounded by bytes, so that a slow one costs no more than its share. For any thread. */
+/**
+ * What a listener has still to take: bounded by bytes, so that a slow one costs no more than its share, and all together no
+ * more than the {@link MailboxBudget}. Beside it is kept, bounded the same, what may be taken only after a backfill. For any
+ * thread.
+ */
 final class Mailbox {
 
-    /** An entry and what it weighs: about its size in bytes. */
-    record Letter(JournalEntry entry, int weight) {}
+    /**
+     * An entry, which may wait in many mailboxes.
+     *
+     * @param weight about what it takes in memory, in bytes
+     * @param holders how many mailboxes have it
+     */
+    record Letter(JournalEntry entry, int weight, AtomicInteger holders) {
+        Letter(JournalEntry entry, int weight) {
+            this(entry, weight, new AtomicInteger());
+        }
+
+        long offset() {
+            return entry.cursor().offset();
+        }
+    }
 
     private final int capacity;
+    private final int asideCapacity;
     private final Runnable onArrival;
+    private final MailboxBudget budget;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     private final Deque<Letter> letters = new ArrayDeque<>();
-    private long weight;
+    /** By partition. */
+    private final Map<Integer, List<Letter>> aside = new HashMap<>();
+
+    private long waiting;
+    private long asideWeight;
+    private long takenAtNanos;
     private boolean closed;
     private @Nullable ListenerDroppedException dropped;
 
-    /** For so many bytes; a single larger entry still fits into an empty mailbox. */
-    Mailbox(int capacity) {
-        this(capacity, () -> {});
-    }
-
     /**
-     * The same, that says when it has got something.
+     * Empty.
      *
+     * @param capacity for so many bytes; a single larger entry still fits if it is empty
+     * @param asideCapacity how many bytes more may be kept aside
+     * @param budget that it shares with all others
      * @param onArrival quick, and never fails; called with every entry and when there will be no more
      */
-    Mailbox(int capacity, Runnable onArrival) {
+    Mailbox(int capacity, int asideCapacity, MailboxBudget budget, Runnable onArrival) {
         this.capacity = capacity;
+        this.asideCapacity = asideCapacity;
+        this.budget = budget;
         this.onArrival = onArrival;
+        budget.open(this);
     }
 
     /** Takes the entry if there is room or nobody will read it; otherwise refuses it. */
     boolean offer(Letter letter) {
         lock.lock();
         try {
-            if (closed || dropped != null) {
+            if (over()) {
                 return true;
             }
-            if (!hasRoomFor(letter)) {
+            if (!letters.isEmpty() && waiting + letter.weight() > capacity) {
                 return false;
             }
-            add(letter);
-            return true;
         } finally {
             lock.unlock();
         }
-    }
-
-    /** Like {@link #offer}, but waits for room. */
-    boolean offer(Letter letter, Duration atMost) throws InterruptedException {
+        if (!budget.take(letter, this)) {
+            return false;
+        }
         lock.lock();
         try {
-            long left = atMost.toNanos();
-            while (!closed && dropped == null && !hasRoomFor(letter)) {
-                if (left <= 0) {
-                    return false;
-                }
-                left = changed.awaitNanos(left);
-            }
-            if (!closed && dropped == null) {
+            if (over()) {
+                budget.give(letter);
+            } else {
                 add(letter);
             }
             return true;
@@ -76,13 +97,97 @@ final class Mailbox {
         }
     }
 
-    /** Takes them all, whether there is room or not: for what was already bounded elsewhere. */
-    void addAll(Collection<Letter> bounded) {
+    /** Keeps an entry of this partition for later, if there is room or nobody will read it. */
+    boolean setAside(int partition, Letter letter) {
         lock.lock();
         try {
-            if (!closed && dropped == null) {
-                bounded.forEach(this::add);
+            if (over()) {
+                return true;
             }
+            if (asideWeight + letter.weight() > asideCapacity) {
+                return false;
+            }
+        } finally {
+            lock.unlock();
+        }
+        if (!budget.take(letter, this)) {
+            return false;
+        }
+        lock.lock();
+        try {
+            if (over()) {
+                budget.give(letter);
+            } else {
+                aside.computeIfAbsent(partition, number -> new ArrayList<>()).add(letter);
+                asideWeight += letter.weight();
+            }
+            return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** What was kept aside of this partition is not wanted any more. */
+    void forgetAside(int partition) {
+        lock.lock();
+        try {
+            takeAside(partition).forEach(budget::give);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * What was kept aside of this partition follows now, from this offset on, whether there is room or not.
+     *
+     * @return the offset after the last of it; {@code from} if there is nothing
+     */
+    long addAside(int partition, long from) {
+        lock.lock();
+        try {
+            long next = from;
+            for (Letter letter : takeAside(partition)) {
+                if (letter.offset() < from) {
+                    budget.give(letter);
+                } else {
+                    add(letter);
+                    next = letter.offset() + 1;
+                }
+            }
+            return next;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private List<Letter> takeAside(int partition) {
+        List<Letter> kept = aside.remove(partition);
+        if (kept == null) {
+            return List.of();
+        }
+        asideWeight -= kept.stream().mapToLong(Letter::weight).sum();
+        return kept;
+    }
+
+    /**
+     * Waits until half of what is here has been taken, or nobody will read it.
+     *
+     * @param patience how long the listener may take nothing
+     * @return whether it is so
+     */
+    boolean awaitRoom(Duration patience) throws InterruptedException {
+        lock.lock();
+        try {
+            long since = System.nanoTime();
+            long half = waiting / 2;
+            while (!over() && waiting > half) {
+                long quiet = System.nanoTime() - (takenAtNanos - since > 0 ? takenAtNanos : since);
+                if (quiet >= patience.toNanos()) {
+                    return false;
+                }
+                changed.awaitNanos(patience.toNanos() - quiet);
+            }
+            return true;
         } finally {
             lock.unlock();
         }
@@ -92,14 +197,29 @@ final class Mailbox {
     void drop(ListenerDroppedException reason) {
         lock.lock();
         try {
-            if (dropped == null) {
-                dropped = reason;
-            }
-            changed.signalAll();
-            onArrival.run();
+            end(reason);
         } finally {
             lock.unlock();
         }
+    }
+
+    /** The listener gets this exception, and what is here is given up: it can have it when it comes back. */
+    void evict(ListenerDroppedException reason) {
+        lock.lock();
+        try {
+            clear();
+            end(reason);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void end(ListenerDroppedException reason) {
+        if (dropped == null) {
+            dropped = reason;
+        }
+        changed.signalAll();
+        onArrival.run();
     }
 
     /** The next entry; {@code null} if none comes within this time. */
@@ -113,7 +233,9 @@ final class Mailbox {
             }
             Letter letter = letters.poll();
             if (letter != null) {
-                weight -= letter.weight();
+                waiting -= letter.weight();
+                takenAtNanos = System.nanoTime();
+                budget.give(letter);
                 changed.signalAll();
                 return letter.entry();
             }
@@ -128,33 +250,50 @@ final class Mailbox {
 
     /** Nobody reads any more. */
     void close() {
+        budget.close(this);
         lock.lock();
         try {
             closed = true;
-            letters.clear();
-            weight = 0;
+            clear();
             changed.signalAll();
         } finally {
             lock.unlock();
         }
     }
 
+    private void clear() {
+        letters.forEach(budget::give);
+        letters.clear();
+        waiting = 0;
+        List.copyOf(aside.keySet()).forEach(partition -> takeAside(partition).forEach(budget::give));
+    }
+
     boolean isOver() {
         lock.lock();
         try {
-            return closed || dropped != null;
+            return over();
         } finally {
             lock.unlock();
         }
     }
 
-    private boolean hasRoomFor(Letter letter) {
-        return letters.isEmpty() || weight + letter.weight() <= capacity;
+    /** What is here, in bytes, with what is kept aside. */
+    long weight() {
+        lock.lock();
+        try {
+            return waiting + asideWeight;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private boolean over() {
+        return closed || dropped != null;
     }
 
     private void add(Letter letter) {
         letters.add(letter);
-        weight += letter.weight();
+        waiting += letter.weight();
         changed.signalAll();
         onArrival.run();
     }

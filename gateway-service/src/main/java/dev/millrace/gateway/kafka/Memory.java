@@ -85,10 +85,16 @@ public final class Memory implements AutoCloseable {
         return follower.loop().problem();
     }
 
-    /** What there is, by namespace. */
-    public Map<String, Extent> extents(Duration atMost) throws BrokerUnavailableException, InterruptedException {
+    /**
+     * What there is, by namespace, in the order of their names.
+     *
+     * @param after only namespaces after this one; empty = from the first on
+     * @param limit at most so many, 1 or more
+     */
+    public Map<String, Extent> extents(String after, int limit, Duration atMost)
+            throws BrokerUnavailableException, InterruptedException {
         catchUp(deadline(atMost));
-        return catalogue.extents();
+        return catalogue.extents(after, limit);
     }
 
     /**

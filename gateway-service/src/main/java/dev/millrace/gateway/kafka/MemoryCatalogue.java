@@ -144,10 +144,14 @@ final class MemoryCatalogue {
                 .toList();
     }
 
-    /** How many documents there are, and how large they are together, by namespace; those without any are left out. */
-    Map<String, Memory.Extent> extents() {
+    /**
+     * How many documents there are, and how large they are together, by namespace; those without any are left out.
+     *
+     * @param after only namespaces after this one; empty = from the first on
+     */
+    Map<String, Memory.Extent> extents(String after, int limit) {
         Map<String, Memory.Extent> extents = new TreeMap<>();
-        namespaces.forEach((namespace, documents) -> {
+        for (String namespace : namespaces.tailMap(after, false).keySet()) {
             List<MemoryVersion> current = documents(namespace, "", Integer.MAX_VALUE);
             if (!current.isEmpty()) {
                 extents.put(
@@ -156,7 +160,10 @@ final class MemoryCatalogue {
                                 current.size(),
                                 current.stream().mapToLong(MemoryVersion::size).sum()));
             }
-        });
+            if (extents.size() == limit) {
+                break;
+            }
+        }
         return extents;
     }
 

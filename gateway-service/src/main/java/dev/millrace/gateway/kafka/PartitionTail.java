@@ -8,12 +8,16 @@ import java.util.Deque;
 import java.util.List;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One partition that is being tailed: who listens to it, how far it is read, and its last records, from which a listener
  * that begins only a little behind is served without a backfill. For the tail's thread alone.
  */
 final class PartitionTail {
+    private static final Logger LOGGER = LoggerFactory.getLogger(PartitionTail.class);
+
     private final int partition;
     private final int maxRecent;
     private final List<Feed> feeds = new ArrayList<>();
@@ -71,7 +75,7 @@ final class PartitionTail {
     /** Tells a record to all who want it. */
     void tell(ConsumerRecord<byte[], byte[]> consumed) {
         if (consumed.offset() < position) {
-            return; // only after the broker has lost offsets that we had already seen
+            return;
         }
         position = consumed.offset() + 1;
         recent.add(consumed);
@@ -85,18 +89,38 @@ final class PartitionTail {
         told = position;
     }
 
+    /** What fails for a reason of ours costs this record, not those after it. */
     private static void tell(ConsumerRecord<byte[], byte[]> consumed, List<Feed> listening) {
-        Labels labels = JournalReader.labels(consumed);
-        @Nullable Letter letter = null;
-        for (Feed feed : listening) {
-            if (feed.filter().wants(labels)) {
-                letter = letter == null ? JournalReader.letter(consumed) : letter;
-                if (letter == null) {
-                    return;
+        try {
+            Labels labels = JournalReader.labels(consumed);
+            @Nullable Letter letter = null;
+            for (Feed feed : listening) {
+                if (feed.filter().wants(labels)) {
+                    letter = letter == null ? JournalReader.letter(consumed) : letter;
+                    if (letter == null) {
+                        return;
+                    }
+                    feed.live(letter);
                 }
-                feed.live(letter);
             }
+        } catch (RuntimeException e) {
+            LOGGER.atError()
+                    .addKeyValue("topic", consumed.topic())
+                    .addKeyValue("partition", consumed.partition())
+                    .addKeyValue("offset", consumed.offset())
+                    .setCause(e)
+                    .log("A record could not be told to those who listen and is passed over");
         }
+    }
+
+    /** The partition is another one now, or has lost its end: what comes next has this offset, for all who listen. */
+    void restart(long from) {
+        recent.clear();
+        recentWeight = 0;
+        recentFrom = from;
+        position = from;
+        told = from;
+        feeds.forEach(feed -> feed.restart(from));
     }
 
     /** Forgets listeners that are gone; whether nobody has listened for this long. */

@@ -2,7 +2,6 @@ package dev.millrace.gateway.query;
 
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.MalformedEventException;
-import java.io.IOException;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.net.http.HttpClient;
@@ -12,11 +11,22 @@ import java.net.http.HttpTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Asks the query side of agent-service over HTTP. For any thread; a call blocks it for at most the deadline. */
 public final class AgentClient implements AutoCloseable {
+
+    /** No answer is longer; agent-service's pages are much shorter. */
+    public static final int MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+
+    /** So many questions are asked at the same time; the others wait, for as long as an answer may take. */
+    public static final int MAX_QUESTIONS = 32;
 
     /** Another service on a wrong port would answer too, but not with our problems. */
     private static final String OUR_PROBLEM = "\"urn:millrace:problem:";
@@ -24,6 +34,7 @@ public final class AgentClient implements AutoCloseable {
     private final String base;
     private final Duration deadline;
     private final HttpClient http;
+    private final Semaphore questions = new Semaphore(MAX_QUESTIONS, true);
 
     /**
      * An answer.
@@ -82,19 +93,20 @@ public final class AgentClient implements AutoCloseable {
      */
     public Answer get(String path, Map<String, @Nullable String> query)
             throws QueryUnavailableException, InterruptedException {
+        long end = System.nanoTime() + deadline.toNanos();
+        if (!questions.tryAcquire(deadline.toNanos(), TimeUnit.NANOSECONDS)) {
+            throw new QueryUnavailableException("too many others ask agent-service", null);
+        }
         HttpResponse<String> response;
         try {
-            response = http.send(
+            response = ask(
                     HttpRequest.newBuilder(URI.create(base + path + suffix(query)))
                             .timeout(deadline)
                             .header("Accept", "application/json")
                             .build(),
-                    HttpResponse.BodyHandlers.ofString());
-        } catch (HttpTimeoutException e) {
-            throw new QueryUnavailableException(
-                    "agent-service did not answer within " + deadline.toMillis() + " ms", e);
-        } catch (IOException e) {
-            throw new QueryUnavailableException("agent-service cannot be reached", e);
+                    Math.max(1, end - System.nanoTime()));
+        } finally {
+            questions.release();
         }
         int status = response.statusCode();
         if (status == 200) {
@@ -112,6 +124,26 @@ public final class AgentClient implements AutoCloseable {
                         ? "agent-service is starting or catching up"
                         : "agent-service answered with the unexpected status " + status,
                 null);
+    }
+
+    private HttpResponse<String> ask(HttpRequest request, long nanos)
+            throws QueryUnavailableException, InterruptedException {
+        // the time-out of a request ends with the headers of its answer
+        CompletableFuture<HttpResponse<String>> asked =
+                http.sendAsync(request, answered -> new LimitedBody(MAX_ANSWER_BYTES));
+        try {
+            return asked.get(nanos, TimeUnit.NANOSECONDS);
+        } catch (TimeoutException e) {
+            throw new QueryUnavailableException(
+                    "agent-service did not answer within " + deadline.toMillis() + " ms", e);
+        } catch (ExecutionException e) {
+            throw e.getCause() instanceof HttpTimeoutException
+                    ? new QueryUnavailableException(
+                            "agent-service did not answer within " + deadline.toMillis() + " ms", e)
+                    : new QueryUnavailableException("agent-service cannot be reached", e);
+        } finally {
+            asked.cancel(true);
+        }
     }
 
     /** Closes its connections. */

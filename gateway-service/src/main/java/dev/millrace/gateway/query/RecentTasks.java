@@ -2,6 +2,7 @@ package dev.millrace.gateway.query;
 
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.ForgetScope;
+import dev.millrace.schemas.Ids;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.Iterator;
@@ -14,17 +15,30 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What this instance has accepted lately, so that nobody is told "unknown" about a task that agent-service has not come to
- * yet. Bounded in number and time. For any thread.
+ * yet: in outline, so that it costs the same however large the events were. Bounded in number, bytes and time. For any
+ * thread.
  */
 public final class RecentTasks {
+    /** What is remembered takes no more memory than this, about; what was accepted first is forgotten first. */
+    public static final long MAX_BYTES = 16L * 1024 * 1024;
+
     private static final Duration KEPT = Duration.ofMinutes(10);
+    /** How much of the input is kept, in characters: as much as agent-service shows. */
+    private static final int MAX_TEXT = 500;
+    /** A longer address is left out: whoever takes it has refused it by then. */
+    private static final int MAX_URL = 2_048;
+    /** What an event weighs beside its texts. */
+    private static final int WEIGHT = 512;
 
     private final int most;
     private final Clock clock;
     private final ReentrantLock lock = new ReentrantLock();
     private final Map<String, Accepted> tasks = new LinkedHashMap<>();
 
-    private record Accepted(Event event, long atMillis) {}
+    /** Of {@link #tasks}, in bytes. Guarded by the lock. */
+    private long weight;
+
+    private record Accepted(Event outline, long atMillis, int weight) {}
 
     /**
      * Empty.
@@ -41,28 +55,33 @@ public final class RecentTasks {
         long now = clock.millis();
         lock.lock();
         try {
-            tasks.putIfAbsent(Event.qualified(event.namespace(), event.id()), new Accepted(event, now));
+            Event outline = outline(event);
+            Accepted accepted = new Accepted(outline, now, weight(outline));
+            if (tasks.putIfAbsent(Event.qualified(event.namespace(), event.id()), accepted) == null) {
+                weight += accepted.weight();
+            }
             Iterator<Accepted> oldestFirst = tasks.values().iterator();
             while (oldestFirst.hasNext()) {
                 Accepted oldest = oldestFirst.next();
-                if (tasks.size() <= most && !isOld(oldest, now)) {
+                if (tasks.size() <= most && weight <= MAX_BYTES && !isOld(oldest, now)) {
                     break;
                 }
                 oldestFirst.remove();
+                weight -= oldest.weight();
             }
         } finally {
             lock.unlock();
         }
     }
 
-    /** The event that starts this task; empty if it was not accepted here, or too long ago. */
+    /** The event that starts this task, in outline; empty if it was not accepted here, or too long ago. */
     public Optional<Event> find(String namespace, String taskId) {
         lock.lock();
         try {
             Accepted accepted = tasks.get(Event.qualified(namespace, taskId));
             return accepted == null || isOld(accepted, clock.millis())
                     ? Optional.empty()
-                    : Optional.of(accepted.event());
+                    : Optional.of(accepted.outline());
         } finally {
             lock.unlock();
         }
@@ -72,14 +91,47 @@ public final class RecentTasks {
     public void forget(ForgetScope scope) {
         lock.lock();
         try {
-            tasks.values()
-                    .removeIf(accepted -> scope.contains(
-                            accepted.event().namespace(),
-                            accepted.event().id(),
-                            accepted.event().sessionId()));
+            Iterator<Accepted> all = tasks.values().iterator();
+            while (all.hasNext()) {
+                Accepted accepted = all.next();
+                Event outline = accepted.outline();
+                if (scope.contains(outline.namespace(), outline.id(), outline.sessionId())) {
+                    all.remove();
+                    weight -= accepted.weight();
+                }
+            }
         } finally {
             lock.unlock();
         }
+    }
+
+    /** The same event without what {@link #view} does not tell: a few hundred bytes, however large it was. */
+    public static Event outline(Event event) {
+        Map<String, @Nullable Object> payload = new LinkedHashMap<>();
+        keep(payload, "text", cut(event.text("text"), MAX_TEXT));
+        keep(payload, "taskType", cut(event.text("taskType"), Ids.MAX_LENGTH));
+        String callbackUrl = event.text("callbackUrl");
+        keep(payload, "callbackUrl", callbackUrl != null && callbackUrl.length() <= MAX_URL ? callbackUrl : null);
+        return event.toBuilder().payload(payload).tracestate(null).build();
+    }
+
+    private static void keep(Map<String, @Nullable Object> payload, String field, @Nullable String text) {
+        if (text != null) {
+            payload.put(field, text);
+        }
+    }
+
+    private static @Nullable String cut(@Nullable String text, int most) {
+        return text == null || text.length() <= most ? text : text.substring(0, most);
+    }
+
+    private static int weight(Event outline) {
+        int chars = outline.id().length() + outline.source().length();
+        chars += outline.sessionId() == null ? 0 : outline.sessionId().length();
+        for (Object text : outline.payload().values()) {
+            chars += text instanceof String value ? value.length() : 0;
+        }
+        return WEIGHT + 2 * chars;
     }
 
     private static boolean isOld(Accepted accepted, long now) {
@@ -96,7 +148,7 @@ public final class RecentTasks {
         view.put("sessionId", event.sessionId());
         view.put("taskType", taskType == null ? "general" : taskType);
         view.put("state", "accepted");
-        view.put("inputText", text == null ? "" : text.substring(0, Math.min(500, text.length())));
+        view.put("inputText", text == null ? "" : String.valueOf(cut(text, MAX_TEXT)));
         view.put("source", event.source());
         view.put("priority", event.effectivePriority());
         view.put("createdAt", event.timestamp().toEpochMilli());

@@ -33,7 +33,11 @@ public final class Tasks {
         /** What agent-service says. */
         record Known(Answer answer) implements Found {}
 
-        /** This instance has accepted the event that starts the task, and agent-service does not know it yet. */
+        /**
+         * This instance has accepted the event that starts the task, and agent-service does not know it yet.
+         *
+         * @param event in outline, see {@link RecentTasks#outline}
+         */
         record Accepted(Event event) implements Found {}
     }
 
@@ -55,14 +59,17 @@ public final class Tasks {
      * A page of a task's events.
      *
      * @param after only what comes after this place; {@code null} = from the beginning
+     * @param maxBytes about how large the page may be, if it has more than one event
      * @return empty if nobody knows the task
      */
-    public Optional<Found> events(String namespace, String taskId, @Nullable JournalCursor after, int limit)
+    public Optional<Found> events(
+            String namespace, String taskId, @Nullable JournalCursor after, int limit, int maxBytes)
             throws QueryUnavailableException, InterruptedException {
         Map<String, @Nullable String> query = new HashMap<>();
         query.put("namespace", namespace);
         query.put("after", after == null ? null : after.toString());
         query.put("limit", Integer.toString(limit));
+        query.put("maxBytes", Integer.toString(maxBytes));
         return find(AgentClient.path("tasks", taskId, "events"), query, namespace, taskId);
     }
 
@@ -102,11 +109,13 @@ public final class Tasks {
     /**
      * An event and what led to it, as agent-service says.
      *
+     * @param limit at most so many
      * @return empty if nobody knows the event
      */
-    public Optional<Found> chain(String namespace, String eventId)
+    public Optional<Found> chain(String namespace, String eventId, int limit)
             throws QueryUnavailableException, InterruptedException {
-        return find(AgentClient.path("events", eventId, "chain"), Map.of("namespace", namespace), namespace, "");
+        Map<String, @Nullable String> query = Map.of("namespace", namespace, "limit", Integer.toString(limit));
+        return find(AgentClient.path("events", eventId, "chain"), query, namespace, "");
     }
 
     private Optional<Found> find(String path, Map<String, @Nullable String> query, String namespace, String taskId)

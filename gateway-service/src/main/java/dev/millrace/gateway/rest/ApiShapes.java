@@ -413,7 +413,10 @@ final class ApiShapes {
     @Schema(name = "Chain")
     record Chain(
             @Schema(description = "The root first, the event that was asked for last.")
-            List<Entry> chain) {}
+            List<Entry> chain,
+
+            @Schema(description = "The cursor of the page with what comes before; null = there is no more.") @Nullable
+            String next) {}
 
     @Schema(name = "EventsAccepted")
     record EventsAccepted(

@@ -1,35 +1,26 @@
 package dev.millrace.gateway.rest;
 
 import com.fasterxml.jackson.core.JsonLocation;
+import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.Problem;
 import jakarta.ws.rs.core.HttpHeaders;
 import jakarta.ws.rs.core.MediaType;
 import java.io.IOException;
-import java.io.InputStream;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Reads request bodies: never more than the limit, and bad JSON with the place where it is bad. */
+/** Reads what is in request bodies: bad JSON is told with the place where it is bad. */
 final class BodyReader {
-    private BodyReader() {}
+    private static final TypeReference<LinkedHashMap<String, @Nullable Object>> OBJECT = new TypeReference<>() {};
 
-    /**
-     * The whole body.
-     *
-     * @param limit in bytes; a longer body is a 413, however it comes
-     */
-    static byte[] read(InputStream body, long limit) throws IOException {
-        byte[] bytes = body.readNBytes((int) Math.min(limit + 1, Integer.MAX_VALUE - 8));
-        if (bytes.length > limit) {
-            throw tooLarge(limit);
-        }
-        return bytes;
-    }
+    private BodyReader() {}
 
     /**
      * Refuses a body that does not say that it is JSON: pages of other origins can send any text without asking first, as
@@ -60,12 +51,22 @@ final class BodyReader {
 
     /** The body as a JSON object. */
     static Map<String, @Nullable Object> object(byte[] bytes) {
-        JsonNode tree = tree(bytes);
-        if (!tree.isObject()) {
-            throw badJson("expected a JSON object, found " + kind(tree), null);
+        try {
+            if (!isObject(bytes)) {
+                throw badJson("expected a JSON object, found " + kind(tree(bytes)), null);
+            }
+            return Json.MAPPER.readValue(bytes, OBJECT);
+        } catch (JsonProcessingException e) {
+            throw badJson(e.getOriginalMessage(), e.getLocation());
+        } catch (IOException e) {
+            throw badJson(String.valueOf(e.getMessage()), null);
         }
-        return Json.MAPPER.convertValue(
-                tree, Json.MAPPER.getTypeFactory().constructMapType(LinkedHashMap.class, String.class, Object.class));
+    }
+
+    private static boolean isObject(byte[] bytes) throws IOException {
+        try (JsonParser parser = Json.MAPPER.createParser(bytes)) {
+            return parser.nextToken() == JsonToken.START_OBJECT;
+        }
     }
 
     /** The body as JSON of any kind. */

@@ -1,7 +1,6 @@
 package dev.millrace.gateway.rest;
 
 import dev.millrace.gateway.kafka.BrokerProbe;
-import dev.millrace.gateway.kafka.Memory;
 import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
 import org.eclipse.microprofile.health.HealthCheck;
@@ -14,13 +13,11 @@ import org.eclipse.microprofile.health.Readiness;
 @Singleton
 public class BrokerReadiness implements HealthCheck {
     private final BrokerProbe probe;
-    private final Memory memory;
     private final ShuttingDown shutdown;
 
     @Inject
-    BrokerReadiness(BrokerProbe probe, Memory memory, ShuttingDown shutdown) {
+    BrokerReadiness(BrokerProbe probe, ShuttingDown shutdown) {
         this.probe = probe;
-        this.memory = memory;
         this.shutdown = shutdown;
     }
 
@@ -31,11 +28,8 @@ public class BrokerReadiness implements HealthCheck {
         if (shutdown.hasBegun()) {
             return response.down().withData("reason", "it is shutting down").build();
         }
-        if (!status.up()) {
-            return response.down().withData("reason", status.detail()).build();
-        }
-        return memory.problem()
-                .map(problem -> response.down().withData("reason", problem).build())
-                .orElseGet(() -> response.up().build());
+        return status.up()
+                ? response.up().build()
+                : response.down().withData("reason", status.detail()).build();
     }
 }

@@ -13,6 +13,7 @@ import dev.millrace.schemas.JournalEntry;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.KnownEventType;
 import io.smallrye.common.annotation.RunOnVirtualThread;
+import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import jakarta.inject.Inject;
 import jakarta.ws.rs.Consumes;
@@ -55,16 +56,26 @@ public class ChatCompletionsResource {
     private static final String UNKNOWN_AGENT = "unknown_agent";
     private static final String TASK_ID = "X-Task-Id";
 
+    private final Bodies bodies;
     private final TaskIntake intake;
     private final JournalTail tail;
     private final EventStreams streams;
+    private final OpenStreams open;
     private final GatewayConfig config;
 
     @Inject
-    ChatCompletionsResource(TaskIntake intake, JournalTail tail, EventStreams streams, GatewayConfig config) {
+    ChatCompletionsResource(
+            Bodies bodies,
+            TaskIntake intake,
+            JournalTail tail,
+            EventStreams streams,
+            OpenStreams open,
+            GatewayConfig config) {
+        this.bodies = bodies;
         this.intake = intake;
         this.tail = tail;
         this.streams = streams;
+        this.open = open;
         this.config = config;
     }
 
@@ -87,7 +98,10 @@ public class ChatCompletionsResource {
     @APIResponse(responseCode = "413", description = "body_too_large, event_too_large")
     @APIResponse(responseCode = "415", description = "unsupported_media_type")
     @APIResponse(responseCode = "500", description = "The task failed; code says why.")
-    @APIResponse(responseCode = "503", description = "broker_unavailable, shutting_down")
+    @APIResponse(responseCode = "429", description = "too_many_streams: of this client")
+    @APIResponse(
+            responseCode = "503",
+            description = "broker_unavailable, shutting_down, too_many_bodies, too_many_streams: try again")
     @APIResponse(responseCode = "504", description = "timeout: the task took too long and is cancelled")
     public Response complete(
             InputStream body,
@@ -100,54 +114,92 @@ public class ChatCompletionsResource {
             @Parameter(hidden = true) @HeaderParam("traceparent") @Nullable String traceparent,
             @Parameter(hidden = true) @HeaderParam("tracestate") @Nullable String tracestate,
             @Context HttpHeaders headers,
-            @Context HttpServerResponse response)
+            @Context HttpServerRequest http)
             throws IOException, InterruptedException, BrokerUnavailableException, EventTooLargeException {
         BodyReader.requireJson(headers);
-        ChatRequest request = ChatRequest.of(BodyReader.object(
-                BodyReader.read(body, config.openai().maxBodySize().asLongValue())));
+        ChatRequest.Origin origin = new ChatRequest.Origin(
+                blankToNull(sessionId),
+                namespace == null || namespace.isBlank() ? Event.DEFAULT_NAMESPACE : namespace,
+                traceparent,
+                tracestate);
+        Bodies.Body read = bodies.read(body, config.openai().maxBodySize().asLongValue());
+        boolean handedOver = false;
+        try {
+            Chat chat = chat(read, origin);
+            if (!chat.stream()) {
+                return whole(chat, read, http.response());
+            }
+            Response pieces = pieces(chat, read, http);
+            handedOver = true;
+            return pieces;
+        } finally {
+            if (!handedOver) {
+                read.close();
+            }
+        }
+    }
+
+    /** A message that is not yet sent, and how its answer is wanted. */
+    private record Chat(Outgoing message, ChatCompletion completion, boolean stream, boolean includeUsage) {}
+
+    private Chat chat(Bodies.Body read, ChatRequest.Origin origin) throws InterruptedException {
+        ChatRequest request = ChatRequest.of(BodyReader.object(read.bytes()));
         Instant now = Instant.now();
-        Event message = request.event(
-                new ChatRequest.Origin(
-                        blankToNull(sessionId),
-                        namespace == null || namespace.isBlank() ? Event.DEFAULT_NAMESPACE : namespace,
-                        traceparent,
-                        tracestate),
-                now);
+        Event message = request.event(origin, now);
         intake.requireValid(message);
         intake.requireAgent(request.model());
-        ChatCompletion completion =
-                new ChatCompletion("chatcmpl-" + message.id(), now.getEpochSecond(), request.model());
-        if (!request.stream()) {
-            ChatRun run = new ChatRun(message, config.openai().timeout(), new Patience(response));
-            ChatRun.Answer answer = whole(run, message);
-            return answer == null
-                    ? Response.noContent().build() // nobody reads it
-                    : Response.ok(Json.writeText(completion.whole(answer)))
-                            .header(TASK_ID, answer.taskId())
-                            .build();
-        }
-        StreamingOutput pieces = out -> stream(out, response, message, completion, request.includeUsage());
+        return new Chat(
+                new Outgoing(message),
+                new ChatCompletion("chatcmpl-" + message.id(), now.getEpochSecond(), request.model()),
+                request.stream(),
+                request.includeUsage());
+    }
+
+    private Response whole(Chat chat, Bodies.Body read, HttpServerResponse response)
+            throws BrokerUnavailableException, EventTooLargeException, InterruptedException {
+        ChatRun run = new ChatRun(chat.message().outline(), config.openai().timeout(), new Patience(response));
+        ChatRun.Answer answer = whole(run, chat.message(), read);
+        return answer == null
+                ? Response.noContent().build() // nobody reads it
+                : Response.ok(Json.writeText(chat.completion().whole(answer)))
+                        .header(TASK_ID, answer.taskId())
+                        .build();
+    }
+
+    private Response pieces(Chat chat, Bodies.Body read, HttpServerRequest http) {
+        OpenStreams.Slot slot = open.slot(http, read::close);
+        StreamingOutput pieces = out -> {
+            try (slot) {
+                stream(out, http.response(), chat, read);
+            }
+        };
         return Response.ok(pieces, MediaType.SERVER_SENT_EVENTS_TYPE)
-                .header(TASK_ID, message.id())
+                .header(TASK_ID, chat.message().outline().id())
                 .header("Cache-Control", "no-store")
                 .header("X-Accel-Buffering", "no")
                 .build();
     }
 
-    private void stream(
-            OutputStream out, HttpServerResponse response, Event message, ChatCompletion completion, boolean usage) {
+    private void stream(OutputStream out, HttpServerResponse response, Chat chat, Bodies.Body read) {
+        ChatCompletion completion = chat.completion();
         try (ChatStream stream = new ChatStream(
-                out, response, config.stream().heartbeat(), config.stream().patience())) {
+                out,
+                response,
+                open.writes(),
+                config.stream().heartbeat(),
+                config.stream().patience())) {
             try {
                 stream.send(completion.begin());
                 ChatRun run = new ChatRun(
-                        message, config.openai().timeout(), new Pieces(stream, completion, new Patience(response)));
-                ChatRun.Answer answer = live(run, message);
+                        chat.message().outline(),
+                        config.openai().timeout(),
+                        new Pieces(stream, completion, new Patience(response)));
+                ChatRun.Answer answer = live(run, chat.message(), read);
                 if (answer == null) {
                     return;
                 }
                 stream.send(completion.end(answer.finishReason()));
-                if (usage) {
+                if (chat.includeUsage()) {
                     stream.send(completion.usage(answer));
                 }
                 stream.done();
@@ -166,12 +218,12 @@ public class ChatCompletionsResource {
     }
 
     /** The answer, once it is there; {@code null} if nobody waits for it any more. */
-    private ChatRun.@Nullable Answer whole(ChatRun run, Event message)
+    private ChatRun.@Nullable Answer whole(ChatRun run, Outgoing message, Bodies.Body read)
             throws BrokerUnavailableException, EventTooLargeException, InterruptedException {
-        int partition = tail.partitionOf(message.sessionKey());
+        int partition = tail.partitionOf(message.outline().sessionKey());
         try (JournalListener listener =
                 tail.listen(partition, tail.end(partition, config.produceTimeout()), run.filter())) {
-            return run(run, message, atMost -> {
+            return run(run, message, read, atMost -> {
                 JournalEntry entry = listener.next(atMost);
                 return entry == null ? null : entry.event();
             });
@@ -179,29 +231,30 @@ public class ChatCompletionsResource {
     }
 
     /** The same, and the watcher hears what models say while they say it. */
-    private ChatRun.@Nullable Answer live(ChatRun run, Event message)
+    private ChatRun.@Nullable Answer live(ChatRun run, Outgoing message, Bodies.Body read)
             throws BrokerUnavailableException, EventTooLargeException, InterruptedException {
-        int partition = tail.partitionOf(message.sessionKey());
+        int partition = tail.partitionOf(message.outline().sessionKey());
         try (StreamListener listener =
                 streams.listen(streams.now(Set.of(partition), config.produceTimeout()), run.filter())) {
-            return run(run, message, atMost -> {
+            return run(run, message, read, atMost -> {
                 StreamListener.Heard heard = listener.next(atMost);
                 return heard == null ? null : heard.event();
             });
         }
     }
 
-    private ChatRun.@Nullable Answer run(ChatRun run, Event message, ChatRun.Source source)
+    private ChatRun.@Nullable Answer run(ChatRun run, Outgoing message, Bodies.Body read, ChatRun.Source source)
             throws BrokerUnavailableException, EventTooLargeException, InterruptedException {
         try {
-            intake.accept(List.of(message));
+            message.send(intake);
+            read.close(); // what is waited for now needs none of it
             return run.await(source);
         } catch (ChatRun.ClientGoneException e) {
-            cancel(run, message, "its client is gone");
+            cancel(run, message.outline(), "its client is gone");
             return null;
         } catch (ChatException e) {
             if (e.isTimeout()) {
-                cancel(run, message, "its client was told that it took too long");
+                cancel(run, message.outline(), "its client was told that it took too long");
             }
             throw e;
         }
@@ -251,22 +304,24 @@ public class ChatCompletionsResource {
         }
 
         @Override
-        public void saying(String callId, int attempt, String delta) throws ChatRun.ClientGoneException {
+        public void saying(String callId, int attempt, String delta)
+                throws ChatRun.ClientGoneException, InterruptedException {
             text.live(callId, attempt, delta);
         }
 
         @Override
-        public void said(@Nullable String callId, String whole) throws ChatRun.ClientGoneException {
+        public void said(@Nullable String callId, String whole)
+                throws ChatRun.ClientGoneException, InterruptedException {
             text.whole(callId, whole);
         }
 
-        private void send(String more, boolean begins) throws ChatRun.ClientGoneException {
+        private void send(String more, boolean begins) throws ChatRun.ClientGoneException, InterruptedException {
             stream.send(completion.delta(begins && spoken ? "\n\n" + more : more));
             spoken = true;
         }
 
         @Override
-        public void alive() throws ChatRun.ClientGoneException {
+        public void alive() throws ChatRun.ClientGoneException, InterruptedException {
             patience.alive();
             stream.beat();
         }

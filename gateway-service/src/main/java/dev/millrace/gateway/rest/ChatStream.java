@@ -18,10 +18,14 @@ import org.jspecify.annotations.Nullable;
 final class ChatStream implements AutoCloseable {
 
     private static final long NOT_WRITING = Long.MAX_VALUE;
+    /** What is written exists as text, as bytes, and as what waits for the socket. */
+    private static final int COPIES = 3;
+
     private static final Duration LOOK = Duration.ofSeconds(1);
 
     private final OutputStream out;
     private final HttpServerResponse response;
+    private final WriteBudget budget;
     private final Duration heartbeat;
     private final Thread watchdog;
     private final AtomicLong writingSince = new AtomicLong(NOT_WRITING);
@@ -30,12 +34,15 @@ final class ChatStream implements AutoCloseable {
     /**
      * Begins.
      *
+     * @param budget that it shares with all others
      * @param heartbeat after so much silence a comment is sent
      * @param patience how long the client may take nothing
      */
-    ChatStream(OutputStream out, HttpServerResponse response, Duration heartbeat, Duration patience) {
+    ChatStream(
+            OutputStream out, HttpServerResponse response, WriteBudget budget, Duration heartbeat, Duration patience) {
         this.out = out;
         this.response = response;
+        this.budget = budget;
         this.heartbeat = heartbeat;
         this.watchdog = Thread.ofVirtual().name("chat-stream-watchdog").start(() -> watch(patience));
     }
@@ -55,23 +62,24 @@ final class ChatStream implements AutoCloseable {
         }
     }
 
-    void send(Map<String, ? extends @Nullable Object> json) throws ChatRun.ClientGoneException {
+    void send(Map<String, ? extends @Nullable Object> json) throws ChatRun.ClientGoneException, InterruptedException {
         write("data: " + Json.writeText(json) + "\n\n");
     }
 
     /** What OpenAI's clients end a stream at. */
-    void done() throws ChatRun.ClientGoneException {
+    void done() throws ChatRun.ClientGoneException, InterruptedException {
         write("data: [DONE]\n\n");
     }
 
     /** A comment, if there was nothing for long enough. */
-    void beat() throws ChatRun.ClientGoneException {
+    void beat() throws ChatRun.ClientGoneException, InterruptedException {
         if (System.nanoTime() - lastWrite > heartbeat.toNanos()) {
             write(": alive\n\n");
         }
     }
 
-    private void write(String text) throws ChatRun.ClientGoneException {
+    private void write(String text) throws ChatRun.ClientGoneException, InterruptedException {
+        WriteBudget.Hold underWay = budget.hold(COPIES * (long) text.length(), response::reset);
         writingSince.set(System.nanoTime());
         try {
             out.write(text.getBytes(StandardCharsets.UTF_8));
@@ -81,6 +89,7 @@ final class ChatStream implements AutoCloseable {
             throw new ChatRun.ClientGoneException();
         } finally {
             writingSince.set(NOT_WRITING);
+            underWay.close();
         }
     }
 

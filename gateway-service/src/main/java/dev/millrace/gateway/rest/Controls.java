@@ -30,12 +30,14 @@ import org.jspecify.annotations.Nullable;
 public class Controls {
     private static final String SOURCE = "user";
 
+    private final Bodies bodies;
     private final TaskIntake intake;
     private final TaskWaiter waiter;
     private final GatewayConfig config;
 
     @Inject
-    Controls(TaskIntake intake, TaskWaiter waiter, GatewayConfig config) {
+    Controls(Bodies bodies, TaskIntake intake, TaskWaiter waiter, GatewayConfig config) {
+        this.bodies = bodies;
         this.intake = intake;
         this.waiter = waiter;
         this.config = config;
@@ -53,13 +55,14 @@ public class Controls {
             @Nullable String sessionId) {}
 
     /** The fields of a body, which has to say that it is JSON; none if there is no body. */
-    Fields fields(InputStream body, HttpHeaders headers) throws IOException {
-        byte[] bytes = BodyReader.read(body, config.maxBodySize().asLongValue());
-        if (bytes.length == 0) {
-            return new Fields(new LinkedHashMap<>());
+    Fields fields(InputStream body, HttpHeaders headers) throws IOException, InterruptedException {
+        try (Bodies.Body read = bodies.read(body, config.maxBodySize().asLongValue())) {
+            if (read.bytes().length == 0) {
+                return new Fields(new LinkedHashMap<>());
+            }
+            BodyReader.requireJson(headers);
+            return new Fields(BodyReader.object(read.bytes()));
         }
-        BodyReader.requireJson(headers);
-        return new Fields(BodyReader.object(bytes));
     }
 
     /** How long the client wants to wait; zero = not at all. */
@@ -132,10 +135,12 @@ public class Controls {
             intake.accept(List.of(event));
             return accepted(event, note);
         }
-        try (JournalListener listener = waiter.listen(event, config.produceTimeout())) {
-            intake.accept(List.of(event));
-            Optional<Map<String, @Nullable Object>> rested = waiter.await(listener, event, patience, false);
-            return rested.isPresent() ? TaskWaiter.response(event, rested.get()) : accepted(event, note);
+        Outgoing outgoing = new Outgoing(event);
+        Event outline = outgoing.outline();
+        try (JournalListener listener = waiter.listen(outline, config.produceTimeout())) {
+            outgoing.send(intake);
+            Optional<Map<String, @Nullable Object>> rested = waiter.await(listener, outline, patience, false);
+            return rested.isPresent() ? TaskWaiter.response(outline, rested.get()) : accepted(outline, note);
         }
     }
 

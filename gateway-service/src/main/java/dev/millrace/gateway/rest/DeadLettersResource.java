@@ -107,10 +107,9 @@ public class DeadLettersResource {
         json.put("sessionId", letter.header("ce_" + EventCodec.SESSION_ID));
         String namespace = letter.header("ce_" + EventCodec.NAMESPACE);
         json.put("namespace", namespace == null ? Event.DEFAULT_NAMESPACE : namespace);
-        byte[] value = letter.value();
         json.put("key", cut(letter.key()));
-        json.put("value", cut(value));
-        json.put("valueBytes", value == null ? 0 : value.length);
+        json.put("value", cut(letter.value()));
+        json.put("valueBytes", letter.valueBytes());
         return json;
     }
 
@@ -119,7 +118,7 @@ public class DeadLettersResource {
         if (bytes == null) {
             return null;
         }
-        String text = new String(bytes, 0, Math.min(bytes.length, 4 * MAX_VALUE), StandardCharsets.UTF_8);
+        String text = new String(bytes, StandardCharsets.UTF_8);
         return text.codePoints().limit(MAX_VALUE).mapToObj(Character::toString).collect(Collectors.joining());
     }
 }

@@ -31,6 +31,7 @@ import org.eclipse.microprofile.openapi.annotations.Operation;
 import org.eclipse.microprofile.openapi.annotations.enums.SchemaType;
 import org.eclipse.microprofile.openapi.annotations.media.Content;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
+import org.eclipse.microprofile.openapi.annotations.parameters.Parameter;
 import org.eclipse.microprofile.openapi.annotations.parameters.RequestBody;
 import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
@@ -41,12 +42,16 @@ import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 @RunOnVirtualThread
 @Tag(name = "Events", description = "Everything is an event: send any CloudEvent, and ask what led to one.")
 public class EventsResource {
+    private static final int MAX_CHAIN = 500;
+
+    private final Bodies bodies;
     private final TaskIntake intake;
     private final Tasks tasks;
     private final GatewayConfig config;
 
     @Inject
-    EventsResource(TaskIntake intake, Tasks tasks, GatewayConfig config) {
+    EventsResource(Bodies bodies, TaskIntake intake, Tasks tasks, GatewayConfig config) {
+        this.bodies = bodies;
         this.intake = intake;
         this.tasks = tasks;
         this.config = config;
@@ -82,41 +87,56 @@ public class EventsResource {
     @APIResponse(responseCode = "413", description = "body_too_large, event_too_large")
     @APIResponse(responseCode = "415", description = "unsupported_media_type")
     @APIResponse(responseCode = "422", description = "invalid_payload, unknown_agent (lists the known ones)")
-    @APIResponse(responseCode = "503", description = "broker_unavailable: try again with the same ids")
+    @APIResponse(
+            responseCode = "503",
+            description = "broker_unavailable: try again with the same ids; too_many_bodies: try again")
     public Response send(InputStream body, @Context HttpHeaders headers)
             throws IOException, BrokerUnavailableException, EventTooLargeException, InterruptedException {
-        byte[] bytes = BodyReader.read(body, config.maxBodySize().asLongValue());
-        List<Event> events = new CloudEventRequest(headers.getRequestHeaders(), bytes, Instant.now()).events();
-        events.forEach(OutsideEvents::requireTaken);
-        events.forEach(intake::requireValid);
-        for (Event event : events) {
-            intake.requireAgent(event);
+        try (Bodies.Body read = bodies.read(body, config.maxBodySize().asLongValue())) {
+            List<Event> events =
+                    new CloudEventRequest(headers.getRequestHeaders(), read.bytes(), Instant.now()).events();
+            events.forEach(OutsideEvents::requireTaken);
+            events.forEach(intake::requireValid);
+            for (Event event : events) {
+                intake.requireAgent(event);
+            }
+            intake.accept(events);
+            return Response.accepted(Json.writeText(new ApiShapes.EventsAccepted(
+                            events.stream().map(Event::id).toList())))
+                    .build();
         }
-        intake.accept(events);
-        return Response.accepted(Json.writeText(new ApiShapes.EventsAccepted(
-                        events.stream().map(Event::id).toList())))
-                .build();
     }
 
     @GET
     @Path("/{eventId}/chain")
     @Operation(
             summary = "What led to an event",
-            description = "The events from the root to this one, each caused by the one before it.")
+            description =
+                    "The events from the root to this one, each caused by the one before it. A long chain comes in"
+                            + " pages, the one that ends with this event first.")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = ApiShapes.Chain.class)))
+    @APIResponse(responseCode = "400", description = "bad_parameter")
     @APIResponse(responseCode = "404", description = "unknown_event")
     @APIResponse(responseCode = "503", description = "query_unavailable")
     public Response chain(
             @PathParam("eventId") String eventId,
-            @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace)
+            @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace,
+            @Parameter(description = "1 to 500", schema = @Schema(type = SchemaType.INTEGER, defaultValue = "500"))
+                    @QueryParam("limit")
+                    @DefaultValue("500")
+                    String limit,
+            @Parameter(description = "What next said on the page before.") @QueryParam("cursor") @DefaultValue("")
+                    String cursor)
             throws QueryUnavailableException, InterruptedException {
-        if (tasks.chain(namespace, eventId).orElse(null) instanceof Found.Known known) {
+        String last = cursor.isBlank() ? eventId : cursor.strip();
+        int most = Parameters.number("limit", limit, MAX_CHAIN);
+        if (tasks.chain(namespace, last, most).orElse(null) instanceof Found.Known known) {
             return Response.ok(known.answer().json()).build();
         }
         throw new ProblemException(Problem.of(
                 404,
                 "unknown_event",
                 "Unknown event",
-                "There is no event " + eventId + " in the journal of the namespace " + namespace + "."));
+                "There is no event " + last + " in the journal of the namespace " + namespace + "."));
     }
 }

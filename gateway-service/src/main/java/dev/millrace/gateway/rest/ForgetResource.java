@@ -195,11 +195,12 @@ public class ForgetResource {
 
     private Optional<ForgetProgress> find(String namespace, String forgetId)
             throws QueryUnavailableException, InterruptedException {
-        if (tasks.events(namespace, forgetId, null, 1).isEmpty()) {
+        if (tasks.events(namespace, forgetId, null, 1, 1).isEmpty()) {
             return Optional.empty();
         }
         List<Event> events = new ArrayList<>();
-        new TaskHistory(tasks, namespace, forgetId).<RuntimeException>readOn(entry -> events.add(entry.event()));
+        new TaskHistory(tasks, namespace, forgetId)
+                .<RuntimeException>readOn(() -> {}, entry -> events.add(entry.event()));
         return ForgetProgress.of(forgetId, events);
     }
 

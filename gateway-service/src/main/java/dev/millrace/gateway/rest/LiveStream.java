@@ -45,8 +45,10 @@ record LiveStream(JournalTail tail, JournalFilter filter, Map<Integer, Long> fro
                 throws BrokerUnavailableException, InterruptedException {
             String id = lastEventId == null || lastEventId.isBlank() ? after : lastEventId;
             if (id != null && !id.isBlank()) {
-                return new Begin(parse(id, tail.partitions())
+                Begin begin = new Begin(parse(id, tail.partitions())
                         .orElseThrow(() -> ProblemException.badParameter("after", "an id of this stream", id)));
+                Reached.require(begin.from(), id, tail, atMost);
+                return begin;
             }
             Map<Integer, Long> ends = new TreeMap<>();
             for (int partition = 0; partition < tail.partitions(); partition++) {
@@ -83,6 +85,7 @@ record LiveStream(JournalTail tail, JournalFilter filter, Map<Integer, Long> fro
         Map<Integer, Long> next = new TreeMap<>(from);
         try (JournalListener listener = tail.listen(from, filter)) {
             while (true) {
+                outlet.ready();
                 JournalEntry entry = listener.next(heartbeat);
                 if (entry == null) {
                     outlet.heartbeat();

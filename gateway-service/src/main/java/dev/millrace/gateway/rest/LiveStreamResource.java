@@ -9,7 +9,7 @@ import dev.millrace.gateway.kafka.Places;
 import io.smallrye.common.annotation.Blocking;
 import io.smallrye.common.annotation.RunOnVirtualThread;
 import io.smallrye.mutiny.Multi;
-import io.vertx.core.http.HttpServerResponse;
+import io.vertx.core.http.HttpServerRequest;
 import jakarta.inject.Inject;
 import jakarta.ws.rs.GET;
 import jakarta.ws.rs.HeaderParam;
@@ -38,12 +38,14 @@ import org.jspecify.annotations.Nullable;
 public class LiveStreamResource {
     private final JournalTail tail;
     private final EventStreams streams;
+    private final OpenStreams open;
     private final GatewayConfig config;
 
     @Inject
-    LiveStreamResource(JournalTail tail, EventStreams streams, GatewayConfig config) {
+    LiveStreamResource(JournalTail tail, EventStreams streams, OpenStreams open, GatewayConfig config) {
         this.tail = tail;
         this.streams = streams;
+        this.open = open;
         this.config = config;
     }
 
@@ -62,7 +64,8 @@ public class LiveStreamResource {
                             mediaType = MediaType.SERVER_SENT_EVENTS,
                             schema = @Schema(implementation = ApiShapes.Entry.class)))
     @APIResponse(responseCode = "400", description = "bad_parameter")
-    @APIResponse(responseCode = "503", description = "broker_unavailable")
+    @APIResponse(responseCode = "429", description = "too_many_streams: of this client")
+    @APIResponse(responseCode = "503", description = "broker_unavailable, too_many_streams")
     public Multi<OutboundSseEvent> everything(
             @Parameter(description = "Only these types, separated by commas.", example = "TASK_COMPLETED,TASK_FAILED")
                     @QueryParam("types")
@@ -77,7 +80,7 @@ public class LiveStreamResource {
             @Parameter(description = "Only what comes after this id.") @QueryParam("after") @Nullable String after,
             @Parameter(description = "Like after; goes before it.") @HeaderParam("Last-Event-ID") @Nullable
                     String lastEventId,
-            @Context HttpServerResponse response)
+            @Context HttpServerRequest request)
             throws BrokerUnavailableException, InterruptedException {
         LiveText live = LiveText.of(tokens, types);
         JournalFilter filter = live.wanted() ? labels -> true : JournalFilter.types(Parameters.set(types));
@@ -90,15 +93,16 @@ public class LiveStreamResource {
                     seen,
                     seen == null ? Map.of() : LiveStream.parse(seen).orElse(Map.of()),
                     IntStream.range(0, tail.partitions()).boxed().toList(),
+                    tail,
                     streams,
                     config.produceTimeout());
             WatchStream watch =
                     new WatchStream(streams, filter, live, config.stream().heartbeat(), event -> false);
-            return SsePump.open(outlet -> watch.run(from, outlet), config.stream(), response);
+            return open.open(outlet -> watch.run(from, outlet), request);
         }
         LiveStream.Begin begin = LiveStream.Begin.of(lastEventId, after, tail, config.produceTimeout());
         LiveStream stream =
                 new LiveStream(tail, filter, begin.from(), config.stream().heartbeat(), SsePump.Outlet::entry);
-        return SsePump.open(stream::run, config.stream(), response);
+        return open.open(stream::run, request);
     }
 }

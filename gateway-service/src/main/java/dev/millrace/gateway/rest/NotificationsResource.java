@@ -12,7 +12,7 @@ import dev.millrace.schemas.Notification;
 import io.smallrye.common.annotation.Blocking;
 import io.smallrye.common.annotation.RunOnVirtualThread;
 import io.smallrye.mutiny.Multi;
-import io.vertx.core.http.HttpServerResponse;
+import io.vertx.core.http.HttpServerRequest;
 import jakarta.inject.Inject;
 import jakarta.ws.rs.GET;
 import jakarta.ws.rs.HeaderParam;
@@ -44,11 +44,13 @@ import org.jspecify.annotations.Nullable;
 @Tag(name = "Streams", description = "Events as they happen (server-sent events).")
 public class NotificationsResource {
     private final JournalTail tail;
+    private final OpenStreams open;
     private final GatewayConfig config;
 
     @Inject
-    NotificationsResource(JournalTail tail, GatewayConfig config) {
+    NotificationsResource(JournalTail tail, OpenStreams open, GatewayConfig config) {
         this.tail = tail;
+        this.open = open;
         this.config = config;
     }
 
@@ -69,7 +71,8 @@ public class NotificationsResource {
                             mediaType = MediaType.SERVER_SENT_EVENTS,
                             schema = @Schema(implementation = ApiShapes.NotificationShape.class)))
     @APIResponse(responseCode = "400", description = "bad_parameter")
-    @APIResponse(responseCode = "503", description = "broker_unavailable")
+    @APIResponse(responseCode = "429", description = "too_many_streams: of this client")
+    @APIResponse(responseCode = "503", description = "broker_unavailable, too_many_streams")
     public Multi<OutboundSseEvent> notifications(
             @Parameter(description = "Only these types, separated by commas.", example = "question,approval_needed")
                     @QueryParam("types")
@@ -82,7 +85,7 @@ public class NotificationsResource {
             @Parameter(description = "Only what comes after this id.") @QueryParam("after") @Nullable String after,
             @Parameter(description = "Like after; goes before it.") @HeaderParam("Last-Event-ID") @Nullable
                     String lastEventId,
-            @Context HttpServerResponse response)
+            @Context HttpServerRequest request)
             throws BrokerUnavailableException, InterruptedException {
         Set<Notification.Kind> kinds = kindsOf(types);
         JournalFilter filter = JournalFilter.types(
@@ -97,7 +100,7 @@ public class NotificationsResource {
                 begin.from(),
                 config.stream().heartbeat(),
                 (outlet, id, entry) -> tell(outlet, id, entry, kinds));
-        return SsePump.open(stream::run, config.stream(), response);
+        return open.open(stream::run, request);
     }
 
     private static void tell(Outlet outlet, String id, JournalEntry entry, Set<Notification.Kind> kinds)

@@ -16,7 +16,7 @@ import dev.millrace.schemas.JournalEntry;
 import io.smallrye.common.annotation.Blocking;
 import io.smallrye.common.annotation.RunOnVirtualThread;
 import io.smallrye.mutiny.Multi;
-import io.vertx.core.http.HttpServerResponse;
+import io.vertx.core.http.HttpServerRequest;
 import jakarta.inject.Inject;
 import jakarta.ws.rs.DefaultValue;
 import jakarta.ws.rs.GET;
@@ -47,12 +47,14 @@ import org.jspecify.annotations.Nullable;
 public class SessionStreamResource {
     private final JournalTail tail;
     private final EventStreams streams;
+    private final OpenStreams open;
     private final GatewayConfig config;
 
     @Inject
-    SessionStreamResource(JournalTail tail, EventStreams streams, GatewayConfig config) {
+    SessionStreamResource(JournalTail tail, EventStreams streams, OpenStreams open, GatewayConfig config) {
         this.tail = tail;
         this.streams = streams;
+        this.open = open;
         this.config = config;
     }
 
@@ -73,7 +75,8 @@ public class SessionStreamResource {
                             mediaType = MediaType.SERVER_SENT_EVENTS,
                             schema = @Schema(implementation = ApiShapes.Entry.class)))
     @APIResponse(responseCode = "400", description = "bad_parameter")
-    @APIResponse(responseCode = "503", description = "broker_unavailable")
+    @APIResponse(responseCode = "429", description = "too_many_streams: of this client")
+    @APIResponse(responseCode = "503", description = "broker_unavailable, too_many_streams")
     public Multi<OutboundSseEvent> session(
             @PathParam("sessionId") String sessionId,
             @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace,
@@ -86,7 +89,7 @@ public class SessionStreamResource {
             @Parameter(description = "Only what comes after this cursor.") @QueryParam("after") @Nullable String after,
             @Parameter(description = "Like after; goes before it.") @HeaderParam("Last-Event-ID") @Nullable
                     String lastEventId,
-            @Context HttpServerResponse response)
+            @Context HttpServerRequest request)
             throws BrokerUnavailableException, InterruptedException {
         int partition = tail.partitionOf(Event.qualified(namespace, sessionId));
         JournalCursor last = Parameters.cursor("Last-Event-ID", lastEventId);
@@ -94,13 +97,16 @@ public class SessionStreamResource {
         if (seen != null && seen.partition() != partition) {
             throw ProblemException.badParameter("after", "a cursor of this session", seen.toString());
         }
+        if (seen != null) {
+            Reached.require(Map.of(partition, seen.offset() + 1), seen.toString(), tail, config.produceTimeout());
+        }
         LiveText live = LiveText.of(tokens, types);
         if (live.wanted()) {
-            return watch(partition, mine(namespace, sessionId), live, Parameters.seen(lastEventId, after), response);
+            return watch(partition, mine(namespace, sessionId), live, Parameters.seen(lastEventId, after), request);
         }
         long from = seen == null ? tail.end(partition, config.produceTimeout()) : seen.offset() + 1;
         JournalFilter filter = mine(namespace, sessionId).and(JournalFilter.types(Parameters.set(types)));
-        return SsePump.open(outlet -> run(outlet, partition, from, filter), config.stream(), response);
+        return open.open(outlet -> run(outlet, partition, from, filter), request);
     }
 
     private static JournalFilter mine(String namespace, String sessionId) {
@@ -109,24 +115,26 @@ public class SessionStreamResource {
     }
 
     private Multi<OutboundSseEvent> watch(
-            int partition, JournalFilter filter, LiveText live, @Nullable String seen, HttpServerResponse response)
+            int partition, JournalFilter filter, LiveText live, @Nullable String seen, HttpServerRequest request)
             throws BrokerUnavailableException, InterruptedException {
         JournalCursor facts = Parameters.cursor("after", seen);
         Places from = WatchStream.begin(
                 seen,
                 facts == null ? Map.of() : Map.of(partition, facts.offset() + 1),
                 Set.of(partition),
+                tail,
                 streams,
                 config.produceTimeout());
         WatchStream watch =
                 new WatchStream(streams, filter, live, config.stream().heartbeat(), event -> false);
-        return SsePump.open(outlet -> watch.run(from, outlet), config.stream(), response);
+        return open.open(outlet -> watch.run(from, outlet), request);
     }
 
     private void run(Outlet outlet, int partition, long from, JournalFilter filter)
             throws InterruptedException, ListenerDroppedException, ClientGoneException {
         try (JournalListener listener = tail.listen(partition, from, filter)) {
             while (true) {
+                outlet.ready();
                 JournalEntry entry = listener.next(config.stream().heartbeat());
                 if (entry == null) {
                     outlet.heartbeat();

@@ -1,11 +1,8 @@
 package dev.millrace.gateway.rest;
 
-import dev.millrace.gateway.config.GatewayConfig;
 import dev.millrace.gateway.kafka.ListenerDroppedException;
 import dev.millrace.schemas.JournalEntry;
 import dev.millrace.schemas.Json;
-import io.smallrye.mutiny.Multi;
-import io.vertx.core.http.HttpServerResponse;
 import jakarta.ws.rs.sse.OutboundSseEvent;
 import java.time.Duration;
 import java.util.Map;
@@ -19,11 +16,14 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Runs one event stream on a virtual thread of its own: it writes an event only when the client has taken the one before,
- * and gives up on a client that takes none for too long. What waits for a slow client is bounded by the tail's mailbox.
+ * and gives up on a client that takes none for too long. What waits for a slow client is bounded by the tail's mailbox, what
+ * is under way to it by the {@link WriteBudget}.
  */
 final class SsePump implements Flow.Publisher<OutboundSseEvent> {
     private static final Logger LOGGER = LoggerFactory.getLogger(SsePump.class);
     private static final Duration RETRY = Duration.ofSeconds(1);
+    /** What is under way exists as text, as bytes, and as what waits for the socket. */
+    private static final int COPIES = 3;
 
     /** What fills the stream; it returns when the stream is over. */
     @FunctionalInterface
@@ -33,6 +33,10 @@ final class SsePump implements Flow.Publisher<OutboundSseEvent> {
 
     /** Where a source writes to. Each call waits until the client can take it. */
     interface Outlet {
+
+        /** Waits until the client has taken everything: to be called with empty hands, before there is something to send. */
+        void ready() throws InterruptedException, ClientGoneException;
+
         default void entry(String id, JournalEntry entry) throws InterruptedException, ClientGoneException {
             send(id, entry.event().type().wireName(), entry.toJson());
         }
@@ -51,23 +55,24 @@ final class SsePump implements Flow.Publisher<OutboundSseEvent> {
 
     private final Source source;
     private final Duration patience;
+    private final WriteBudget budget;
+    private final OpenStreams.Slot slot;
     private final Runnable disconnect;
 
     /**
      * For one subscriber.
      *
      * @param patience how long the client may take nothing
+     * @param budget that it shares with all others
+     * @param slot is closed when the stream is over
      * @param disconnect cuts the connection to a client that is too slow; it can come back and go on where it was
      */
-    SsePump(Source source, Duration patience, Runnable disconnect) {
+    SsePump(Source source, Duration patience, WriteBudget budget, OpenStreams.Slot slot, Runnable disconnect) {
         this.source = source;
         this.patience = patience;
+        this.budget = budget;
+        this.slot = slot;
         this.disconnect = disconnect;
-    }
-
-    /** A stream as Quarkus takes it. */
-    static Multi<OutboundSseEvent> open(Source source, GatewayConfig.Stream config, HttpServerResponse response) {
-        return Multi.createFrom().publisher(new SsePump(source, config.patience(), response::reset));
     }
 
     @Override
@@ -82,6 +87,10 @@ final class SsePump implements Flow.Publisher<OutboundSseEvent> {
         private final Semaphore demand = new Semaphore(0);
         private final Thread thread = Thread.ofVirtual().name("event-stream").unstarted(this::run);
         private volatile boolean cancelled;
+        /** Of what the client has not taken yet; {@code null} = it has taken everything. For the thread alone, like the next. */
+        private WriteBudget.@Nullable Hold underWay;
+
+        private boolean ready;
 
         Stream(Flow.Subscriber<? super OutboundSseEvent> subscriber) {
             this.subscriber = subscriber;
@@ -100,27 +109,52 @@ final class SsePump implements Flow.Publisher<OutboundSseEvent> {
 
         @Override
         public void send(String id, String name, Map<String, ?> data) throws InterruptedException, ClientGoneException {
-            write(new OutboundSseEventImpl.BuilderImpl()
-                    .id(id)
-                    .name(oneLine(name))
-                    .data(Json.writeText(data))
-                    .build());
+            String text = Json.writeText(data);
+            write(
+                    new OutboundSseEventImpl.BuilderImpl()
+                            .id(id)
+                            .name(oneLine(name))
+                            .data(text)
+                            .build(),
+                    text.length());
         }
 
         @Override
         public void heartbeat() throws InterruptedException, ClientGoneException {
-            write(new OutboundSseEventImpl.BuilderImpl().comment(" alive").build());
+            write(new OutboundSseEventImpl.BuilderImpl().comment(" alive").build(), 0);
         }
 
-        private void write(OutboundSseEvent event) throws InterruptedException, ClientGoneException {
-            if (!demand.tryAcquire(patience.toMillis(), TimeUnit.MILLISECONDS)) {
+        @Override
+        public void ready() throws InterruptedException, ClientGoneException {
+            if (!ready && !demand.tryAcquire(patience.toMillis(), TimeUnit.MILLISECONDS)) {
                 disconnect.run();
                 throw new ClientGoneException();
             }
+            ready = true;
+            taken();
             if (cancelled) {
                 throw new ClientGoneException();
             }
+        }
+
+        private void taken() {
+            if (underWay != null) {
+                underWay.close();
+                underWay = null;
+            }
+        }
+
+        private void write(OutboundSseEvent event, int chars) throws InterruptedException, ClientGoneException {
+            ready();
+            underWay = budget.hold(COPIES * (long) chars, this::cut);
+            ready = false;
             subscriber.onNext(event);
+        }
+
+        /** The client takes too long, and others need the room. */
+        private void cut() {
+            disconnect.run();
+            cancel();
         }
 
         private void run() {
@@ -141,26 +175,30 @@ final class SsePump implements Flow.Publisher<OutboundSseEvent> {
             } catch (RuntimeException e) {
                 LOGGER.atError().setCause(e).log("An event stream failed for a reason that nobody expected");
                 disconnect.run();
+            } finally {
+                taken();
+                slot.close();
             }
         }
 
         /** This instance stops: the client may come back soon, and will find another one or a new one. */
         private void goodbye() {
             try {
-                write(new OutboundSseEventImpl.BuilderImpl()
-                        .comment(" shutting down")
-                        .reconnectDelay(RETRY.toMillis())
-                        .build());
+                write(
+                        new OutboundSseEventImpl.BuilderImpl()
+                                .comment(" shutting down")
+                                .reconnectDelay(RETRY.toMillis())
+                                .build(),
+                        0);
                 complete();
             } catch (ClientGoneException | InterruptedException e) {
                 LOGGER.debug("The client of an event stream is gone");
             }
         }
 
-        private void complete() throws IllegalStateException {
-            if (!cancelled) {
-                subscriber.onComplete();
-            }
+        private void complete() throws InterruptedException, ClientGoneException {
+            ready(); // else the last event could wait for a client that never takes it
+            subscriber.onComplete();
         }
 
         private @Nullable String oneLine(String name) {

@@ -59,7 +59,7 @@ public class SystemResource {
     @APIResponse(responseCode = "400", description = "bad_json, bad_field")
     @APIResponse(responseCode = "503", description = "broker_unavailable")
     public Response drain(InputStream body, @Context HttpHeaders headers)
-            throws IOException, BrokerUnavailableException, EventTooLargeException {
+            throws IOException, BrokerUnavailableException, EventTooLargeException, InterruptedException {
         String reason = controls.fields(body, headers).text("reason", TaskSubmission.MAX_TEXT);
         return broadcast(
                 controls.event(KnownEventType.SYSTEM_SHUTTING_DOWN, null, Controls.payload("reason", reason), headers));

@@ -6,11 +6,14 @@ import dev.millrace.gateway.query.Tasks.Found;
 import dev.millrace.schemas.EventJson;
 import dev.millrace.schemas.JournalCursor;
 import dev.millrace.schemas.JournalEntry;
+import dev.millrace.schemas.Json;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
+import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,6 +21,14 @@ import org.jspecify.annotations.Nullable;
  */
 final class TaskHistory {
     private static final int PAGE = 500;
+    /** What a page has at most, so that a client that takes it slowly costs little; a single larger event is one of its own. */
+    private static final int PAGE_BYTES = 32 * 1024;
+
+    /** What to wait for before each entry; to fail ends the reading. */
+    @FunctionalInterface
+    interface Pace<E extends Exception> {
+        void await() throws InterruptedException, E;
+    }
 
     /** What to do with each entry; to fail ends the reading. */
     @FunctionalInterface
@@ -44,26 +55,46 @@ final class TaskHistory {
      * @return whether there is anything: not, if agent-service does not know the task yet
      * @throws ProblemException if nobody knows the task
      */
-    <E extends Exception> boolean readOn(Reader<E> reader) throws QueryUnavailableException, InterruptedException, E {
+    <E extends Exception> boolean readOn(Pace<E> pace, Reader<E> reader)
+            throws QueryUnavailableException, InterruptedException, E {
         while (true) {
-            Optional<Found> found = tasks.events(namespace, taskId, read, PAGE);
-            if (found.isEmpty()) {
-                throw ProblemException.unknownTask(namespace, taskId);
-            }
-            if (!(found.get() instanceof Found.Known known)) {
+            Page page = page();
+            if (page == null) {
                 return false;
             }
-            Map<String, @Nullable Object> page = known.answer().object();
-            for (Object one : page.get("events") instanceof List<?> list ? list : List.of()) {
+            for (byte[] one = page.events().poll();
+                    one != null;
+                    one = page.events().poll()) {
+                pace.await();
                 JournalEntry entry = entry(one);
                 note(entry);
                 reader.read(entry);
             }
-            if (page.get("next") == null) {
-                upTo = cursor(page.get("upTo"));
+            if (page.upTo() != null) {
+                upTo = page.upTo();
                 return true;
             }
         }
+    }
+
+    /** Some events as JSON, which takes less memory than what is in it; {@code upTo} is there on the last page only. */
+    private record Page(Queue<byte[]> events, @Nullable JournalCursor upTo) {}
+
+    /** The next page; {@code null} if agent-service does not know the task yet. */
+    private @Nullable Page page() throws QueryUnavailableException, InterruptedException {
+        Optional<Found> found = tasks.events(namespace, taskId, read, PAGE, PAGE_BYTES);
+        if (found.isEmpty()) {
+            throw ProblemException.unknownTask(namespace, taskId);
+        }
+        if (!(found.get() instanceof Found.Known known)) {
+            return null;
+        }
+        Map<String, @Nullable Object> page = known.answer().object();
+        Queue<byte[]> events = new ArrayDeque<>();
+        for (Object one : page.get("events") instanceof List<?> list ? list : List.of()) {
+            events.add(Json.write(one));
+        }
+        return new Page(events, page.get("next") == null ? cursor(page.get("upTo")) : null);
     }
 
     /** Where the journal goes on: everything of the task before this place has been read. Only after {@link #readOn}. */
@@ -91,17 +122,13 @@ final class TaskHistory {
         }
     }
 
-    private static JournalEntry entry(@Nullable Object json) throws QueryUnavailableException {
-        if (json instanceof Map<?, ?> object) {
-            try {
-                @SuppressWarnings("unchecked")
-                Map<String, @Nullable Object> fields = (Map<String, @Nullable Object>) object;
-                return new JournalEntry(cursor(object.get("cursor")), EventJson.fromJson(fields));
-            } catch (MalformedEventException e) {
-                throw new QueryUnavailableException("agent-service told an event that cannot be read", e);
-            }
+    private static JournalEntry entry(byte[] json) throws QueryUnavailableException {
+        try {
+            Map<String, @Nullable Object> fields = Json.readObject(json);
+            return new JournalEntry(cursor(fields.get("cursor")), EventJson.fromJson(fields));
+        } catch (MalformedEventException e) {
+            throw new QueryUnavailableException("agent-service told an event that cannot be read", e);
         }
-        throw new QueryUnavailableException("agent-service told an event that cannot be read", null);
     }
 
     private static JournalCursor cursor(@Nullable Object text) throws QueryUnavailableException {

@@ -54,7 +54,8 @@ record TaskStream(
         }
         AtomicBoolean something = new AtomicBoolean();
         TaskHistory history = history();
-        boolean known = history.<RuntimeException>readOn(entry -> something.compareAndSet(false, isNew(entry)));
+        boolean known =
+                history.<RuntimeException>readOn(() -> {}, entry -> something.compareAndSet(false, isNew(entry)));
         return known && history.ended() && !something.get();
     }
 
@@ -68,6 +69,7 @@ record TaskStream(
         JournalFilter mine = JournalFilter.task(name.namespace(), name.taskId());
         try (JournalListener listener = sources.tail().listen(next.partition(), from, mine)) {
             while (true) {
+                outlet.ready();
                 JournalEntry entry = listener.next(heartbeat);
                 if (entry == null) {
                     outlet.heartbeat();
@@ -143,7 +145,7 @@ record TaskStream(
         long lastSign = System.nanoTime();
         while (true) {
             try {
-                if (history.<ClientGoneException>readOn(reader)) {
+                if (history.<ClientGoneException>readOn(outlet::ready, reader)) {
                     return history.next();
                 }
             } catch (QueryUnavailableException e) {

@@ -11,7 +11,7 @@ import dev.millrace.schemas.JournalCursor;
 import io.smallrye.common.annotation.Blocking;
 import io.smallrye.common.annotation.RunOnVirtualThread;
 import io.smallrye.mutiny.Multi;
-import io.vertx.core.http.HttpServerResponse;
+import io.vertx.core.http.HttpServerRequest;
 import jakarta.inject.Inject;
 import jakarta.ws.rs.DefaultValue;
 import jakarta.ws.rs.GET;
@@ -25,6 +25,7 @@ import jakarta.ws.rs.core.Context;
 import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.core.Response;
 import jakarta.ws.rs.sse.OutboundSseEvent;
+import java.util.Map;
 import org.eclipse.microprofile.openapi.annotations.Operation;
 import org.eclipse.microprofile.openapi.annotations.media.Content;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
@@ -43,13 +44,15 @@ public class TaskStreamResource {
     private final Tasks tasks;
     private final JournalTail tail;
     private final EventStreams streams;
+    private final OpenStreams open;
     private final GatewayConfig config;
 
     @Inject
-    TaskStreamResource(Tasks tasks, JournalTail tail, EventStreams streams, GatewayConfig config) {
+    TaskStreamResource(Tasks tasks, JournalTail tail, EventStreams streams, OpenStreams open, GatewayConfig config) {
         this.tasks = tasks;
         this.tail = tail;
         this.streams = streams;
+        this.open = open;
         this.config = config;
     }
 
@@ -75,7 +78,8 @@ public class TaskStreamResource {
     @APIResponse(responseCode = "204", description = "The task has ended and the client has seen everything.")
     @APIResponse(responseCode = "400", description = "bad_parameter")
     @APIResponse(responseCode = "404", description = "unknown_task")
-    @APIResponse(responseCode = "503", description = "query_unavailable")
+    @APIResponse(responseCode = "429", description = "too_many_streams: of this client")
+    @APIResponse(responseCode = "503", description = "query_unavailable, too_many_streams")
     public Multi<OutboundSseEvent> task(
             @PathParam("taskId") String taskId,
             @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace,
@@ -94,12 +98,15 @@ public class TaskStreamResource {
                     String follow,
             @Parameter(description = "Like after; goes before it.") @HeaderParam("Last-Event-ID") @Nullable
                     String lastEventId,
-            @Context HttpServerResponse response)
+            @Context HttpServerRequest request)
             throws QueryUnavailableException, InterruptedException {
         LiveText live = LiveText.of(tokens, types);
+        String seen = Parameters.seen(lastEventId, after);
+        Places places = seen == null ? null : Places.parse(seen).orElse(null);
+        JournalCursor cursor = seen(lastEventId, after);
         TaskStream stream = new TaskStream(
                 new TaskStream.Name(namespace, taskId),
-                seen(lastEventId, after),
+                cursor,
                 Parameters.flag(follow),
                 config.stream().heartbeat(),
                 new TaskStream.Sources(tasks, tail, streams),
@@ -107,15 +114,22 @@ public class TaskStreamResource {
         if (tasks.task(namespace, taskId, null).isEmpty()) {
             throw ProblemException.unknownTask(namespace, taskId);
         }
+        requireReached(cursor, places, seen);
         if (stream.isOver()) {
             throw new WebApplicationException(Response.noContent().build());
         }
-        String seen = Parameters.seen(lastEventId, after);
-        Places places = seen == null ? null : Places.parse(seen).orElse(null);
-        return SsePump.open(
-                live.wanted() ? outlet -> stream.watch(outlet, places, config.produceTimeout()) : stream::run,
-                config.stream(),
-                response);
+        return open.open(
+                live.wanted() ? outlet -> stream.watch(outlet, places, config.produceTimeout()) : stream::run, request);
+    }
+
+    private void requireReached(@Nullable JournalCursor cursor, @Nullable Places places, @Nullable String seen)
+            throws InterruptedException {
+        if (places != null && places.next().size() == 1) {
+            Reached.require(places, String.valueOf(seen), tail, streams, config.produceTimeout());
+        } else if (cursor != null) {
+            Reached.require(
+                    Map.of(cursor.partition(), cursor.offset() + 1), cursor.toString(), tail, config.produceTimeout());
+        }
     }
 
     private @Nullable JournalCursor seen(@Nullable String lastEventId, @Nullable String after) {

@@ -31,7 +31,6 @@ import java.net.URI;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -58,9 +57,13 @@ public class TasksResource {
             Set.of("admission", "model", "tools", "answer", "approval", "resume", "children");
     private static final int MAX_TASKS = 200;
     private static final int MAX_EVENTS = 500;
+    /** No page of events is much larger; a single larger event is a page of its own. */
+    private static final int MAX_PAGE_BYTES = 1024 * 1024;
+
     private static final String NO_MOVES_YET = "{\"history\":[],\"next\":null}";
     private static final String NO_EVENTS_YET = "{\"events\":[],\"next\":null,\"upTo\":null}";
 
+    private final Bodies bodies;
     private final TaskIntake intake;
     private final TaskWaiter waiter;
     private final Tasks tasks;
@@ -68,7 +71,14 @@ public class TasksResource {
     private final GatewayConfig config;
 
     @Inject
-    TasksResource(TaskIntake intake, TaskWaiter waiter, Tasks tasks, AgentClient agentService, GatewayConfig config) {
+    TasksResource(
+            Bodies bodies,
+            TaskIntake intake,
+            TaskWaiter waiter,
+            Tasks tasks,
+            AgentClient agentService,
+            GatewayConfig config) {
+        this.bodies = bodies;
         this.intake = intake;
         this.waiter = waiter;
         this.tasks = tasks;
@@ -104,7 +114,9 @@ public class TasksResource {
     @APIResponse(
             responseCode = "422",
             description = "text_too_long, unknown_agent (lists the known ones), invalid_payload")
-    @APIResponse(responseCode = "503", description = "broker_unavailable: try again with the same id")
+    @APIResponse(
+            responseCode = "503",
+            description = "broker_unavailable: try again with the same id; too_many_bodies: try again")
     public Response submit(
             InputStream body,
             @Parameter(description = "How long to wait for the end, such as 10s or PT10S; at most 120 s.")
@@ -120,21 +132,47 @@ public class TasksResource {
             throws IOException, InterruptedException, BrokerUnavailableException, EventTooLargeException {
         BodyReader.requireJson(headers);
         Duration patience = WaitParameter.parse(wait, config.maxWait());
+        try (Bodies.Body read = bodies.read(body, config.maxBodySize().asLongValue())) {
+            Submitted submitted = submitted(read, idempotencyKey, traceparent, tracestate);
+            if (patience.isZero()) {
+                submitted.task().send(intake);
+                return accepted(submitted.task().outline());
+            }
+            return await(submitted, read, patience);
+        }
+    }
+
+    /**
+     * A task that is not yet sent.
+     *
+     * @param maybeOld whether it may have been submitted before
+     */
+    private record Submitted(Outgoing task, boolean maybeOld) {}
+
+    private Submitted submitted(
+            Bodies.Body read,
+            @Nullable String idempotencyKey,
+            @Nullable String traceparent,
+            @Nullable String tracestate)
+            throws InterruptedException {
         Instant now = Instant.now();
-        TaskSubmission submission = TaskSubmission.of(
-                BodyReader.object(BodyReader.read(body, config.maxBodySize().asLongValue())), idempotencyKey, now);
+        TaskSubmission submission = TaskSubmission.of(BodyReader.object(read.bytes()), idempotencyKey, now);
         Event event = submission.event(now, traceparent, tracestate);
         intake.requireValid(event);
         intake.requireAgent(submission.taskType());
-        if (patience.isZero()) {
-            intake.accept(List.of(event));
-            return accepted(event);
-        }
-        try (JournalListener listener = waiter.listen(event, config.produceTimeout())) {
-            intake.accept(List.of(event));
+        return new Submitted(new Outgoing(event), submission.id() != null);
+    }
+
+    /** Sends the task, and waits for it with nothing of its body in hand. */
+    private Response await(Submitted submitted, Bodies.Body read, Duration patience)
+            throws BrokerUnavailableException, EventTooLargeException, InterruptedException {
+        Event outline = submitted.task().outline();
+        try (JournalListener listener = waiter.listen(outline, config.produceTimeout())) {
+            submitted.task().send(intake);
+            read.close();
             Optional<Map<String, @Nullable Object>> ended =
-                    waiter.await(listener, event, patience, submission.id() != null);
-            return ended.isPresent() ? TaskWaiter.response(event, ended.get()) : accepted(event);
+                    waiter.await(listener, outline, patience, submitted.maybeOld());
+            return ended.isPresent() ? TaskWaiter.response(outline, ended.get()) : accepted(outline);
         }
     }
 
@@ -248,7 +286,8 @@ public class TasksResource {
                         namespace,
                         taskId,
                         Parameters.cursor("after", after),
-                        Parameters.number("limit", limit, MAX_EVENTS))
+                        Parameters.number("limit", limit, MAX_EVENTS),
+                        MAX_PAGE_BYTES)
                 .orElseThrow(() -> ProblemException.unknownTask(namespace, taskId));
         return Response.ok(found instanceof Found.Known known ? known.answer().json() : NO_EVENTS_YET)
                 .build();

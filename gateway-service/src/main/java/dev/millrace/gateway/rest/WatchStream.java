@@ -3,6 +3,7 @@ package dev.millrace.gateway.rest;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.kafka.EventStreams;
 import dev.millrace.gateway.kafka.JournalFilter;
+import dev.millrace.gateway.kafka.JournalTail;
 import dev.millrace.gateway.kafka.ListenerDroppedException;
 import dev.millrace.gateway.kafka.Places;
 import dev.millrace.gateway.kafka.StreamListener;
@@ -45,6 +46,7 @@ record WatchStream(
             @Nullable String seen,
             Map<Integer, Long> facts,
             Collection<Integer> partitions,
+            JournalTail tail,
             EventStreams streams,
             Duration atMost)
             throws BrokerUnavailableException, InterruptedException {
@@ -53,10 +55,14 @@ record WatchStream(
             if (!places.get().next().keySet().equals(Set.copyOf(partitions))) {
                 throw ProblemException.badParameter("after", "an id of this stream", String.valueOf(seen));
             }
+            Reached.require(places.get(), String.valueOf(seen), tail, streams, atMost);
             return places.get();
         }
         if (seen != null && facts.isEmpty()) {
             throw ProblemException.badParameter("after", "an id of this stream", seen);
+        }
+        if (seen != null && Set.copyOf(partitions).containsAll(facts.keySet())) {
+            Reached.require(facts, seen, tail, atMost);
         }
         Places now = streams.now(partitions, atMost);
         Map<Integer, Places.Place> mixed = new LinkedHashMap<>(now.next());
@@ -79,6 +85,7 @@ record WatchStream(
         try (StreamListener listener = streams.listen(from, filter, settledCalls)) {
             long quietSince = System.nanoTime();
             while (true) {
+                outlet.ready();
                 Heard heard = listener.next(
                         heartbeat.minusNanos(Math.min(heartbeat.toNanos() - 1, System.nanoTime() - quietSince)));
                 if (heard == null ? quiet(outlet, quietSince) : send(heard, outlet)) {

@@ -259,8 +259,9 @@ class EventStreamsIT {
             Map<String, Object> kafka =
                     Map.of("bootstrap.servers", Objects.requireNonNull(broker).bootstrapServers());
             TailSettings settings = new TailSettings(1, 4 * 1024 * 1024, LIMIT, Duration.ofSeconds(1), 4);
-            journal = new JournalTail(kafka, topics, settings);
-            streams = new EventStreams(journal, JournalTail.ofTokens(kafka, topics, settings));
+            MailboxBudget budget = new MailboxBudget(64 * 1024 * 1024);
+            journal = new JournalTail(kafka, topics, settings, budget);
+            streams = new EventStreams(journal, JournalTail.ofTokens(kafka, topics, settings, budget));
         }
 
         @Override

@@ -3,7 +3,6 @@ package dev.millrace.gateway.kafka;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -15,12 +14,12 @@ import org.junit.jupiter.api.Test;
 class FeedTest {
     private static final JournalFilter ALL = labels -> true;
 
-    private final Mailbox mailbox = new Mailbox(1_000);
+    private final Mailbox mailbox = mailbox(1_000, 100);
 
     @Test
     void shouldBeLiveAtOnceWhenItBeginsWhereTheTailIs() throws Exception {
         // given
-        Feed feed = new Feed(0, 5, ALL, mailbox, 100);
+        Feed feed = new Feed(0, 5, ALL, mailbox);
 
         // when
         boolean backfill = feed.begin(5);
@@ -35,7 +34,7 @@ class FeedTest {
     @Test
     void shouldPassOverWhatLiesBeforeItsBeginning() throws Exception {
         // given
-        Feed feed = new Feed(0, 7, ALL, mailbox, 100);
+        Feed feed = new Feed(0, 7, ALL, mailbox);
         feed.begin(5);
 
         // when
@@ -48,7 +47,7 @@ class FeedTest {
     @Test
     void shouldKeepLiveEntriesAsideUntilTheBackfillIsThere() throws Exception {
         // given
-        Feed feed = new Feed(0, 0, ALL, mailbox, 100);
+        Feed feed = new Feed(0, 0, ALL, mailbox);
         assertThat(feed.begin(2)).isTrue();
         feed.live(Letters.at(2, 1));
         feed.live(Letters.at(4, 1));
@@ -70,30 +69,31 @@ class FeedTest {
     @Test
     void shouldLetTheBackfillGoFurtherWhenTooMuchIsKeptAside() throws Exception {
         // given
-        Feed feed = new Feed(0, 0, ALL, mailbox, 2);
+        Mailbox narrow = mailbox(1_000, 2);
+        Feed feed = new Feed(0, 0, ALL, narrow);
         feed.begin(1);
         LongStream.range(1, 4).forEach(offset -> feed.live(Letters.at(offset, 1)));
 
         // when
-        mailbox.offer(Letters.at(0, 1));
+        narrow.offer(Letters.at(0, 1));
         boolean over = feed.backfilledUpTo(1);
         feed.live(Letters.at(4, 1));
         for (long offset = 1; offset < 4; offset++) {
             assertThat(feed.backfilledUpTo(offset)).isFalse();
-            mailbox.offer(Letters.at(offset, 1));
+            narrow.offer(Letters.at(offset, 1));
         }
         boolean overThen = feed.backfilledUpTo(4);
 
         // then
         assertThat(over).isFalse();
         assertThat(overThen).isTrue();
-        assertThat(Letters.offsets(mailbox)).containsExactly(0L, 1L, 2L, 3L, 4L);
+        assertThat(Letters.offsets(narrow)).containsExactly(0L, 1L, 2L, 3L, 4L);
     }
 
     @Test
     void shouldDropAListenerThatIsTooSlow() {
         // given
-        Feed feed = new Feed(0, 0, ALL, new Mailbox(2), 100);
+        Feed feed = new Feed(0, 0, ALL, mailbox(2, 100));
         feed.begin(0);
 
         // when
@@ -112,7 +112,8 @@ class FeedTest {
         int total = 60;
         int tailFrom = random.nextInt(total);
         int from = random.nextInt(total);
-        Feed feed = new Feed(0, from, ALL, mailbox, 1 + random.nextInt(10));
+        Mailbox box = mailbox(1_000, 1 + random.nextInt(10));
+        Feed feed = new Feed(0, from, ALL, box);
         boolean backfilling = feed.begin(tailFrom);
         List<Long> got = new ArrayList<>();
 
@@ -125,19 +126,46 @@ class FeedTest {
             } else if (backfilling) {
                 backfilling = !feed.backfilledUpTo(backfill);
                 if (backfilling) {
-                    assertThat(mailbox.offer(Letters.at(backfill++, 1), Duration.ofSeconds(1)))
-                            .isTrue();
+                    assertThat(box.offer(Letters.at(backfill++, 1))).isTrue();
                 }
             }
             if (random.nextInt(10) == 0) {
-                got.addAll(Letters.offsets(mailbox));
+                got.addAll(Letters.offsets(box));
             }
         }
-        got.addAll(Letters.offsets(mailbox));
+        got.addAll(Letters.offsets(box));
 
         // then
         assertThat(got)
                 .as("seed %d", repetition.getCurrentRepetition())
                 .containsExactlyElementsOf(LongStream.range(from, total).boxed().toList());
+    }
+
+    @Test
+    void shouldTellAllThatComesAfterItsPartitionWasMadeAgain() throws Exception {
+        // given
+        Feed live = new Feed(0, 900, ALL, mailbox);
+        live.begin(900);
+        Mailbox other = mailbox(1_000, 100);
+        Feed backfilling = new Feed(0, 100, ALL, other);
+        backfilling.begin(900);
+        backfilling.live(Letters.at(900, 1));
+
+        // when
+        live.restart(0);
+        backfilling.restart(0);
+        for (Feed feed : List.of(live, backfilling)) {
+            feed.live(Letters.at(0, 1));
+            feed.live(Letters.at(1, 1));
+        }
+
+        // then
+        assertThat(Letters.offsets(mailbox)).containsExactly(0L, 1L);
+        assertThat(Letters.offsets(other)).containsExactly(0L, 1L);
+        assertThat(backfilling.backfilledUpTo(150)).isTrue();
+    }
+
+    private static Mailbox mailbox(int capacity, int asideCapacity) {
+        return new Mailbox(capacity, asideCapacity, new MailboxBudget(Long.MAX_VALUE), () -> {});
     }
 }

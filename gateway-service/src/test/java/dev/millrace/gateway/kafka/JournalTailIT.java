@@ -27,6 +27,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
+import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
@@ -166,7 +167,8 @@ class JournalTailIT {
         try (JournalTail tail = new JournalTail(
                 Map.of("bootstrap.servers", broker.bootstrapServers()),
                 topics,
-                settings(1, TailSettings.MIN_MAILBOX_BYTES, LIMIT))) {
+                settings(1, TailSettings.MIN_MAILBOX_BYTES, LIMIT),
+                budget())) {
             JournalListener slow = tail.listen(0, tail.end(0, LIMIT), JournalFilter.task("default", MINE));
             JournalListener quick = tail.listen(0, tail.end(0, LIMIT), JournalFilter.task("default", "other"));
             fill(broker, topics, count, MINE);
@@ -231,7 +233,7 @@ class JournalTailIT {
         int port = Integer.parseInt(servers.substring(servers.lastIndexOf(':') + 1));
         Map<String, Object> kafka = Map.of("bootstrap.servers", servers);
         TopicSetup.ensure(kafka, topics, new TopicSettings(1, TopicSettings.BROKER_DEFAULT, true), LIMIT);
-        try (JournalTail tail = new JournalTail(kafka, topics, settings(1, 4 * 1024 * 1024, LIMIT));
+        try (JournalTail tail = new JournalTail(kafka, topics, settings(1, 4 * 1024 * 1024, LIMIT), budget());
                 JournalListener listener = tail.listen(0, 0, labels -> true);
                 KafkaProducer<String, byte[]> producer =
                         new KafkaProducer<>(kafka, new StringSerializer(), new ByteArraySerializer())) {
@@ -254,6 +256,69 @@ class JournalTailIT {
             assertThat(listener.next(Duration.ofMillis(200))).isNull();
         } finally {
             broker.close();
+        }
+    }
+
+    @Test
+    void shouldTellATopicThatWasMadeAgainFromItsBeginning(TestBroker broker) throws Exception {
+        // given
+        Topics topics = broker.createTopics(1);
+        Map<String, Object> kafka = Map.of("bootstrap.servers", broker.bootstrapServers());
+        fill(broker, topics, 50);
+        try (JournalTail tail = tail(broker, topics, LIMIT);
+                JournalListener listener = tail.listen(0, 50, JournalFilter.task("default", MINE));
+                Admin admin = Admin.create(kafka)) {
+            broker.produce(topics.journal(), event("before", MINE));
+            assertThat(listener.next(LIMIT))
+                    .extracting(entry -> entry.event().id())
+                    .isEqualTo("before");
+            assertThat(tail.end(0, LIMIT)).isEqualTo(51);
+
+            // when
+            admin.deleteTopics(List.of(topics.journal())).all().get();
+            await().atMost(LIMIT).until(() -> !admin.listTopics().names().get().contains(topics.journal()));
+            TopicSetup.ensure(kafka, topics, new TopicSettings(1, TopicSettings.BROKER_DEFAULT, true), LIMIT);
+            write(broker, topics, 20, 3);
+
+            // then
+            for (String id : expected(20)) {
+                assertThat(listener.next(LIMIT))
+                        .extracting(entry -> entry.event().id())
+                        .isEqualTo(id);
+            }
+            assertThat(tail.end(0, LIMIT)).isLessThanOrEqualTo(tail.logEnd(0, LIMIT));
+        }
+    }
+
+    @Test
+    void shouldLetNobodyWaitForListenersThatDoNotTakeTheirOldEntries(TestBroker broker) throws Exception {
+        // given: as many as may read old records at the same time, and none of them takes anything
+        Topics topics = broker.createTopics(1);
+        int count = 600; // against a mailbox of 64 KiB
+        fill(broker, topics, count, MINE);
+        try (JournalTail tail = new JournalTail(
+                Map.of("bootstrap.servers", broker.bootstrapServers()),
+                topics,
+                settings(1, TailSettings.MIN_MAILBOX_BYTES, LIMIT),
+                budget())) {
+            JournalListener live = tail.listen(0, tail.end(0, LIMIT), JournalFilter.task("default", "none"));
+            fill(broker, topics, count, "filler"); // what the tail has kept is not enough for those who begin at 0
+            await().atMost(LIMIT).until(() -> tail.end(0, LIMIT) == 2 * count);
+            List<JournalListener> slow = IntStream.range(0, 8)
+                    .mapToObj(i -> tail.listen(0, 0, JournalFilter.task("default", MINE)))
+                    .toList();
+            await().atMost(LIMIT).until(() -> tail.backfills() == slow.size());
+            Thread.sleep(500);
+
+            // when
+            long begun = System.nanoTime();
+            List<String> got = take(tail, 0, count);
+
+            // then
+            assertThat(got).containsExactlyElementsOf(expected(count));
+            assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(LIMIT.dividedBy(2));
+            slow.forEach(JournalListener::close);
+            live.close();
         }
     }
 
@@ -348,7 +413,12 @@ class JournalTailIT {
         return new JournalTail(
                 Map.of("bootstrap.servers", broker.bootstrapServers()),
                 topics,
-                settings(partitions, 4 * 1024 * 1024, linger));
+                settings(partitions, 4 * 1024 * 1024, linger),
+                budget());
+    }
+
+    private static MailboxBudget budget() {
+        return new MailboxBudget(64 * 1024 * 1024);
     }
 
     private static TailSettings settings(int partitions, int mailboxBytes, Duration linger) {

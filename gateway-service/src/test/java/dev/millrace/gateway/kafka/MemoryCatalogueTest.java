@@ -38,7 +38,9 @@ class MemoryCatalogueTest {
         assertThat(catalogue.version("default", PATH, 3))
                 .hasValueSatisfying(kept -> assertThat(kept.offset()).isEqualTo(2));
         assertThat(catalogue.version("default", PATH, 1)).isEmpty();
-        assertThat(catalogue.extents()).containsOnlyKeys("default", "ada@example.org");
+        assertThat(catalogue.extents("", 1_000)).containsOnlyKeys("default", "ada@example.org");
+        assertThat(catalogue.extents("", 1)).containsOnlyKeys("ada@example.org");
+        assertThat(catalogue.extents("ada@example.org", 1)).containsOnlyKeys("default");
     }
 
     @Test
@@ -49,7 +51,7 @@ class MemoryCatalogueTest {
 
         assertThat(catalogue.current("default", PATH)).isEmpty();
         assertThat(catalogue.documents("default", "", 10)).isEmpty();
-        assertThat(catalogue.extents()).isEmpty();
+        assertThat(catalogue.extents("", 1_000)).isEmpty();
         assertThat(catalogue.history("default", PATH)).hasSize(1);
 
         take("default/" + PATH + "@1", null);
@@ -62,7 +64,7 @@ class MemoryCatalogueTest {
         take("default/" + PATH + "@x", document("default", PATH, 1));
         take("default/" + PATH, "{".getBytes(StandardCharsets.UTF_8));
 
-        assertThat(catalogue.extents()).isEmpty();
+        assertThat(catalogue.extents("", 1_000)).isEmpty();
         assertThat(catalogue.history("default", PATH)).isEmpty();
     }
 

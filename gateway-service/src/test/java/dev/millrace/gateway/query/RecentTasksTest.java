@@ -3,12 +3,15 @@ package dev.millrace.gateway.query;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.schemas.Event;
+import dev.millrace.schemas.Json;
 import dev.millrace.schemas.KnownEventType;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
+import java.util.Map;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class RecentTasksTest {
@@ -58,6 +61,55 @@ class RecentTasksTest {
 
         // then
         assertThat(recent.find("default", "a")).isEmpty();
+    }
+
+    @Test
+    void shouldRememberLargeTasksInOutline() {
+        // given
+        RecentTasks recent = new RecentTasks(2, clock);
+        Event large = task("a").toBuilder()
+                .sessionId("s")
+                .payload(Map.of(
+                        "text",
+                        "x".repeat(100_000),
+                        "taskType",
+                        "general",
+                        "callbackUrl",
+                        "https://example.org/hook",
+                        "metadata",
+                        Map.of("blob", "y".repeat(900_000))))
+                .build();
+
+        // when
+        recent.add(large);
+
+        // then
+        Event found = recent.find("default", "a").orElseThrow();
+        assertThat(RecentTasks.view(found, 0)).isEqualTo(RecentTasks.view(large, 0));
+        assertThat(found.sessionKey()).isEqualTo(large.sessionKey());
+        assertThat(Json.write(found.payload())).hasSizeLessThan(1_000);
+    }
+
+    @Test
+    void shouldForgetTheOldestWhenTheyTakeTooMuchMemory() {
+        // given
+        RecentTasks recent = new RecentTasks(1_000_000, clock);
+        String url = "https://example.org/" + "z".repeat(1_900);
+
+        // when
+        for (int i = 0; i < 5_000; i++) {
+            recent.add(task("t" + i).toBuilder()
+                    .payload(Map.of("text", "x".repeat(500), "callbackUrl", url))
+                    .build());
+        }
+
+        // then
+        assertThat(recent.find("default", "t4999")).isPresent();
+        assertThat(recent.find("default", "t0")).isEmpty();
+        assertThat(IntStream.range(0, 5_000)
+                        .filter(i -> recent.find("default", "t" + i).isPresent())
+                        .count())
+                .isBetween(2_000L, RecentTasks.MAX_BYTES / 4_800);
     }
 
     private static Event task(String id) {

@@ -9,6 +9,7 @@ import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.testing.RequiresBroker;
+import dev.millrace.testing.TestBroker;
 import io.quarkus.test.common.WithTestResource;
 import io.quarkus.test.junit.QuarkusTest;
 import java.io.IOException;
@@ -25,10 +26,15 @@ import java.util.Random;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.apache.kafka.common.utils.Utils;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @QuarkusTest
 @RequiresBroker
@@ -272,6 +278,37 @@ class StreamsIT {
         // then
         assertThat(first.json()).containsEntry("id", one.id());
         assertThat(got).isEqualTo(idsOf(missed));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "/v1/stream?after=0@999999,1@0,2@0",
+                "/v1/stream?tokens=stream&after=0@0~0,1@0~999999,2@0~0",
+                "/v1/notifications?after=0@0,1@0,2@999999",
+                "/v1/sessions/far/stream?after=%d:999999",
+                "/v1/tasks/%s/stream?after=0:999999"
+            })
+    void shouldRefuseAPlaceThatIsBehindTheEnd(String path) throws Exception {
+        // given
+        String id = Ids.random();
+        past(id, 1);
+        int partitions = TestBroker.DEFAULT_PARTITIONS;
+        String place = IntStream.range(0, partitions)
+                .mapToObj(i -> i + (path.contains("tokens") ? "@0~" : "@") + (i == 0 ? 999_999 : 0))
+                .collect(Collectors.joining(","));
+        String session =
+                String.valueOf(Utils.toPositive(Utils.murmur2("far".getBytes(StandardCharsets.UTF_8))) % partitions);
+
+        // when
+        Answer answer = gateway.get(path.replaceFirst("after=\\d.*@.*", "after=" + place)
+                .replace("%d", session)
+                .replace("%s", id));
+
+        // then
+        assertThat(answer.status()).isEqualTo(400);
+        assertThat(answer.text("code")).isEqualTo("bad_parameter");
+        assertThat(answer.text("detail")).contains("after: expected a place that there is", "999999");
     }
 
     @Test
