@@ -31,8 +31,8 @@ class ExpectedTopicsTest {
     void shouldTakeAnyPartitionCountWhereKeysDoNotMeet() {
         // given
         Map<String, Found> found = rightTopics(6);
-        found.put(TOPICS.definitions(), new Found(3, Set.of("compact")));
-        found.put(TOPICS.deadLetters(), new Found(12, Set.of("delete")));
+        found.put(TOPICS.definitions(), new Found(3, Set.of("compact"), true));
+        found.put(TOPICS.deadLetters(), new Found(12, Set.of("delete"), true));
 
         // when
         String report = expected.report(found, true);
@@ -75,7 +75,7 @@ class ExpectedTopicsTest {
     void shouldNotSuggestAPartitionCountIfTheTopicsDisagree() {
         // given
         Map<String, Found> found = rightTopics(6);
-        found.put(TOPICS.lane(Segment.TOOL), new Found(3, Set.of("delete")));
+        found.put(TOPICS.lane(Segment.TOOL), new Found(3, Set.of("delete"), true));
 
         // when
         String report = expected.report(found, true);
@@ -92,7 +92,7 @@ class ExpectedTopicsTest {
     void shouldRefuseAJournalThatIsCompacted() {
         // given
         Map<String, Found> found = rightTopics(6);
-        found.put(TOPICS.journal(), new Found(6, Set.of("compact", "delete")));
+        found.put(TOPICS.journal(), new Found(6, Set.of("compact", "delete"), true));
 
         // when
         String report = expected.report(found, true);
@@ -129,6 +129,6 @@ class ExpectedTopicsTest {
     private static Map<String, Found> rightTopics(int partitions) {
         return new HashMap<>(TOPICS.all().stream()
                 .collect(Collectors.toMap(
-                        Topic::name, topic -> new Found(partitions, Set.of(ExpectedTopics.policy(topic))))));
+                        Topic::name, topic -> new Found(partitions, Set.of(ExpectedTopics.policy(topic)), true))));
     }
 }
