@@ -79,8 +79,8 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
                 parts.modelCalls(),
                 partition(),
                 OutstandingCall::takenOver);
-        writer = new MoveWriter(tasks, Stores.TRANSCRIPTS.in(rows), calls, outbox);
-        Sessions sessions = new Sessions(Stores.SESSIONS.in(rows));
+        writer = new MoveWriter(tasks, Stores.TRANSCRIPTS.in(rows), calls, Stores.ENDED.in(rows), outbox);
+        Sessions sessions = new Sessions(Stores.SESSIONS.in(rows), Stores.USED_SESSIONS.in(rows));
         long watchedSinceMs = context.currentSystemTimeMs();
         Timers timers =
                 new Timers(Stores.TIMERS.in(rows), state -> parts.machine().wakeAt(state, watchedSinceMs));
@@ -88,16 +88,15 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
                 parts, settings.reflection(), writer, new Moves.Standing(admission, sessions, timers, watchedSinceMs));
 
         forgetting = new Forgetting(
-                Stores.FORGOTTEN.in(rows),
-                tasks,
+                new Forgetting.Known(Stores.FORGOTTEN.in(rows), tasks, cancels),
                 new Forgetting.Home(partition(), settings.partitions()),
                 moves,
                 outbox);
 
-        EndedTaskSweep ended = new EndedTaskSweep(tasks, writer, settings.endedRetention());
-        RowSweep<Sessions.Row> forgotten = sessions.sweep(settings.sessionRetention());
-        context.schedule(SWEEP_INTERVAL, PunctuationType.WALL_CLOCK_TIME, ended::run);
-        context.schedule(SWEEP_INTERVAL, PunctuationType.WALL_CLOCK_TIME, forgotten::run);
+        DueRows endedTasks = writer.sweep(settings.endedRetention());
+        DueRows oldSessions = sessions.sweep(settings.sessionRetention());
+        context.schedule(TICK, PunctuationType.WALL_CLOCK_TIME, endedTasks::run);
+        context.schedule(TICK, PunctuationType.WALL_CLOCK_TIME, oldSessions::run);
         context.schedule(SWEEP_INTERVAL, PunctuationType.WALL_CLOCK_TIME, forgetting.sweep()::run);
         context.schedule(TICK, PunctuationType.WALL_CLOCK_TIME, this::tick);
         calls.fenceOff();
@@ -128,6 +127,7 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
                     incoming.headers(),
                     incoming.value().value(),
                     Instant.ofEpochMilli(incoming.value().timestampMs()));
+            outbox.taking(event.id(), incoming.value().timestampMs());
             if (Broadcast.isOne(event)) {
                 takeBroadcast(incoming, event, now);
             } else if (isHome(event)) {
@@ -163,7 +163,11 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
                 outbox.copy(incoming, Broadcast.others(settings.partitions()), Outbox.BROADCAST);
             }
             if (Broadcast.forgets(event)) {
-                forgetting.begin(event, partition() == Broadcast.FIRST_PARTITION, now);
+                forgetting.begin(
+                        event,
+                        partition() == Broadcast.FIRST_PARTITION,
+                        incoming.value().timestampMs(),
+                        now);
             } else {
                 admission.drain(Broadcast.stopsAdmission(event));
             }
@@ -182,7 +186,8 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
             discarded(event, DiscardReason.DUPLICATE);
             return;
         }
-        if (forgetting.covers(event, taskId -> isHere(event.namespace(), taskId))) {
+        long receivedMs = incoming.value().timestampMs();
+        if (forgetting.covers(event, receivedMs, taskId -> isHere(event.namespace(), taskId))) {
             Forgetting.paidFor(event).ifPresent(paid -> outbox.journal(paid, now));
             discarded(event, DiscardReason.UNKNOWN_TASK);
             return;
@@ -194,9 +199,9 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
                 return;
             }
         } else if (event.type() == KnownEventType.FORGET_REQUESTED) {
-            forgetting.begin(event, true, now);
+            forgetting.begin(event, true, incoming.value().timestampMs(), now);
         } else {
-            process(asAnswer(event), external, now);
+            process(asAnswer(event), external, receivedMs, now);
         }
         if (external) {
             seen.add(event, now);
@@ -227,9 +232,9 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
             outbox.journal(event, now, "early");
             parts.metrics().accepted(event.type());
         } else if (event.type() == KnownEventType.FORGET_REQUESTED) {
-            forgetting.begin(event, true, now);
+            forgetting.begin(event, true, incoming.value().timestampMs(), now);
         } else {
-            process(event, true, now);
+            process(event, true, incoming.value().timestampMs(), now);
         }
         return true;
     }
@@ -248,8 +253,8 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
                 : event;
     }
 
-    private void process(Event event, boolean external, Instant now) throws RejectedRecordException {
-        Decided decided = decideOrReject(event, now);
+    private void process(Event event, boolean external, long receivedMs, Instant now) throws RejectedRecordException {
+        Decided decided = decideOrReject(event, receivedMs, now);
         if (decided == null) {
             record(event, now);
             return;
@@ -284,9 +289,9 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
     private record Decided(StoredTask before, Event event, TaskMove move) {}
 
     /** A defect of ours costs this record its turn and nobody else anything; nothing has been written yet. */
-    private @Nullable Decided decideOrReject(Event event, Instant now) throws RejectedRecordException {
+    private @Nullable Decided decideOrReject(Event event, long receivedMs, Instant now) throws RejectedRecordException {
         try {
-            return decide(event, now);
+            return decide(event, receivedMs, now);
         } catch (KafkaException e) {
             throw e;
         } catch (RuntimeException e) {
@@ -300,10 +305,10 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
     }
 
     /** Works out what follows; {@code null} = the event is for no task and is only recorded. Writes nothing. */
-    private @Nullable Decided decide(Event event, Instant now) throws RejectedRecordException {
+    private @Nullable Decided decide(Event event, long receivedMs, Instant now) throws RejectedRecordException {
         String taskId = EventMapping.taskIdOf(event);
         StoredTask row = taskId == null ? null : writer.task(Event.qualified(event.namespace(), taskId));
-        StoredTask before = row != null || taskId == null ? row : StoredTask.absent(event, taskId);
+        StoredTask before = row != null || taskId == null ? row : StoredTask.absent(event, taskId, receivedMs);
         EventMapping.Mapped mapped = parts.mapping()
                 .fromLane(
                         event,
