@@ -3,6 +3,7 @@ package dev.millrace.gateway.kafka;
 import java.nio.charset.StandardCharsets;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.header.Header;
+import org.apache.kafka.common.header.Headers;
 import org.jspecify.annotations.Nullable;
 
 /** A record that could not be read or was not taken, as it stands in the dead letters. */
@@ -28,6 +29,10 @@ public final class DeadLetter {
     public @Nullable String header(String name) {
         Header header = letter.headers().lastHeader(name);
         return header == null || header.value() == null ? null : new String(header.value(), StandardCharsets.UTF_8);
+    }
+
+    Headers headers() {
+        return letter.headers();
     }
 
     /** Its key, of anybody's making; {@code null} = it has none. */

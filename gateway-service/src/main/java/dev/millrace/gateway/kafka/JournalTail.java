@@ -47,6 +47,7 @@ public final class JournalTail implements AutoCloseable {
 
     private final TailSettings settings;
     private final JournalReader reader;
+    private final ForgottenTopic forgotten;
     private final ExecutorService backfills = Executors.newVirtualThreadPerTaskExecutor();
     private final Semaphore backfillPermits;
     private final LongAdder backfillCount = new LongAdder();
@@ -56,6 +57,8 @@ public final class JournalTail implements AutoCloseable {
     private final Thread thread;
     private volatile int assigned;
     private volatile boolean closed;
+    private boolean knowsForgotten;
+    private volatile @Nullable ForgottenTopic own;
 
     /** For the tail's thread alone. */
     private final Map<Integer, PartitionTail> tails = new HashMap<>();
@@ -70,19 +73,35 @@ public final class JournalTail implements AutoCloseable {
      * Starts its thread; connects when somebody listens.
      *
      * @param kafka how to reach the brokers: {@code bootstrap.servers} and whatever security needs
+     * @param forgotten what nobody is told any more; belongs to somebody else, who closes it
      */
-    public JournalTail(Map<String, Object> kafka, Topics topics, TailSettings settings) {
-        this(settings, new JournalReader(kafka, topics.journal()), "journal-tail");
+    public JournalTail(Map<String, Object> kafka, Topics topics, TailSettings settings, ForgottenTopic forgotten) {
+        this(settings, new JournalReader(kafka, topics.journal()), forgotten, "journal-tail");
     }
 
     /** The same for the topic of live text. */
-    public static JournalTail ofTokens(Map<String, Object> kafka, Topics topics, TailSettings settings) {
-        return new JournalTail(settings, new JournalReader(kafka, topics.tokens()), "token-tail");
+    public static JournalTail ofTokens(
+            Map<String, Object> kafka, Topics topics, TailSettings settings, ForgottenTopic forgotten) {
+        return new JournalTail(settings, new JournalReader(kafka, topics.tokens()), forgotten, "token-tail");
     }
 
-    private JournalTail(TailSettings settings, JournalReader reader, String name) {
+    /** The same, which finds out by itself what is forgotten. */
+    public JournalTail(Map<String, Object> kafka, Topics topics, TailSettings settings) {
+        this(kafka, topics, settings, new ForgottenTopic(kafka, topics));
+        own = forgotten;
+    }
+
+    /** The same, which finds out by itself what is forgotten. */
+    public static JournalTail ofTokens(Map<String, Object> kafka, Topics topics, TailSettings settings) {
+        JournalTail tail = ofTokens(kafka, topics, settings, new ForgottenTopic(kafka, topics));
+        tail.own = tail.forgotten;
+        return tail;
+    }
+
+    private JournalTail(TailSettings settings, JournalReader reader, ForgottenTopic forgotten, String name) {
         this.settings = settings;
         this.reader = reader;
+        this.forgotten = forgotten;
         this.backfillPermits = new Semaphore(settings.backfills());
         this.thread = Thread.ofPlatform().daemon().name(name).start(this::run);
     }
@@ -185,7 +204,7 @@ public final class JournalTail implements AutoCloseable {
         }
         Map<Integer, Feed> feeds = new HashMap<>();
         from.forEach((partition, offset) -> {
-            Feed feed = new Feed(partition, offset, filter, mailbox, settings.mailboxBytes());
+            Feed feed = new Feed(partition, offset, filter.and(forgotten.filter()), mailbox, settings.mailboxBytes());
             feeds.put(partition, feed);
             submit(consumer -> attach(consumer, feed));
         });
@@ -212,6 +231,10 @@ public final class JournalTail implements AutoCloseable {
     public void close() {
         closed = true;
         submit(consumer -> {});
+        ForgottenTopic owned = own;
+        if (owned != null) {
+            owned.close();
+        }
         backfills.shutdownNow();
         try {
             thread.join(Duration.ofSeconds(10));
@@ -271,7 +294,19 @@ public final class JournalTail implements AutoCloseable {
         }
     }
 
+    /** Nobody is told anything before it is known what nobody is to be told. */
     private void obey(Consumer<byte[], byte[]> consumer) {
+        if (!knowsForgotten && !commands.isEmpty()) {
+            try {
+                forgotten.readUpToNow();
+            } catch (BrokerUnavailableException e) {
+                throw new KafkaException(e.getMessage(), e);
+            } catch (InterruptedException e) {
+                closed = true;
+                return;
+            }
+            knowsForgotten = true;
+        }
         for (Command command = commands.peek(); command != null; command = commands.peek()) {
             command.run(consumer);
             commands.removeFirst(); // only now: a command that failed is done again
