@@ -33,7 +33,8 @@ class RecordDatesIT {
             new Topics("dates" + UUID.randomUUID().toString().substring(0, 8) + ".");
 
     @Test
-    @DisplayName("issue 14 item 5: whatever date a sender writes, into the event or onto the record, the broker dates it")
+    @DisplayName(
+            "issue 14 item 5: whatever date a sender writes, into the event or onto the record, the broker dates it")
     void shouldDateRecordsByTheBroker(TestBroker broker) {
         // given
         TopicSetup.ensure(broker.admin(), topics, new TopicSettings(1, TopicSettings.BROKER_DEFAULT, true), DEADLINE);
@@ -47,8 +48,8 @@ class RecordDatesIT {
                             .build());
         }
         for (long date : new long[] {0, Instant.parse("9999-01-01T00:00:00Z").toEpochMilli()}) {
-            broker.produce(new ProducerRecord<>(
-                    topics.journal(), 0, date, null, "{}".getBytes(StandardCharsets.UTF_8)));
+            broker.produce(
+                    new ProducerRecord<>(topics.journal(), 0, date, null, "{}".getBytes(StandardCharsets.UTF_8)));
         }
 
         // then
@@ -61,7 +62,8 @@ class RecordDatesIT {
     }
 
     @Test
-    @DisplayName("topics of an older version are switched at the start where topics may be made, and their records stay")
+    @DisplayName(
+            "topics of an older version are switched at the start where topics may be made, and their records stay")
     void shouldSwitchTopicsOfBefore(TestBroker broker) throws Exception {
         // given
         NewTopic lane = new NewTopic(topics.prefix() + "events.external", Optional.of(1), Optional.empty())

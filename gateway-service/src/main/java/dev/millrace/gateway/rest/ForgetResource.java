@@ -80,11 +80,7 @@ public class ForgetResource {
 
     @Inject
     ForgetResource(
-            Controls controls,
-            TaskIntake intake,
-            Tasks tasks,
-            TopicRetention retention,
-            ForgottenTopic forgotten) {
+            Controls controls, TaskIntake intake, Tasks tasks, TopicRetention retention, ForgottenTopic forgotten) {
         this.forgotten = forgotten;
         this.controls = controls;
         this.intake = intake;
