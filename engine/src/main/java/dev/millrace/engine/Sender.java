@@ -8,7 +8,9 @@ import dev.millrace.schemas.kafka.DeadLetters;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.Map;
+import java.util.regex.Pattern;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.Headers;
 import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
@@ -27,10 +29,14 @@ import org.slf4j.LoggerFactory;
 /** Sends records to any topic, in the transaction of the record that is being taken. For one stream thread. */
 public final class Sender {
 
-    /** Header of a record that has been sent to its own partition, so that it is never sent twice. */
+    /**
+     * Header of a record that has been sent to its own partition, so that it is never sent twice; its value is the date that
+     * the record had before, see {@link #dateOf}.
+     */
     public static final String REROUTED = "rerouted";
 
-    private static final byte[] SET = {'1'};
+    // so many digits that a mark of before it was a date, or a word of somebody's own, is none
+    private static final Pattern DATE = Pattern.compile("[1-9][0-9]{11,14}");
     private static final Logger LOGGER = LoggerFactory.getLogger(Sender.class);
 
     private final ProcessorContext<byte[], Outgoing> context;
@@ -122,14 +128,14 @@ public final class Sender {
      *
      * @param value its value
      * @param key of that partition
-     * @param dated its own date, in Unix milliseconds
+     * @param dated its own date, in Unix milliseconds, which stays with it in the header
      */
     public void reroute(Record<byte[], ?> incoming, byte @Nullable [] value, String key, long dated) {
-        Headers headers = new RecordHeaders(incoming.headers().toArray()).add(REROUTED, SET);
+        Headers headers = new RecordHeaders(incoming.headers().toArray()).add(REROUTED, date(dated));
         forward(
                 key.getBytes(StandardCharsets.UTF_8),
                 new Outgoing(origin().topic(), value),
-                Instant.ofEpochMilli(dated),
+                Instant.ofEpochMilli(context.currentSystemTimeMs()),
                 headers);
     }
 
@@ -140,12 +146,37 @@ public final class Sender {
      */
     public void reroute(Event event, String key, long dated) {
         ProducerRecord<String, byte[]> encoded = EventCodec.toRecord(origin().topic(), event);
-        encoded.headers().add(REROUTED, SET);
+        encoded.headers().add(REROUTED, date(dated));
         forward(
                 key.getBytes(StandardCharsets.UTF_8),
                 new Outgoing(encoded.topic(), encoded.value()),
-                Instant.ofEpochMilli(dated),
+                Instant.ofEpochMilli(context.currentSystemTimeMs()),
                 encoded.headers());
+    }
+
+    /** A date as the value of a header that {@link #dateOf} reads. */
+    public static byte[] date(long dated) {
+        return Long.toString(dated).getBytes(StandardCharsets.US_ASCII);
+    }
+
+    /**
+     * When a record first stood on its topic: its own date, or the one that it had before it was sent on. Never later than now:
+     * where the brokers do not date records themselves, a sender may write any date.
+     *
+     * @param dated its own date, in Unix milliseconds
+     * @param sentOn names of the headers that may have an earlier one
+     */
+    public static long dateOf(Headers headers, long dated, long now, String... sentOn) {
+        long date = Math.min(dated, now);
+        for (String name : sentOn) {
+            Header header = headers.lastHeader(name);
+            String text =
+                    header == null || header.value() == null ? "" : new String(header.value(), StandardCharsets.UTF_8);
+            if (DATE.matcher(text).matches()) {
+                date = Math.min(date, Long.parseLong(text));
+            }
+        }
+        return date;
     }
 
     /**

@@ -171,6 +171,26 @@ public record Event(
         return builder.build();
     }
 
+    /** The same event with another time; everything else, the id included, stays. */
+    public Event at(Instant time) {
+        return new Event(
+                id,
+                type,
+                time,
+                source,
+                taskId,
+                sessionId,
+                namespace,
+                correlationId,
+                parentEventId,
+                priority,
+                causalDepth,
+                expiry,
+                traceparent,
+                tracestate,
+                payload);
+    }
+
     /** A builder that holds every field of this event. */
     public Builder toBuilder() {
         Builder builder = new Builder(id, type, timestamp);

@@ -103,13 +103,13 @@ public final class EventCodec {
     private EventCodec() {}
 
     /**
-     * The event as a record for a topic; partition left to the partitioner, which hashes the key. The record's timestamp is
-     * the event's, or now if that is earlier: brokers refuse records from the future.
+     * The event as a record for a topic; partition left to the partitioner, which hashes the key. The record has no
+     * timestamp, so that it is dated when it is sent: what the event says of its time is anybody's word, and a date in the
+     * past would have the record deleted at once (ADR 0024).
      */
     public static ProducerRecord<String, byte[]> toRecord(String topic, Event event) {
-        long timestamp = Math.min(event.timestamp().toEpochMilli(), System.currentTimeMillis());
         ProducerRecord<String, byte[]> bare = KafkaMessageFactory.<String>createWriter(
-                        topic, null, timestamp, event.sessionKey())
+                        topic, null, null, event.sessionKey())
                 .writeBinary(toCloudEvent(event));
         addTrace(event, bare.headers());
         return bare;

@@ -50,6 +50,14 @@ public record Topics(String prefix) {
             String writtenBy,
             String readBy) {}
 
+    /**
+     * Whether the brokers date the records of a topic, and not who writes them: retention then counts from when a record came,
+     * whatever its writer says (ADR 0024). Not where only the newest record per key counts, nor where the one writer dates them.
+     */
+    public boolean datedByBroker(Topic topic) {
+        return topic.cleanup() == Cleanup.DELETE && !topic.name().equals(variables());
+    }
+
     /** The largest batch of records that a lane or a request topic takes, in bytes: what Kafka takes by default, 1 MiB. */
     public static final int MAX_EVENT_BYTES = 1_048_588;
 
@@ -66,6 +74,9 @@ public record Topics(String prefix) {
     private static final Duration ONE_DAY = Duration.ofDays(1);
     private static final Duration ONE_WEEK = Duration.ofDays(7);
     private static final Duration ONE_MONTH = Duration.ofDays(30);
+
+    /** Longer than any other topic that is kept by time holds a record, with the day that a segment of it takes records. */
+    public static final Duration FORGOTTEN_RETENTION = Duration.ofDays(40);
 
     /** How long live text stays if nothing else is configured: long enough for a client to come back to. */
     public static final Duration TOKENS_RETENTION = Duration.ofMinutes(10);
@@ -152,6 +163,11 @@ public record Topics(String prefix) {
     /** Variables that conversations set for themselves. */
     public String variables() {
         return prefix + "variables";
+    }
+
+    /** What has been forgotten, for whoever reads topics that still hold it. */
+    public String forgotten() {
+        return prefix + "forgotten";
     }
 
     /** What could not be read or processed, with reason and origin headers. */
@@ -272,6 +288,18 @@ public record Topics(String prefix) {
                 MAX_EVENT_BYTES,
                 "tool, agent",
                 "tool"));
+        topics.add(new Topic(
+                forgotten(),
+                "Which tasks, sessions and namespaces are forgotten, so that nobody is shown what the topics that are kept"
+                        + " by time still hold of them: ids and moments",
+                "namespace",
+                // all of it is read by every instance
+                false,
+                Cleanup.DELETE,
+                FORGOTTEN_RETENTION,
+                MAX_EVENT_BYTES,
+                "agent",
+                "gateway, tool"));
         topics.add(new Topic(
                 deadLetters(),
                 "What could not be read or processed, with the reason and the origin in headers",

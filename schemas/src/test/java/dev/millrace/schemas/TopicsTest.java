@@ -31,6 +31,7 @@ class TopicsTest {
                         "acme.content",
                         "acme.rates",
                         "acme.variables",
+                        "acme.forgotten",
                         "acme.dead-letters");
     }
 

@@ -9,10 +9,14 @@ import dev.millrace.schemas.JournalEntry;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.MalformedEventException;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Set;
+import java.util.function.Consumer;
+import java.util.regex.Pattern;
 import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.processor.api.Processor;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
@@ -28,17 +32,20 @@ import org.slf4j.LoggerFactory;
  * crash some records come again; every write is such that doing it again changes nothing.
  */
 final class JournalProcessor implements Processor<byte[], byte[], Void, Void> {
+    private static final Pattern DATE = Pattern.compile("[0-9]{1,15}");
     private static final Logger LOGGER = LoggerFactory.getLogger(JournalProcessor.class);
 
     private final String storeName;
     private final AppliedOffsets applied;
     private final Duration retention;
+    private final Consumer<Runnable> begins;
     private @Nullable ProcessorContext<Void, Void> context;
     private @Nullable KeyValueStore<Bytes, byte[]> store;
     private @Nullable RetentionSweep sweep;
     private @Nullable UsageLedger usage;
     private @Nullable ForgetSweep forgetting;
     private @Nullable RecentRows recent;
+    private boolean began;
 
     /**
      * For one thread.
@@ -47,19 +54,30 @@ final class JournalProcessor implements Processor<byte[], byte[], Void, Void> {
      * @param retention how long a task is kept after its last event; zero or less = for ever
      */
     JournalProcessor(String storeName, AppliedOffsets applied, Duration retention) {
+        this(storeName, applied, retention, sweeping -> {});
+    }
+
+    /**
+     * The same.
+     *
+     * @param begins is given what {@link #sweepSome} does, when this begins
+     */
+    JournalProcessor(String storeName, AppliedOffsets applied, Duration retention, Consumer<Runnable> begins) {
         this.storeName = storeName;
         this.applied = applied;
         this.retention = retention;
+        this.begins = begins;
     }
 
     @Override
     public void init(ProcessorContext<Void, Void> newContext) {
         context = newContext;
         store = newContext.getStateStore(storeName);
-        sweep = new RetentionSweep(store, retention);
-        usage = new UsageLedger(store);
-        forgetting = new ForgetSweep(store);
         recent = new RecentRows(store);
+        sweep = new RetentionSweep(store, recent, retention);
+        usage = new UsageLedger(store);
+        forgetting = new ForgetSweep(store, recent);
+        begins.accept(this::sweepSome);
     }
 
     @Override
@@ -80,10 +98,8 @@ final class JournalProcessor implements Processor<byte[], byte[], Void, Void> {
             Event event =
                     EventCodec.fromRecord(record.headers(), record.value(), Instant.ofEpochMilli(record.timestamp()));
             JournalEntry entry = new JournalEntry(cursor, event);
-            usage.add(entry, write(store, recent, entry, now));
-            if (forgetting.take(entry)) {
-                recent.forget();
-            }
+            usage.add(entry, write(store, recent, entry, dateOf(record, event), now), record.timestamp());
+            forgetting.take(entry);
         } catch (KafkaException e) {
             throw e; // the store, not the record
         } catch (RuntimeException | StackOverflowError e) {
@@ -109,24 +125,47 @@ final class JournalProcessor implements Processor<byte[], byte[], Void, Void> {
                 ProjectionKeys.position(cursor.partition()),
                 ByteBuffer.allocate(Long.BYTES).putLong(cursor.offset()).array());
         applied.advance(cursor);
-        sweep(sweep, recent, now);
+        began = true;
+        sweepSome();
     }
 
-    private static void sweep(RetentionSweep sweep, RecentRows recent, long now) {
-        try {
-            if (sweep.run(now)) {
-                recent.forget();
+    /**
+     * Removes some of what is forgotten or too old. To be called again and again by the thread that calls {@link #process},
+     * also while nothing comes; before the first record it does nothing, since Kafka Streams has no place for it then.
+     */
+    void sweepSome() {
+        if (began && context != null && sweep != null && forgetting != null) {
+            try {
+                forgetting.goOn();
+                sweep.run(context.currentSystemTimeMs());
+            } catch (KafkaException e) {
+                throw e;
+            } catch (RuntimeException e) {
+                LOGGER.atError().setCause(e).log("A defect kept old tasks from being removed from the projection");
             }
-        } catch (KafkaException e) {
-            throw e;
-        } catch (RuntimeException e) {
-            recent.forget();
-            LOGGER.atError().setCause(e).log("A defect kept old tasks from being removed from the projection");
         }
     }
 
-    /** Returns the row that the event belongs to; what it used counts also if that is not shown. */
-    private static TaskRow write(KeyValueStore<Bytes, byte[]> rows, RecentRows recent, JournalEntry entry, long now) {
+    /**
+     * When an event happened, as far as that decides anything: when it came onto its lane, if somebody else has sent it, else
+     * when it was made by a machine, which is not after it was recorded.
+     */
+    private static long dateOf(Record<byte[], byte[]> record, Event event) {
+        Header received = record.headers().lastHeader(JournalEntry.RECEIVED);
+        String text = received == null || received.value() == null
+                ? ""
+                : new String(received.value(), StandardCharsets.US_ASCII);
+        long made = Math.max(0, Math.min(event.timestamp().toEpochMilli(), record.timestamp()));
+        return DATE.matcher(text).matches() ? Math.min(Long.parseLong(text), Math.max(0, record.timestamp())) : made;
+    }
+
+    /**
+     * Writes what an event tells.
+     *
+     * @param happened when, in Unix milliseconds
+     */
+    private static TaskRow write(
+            KeyValueStore<Bytes, byte[]> rows, RecentRows recent, JournalEntry entry, long happened, long now) {
         TaskName name = TaskRow.nameOf(entry.event());
         TaskRow before = recent.get(name);
         if (TaskRow.isAnothers(before, entry)) {
@@ -140,7 +179,8 @@ final class JournalProcessor implements Processor<byte[], byte[], Void, Void> {
         // find the row that waits for it.
         Pointers.toDecision(entry).ifPresent(key -> rows.putIfAbsent(key, eventKey.get()));
 
-        TaskRow after = TaskRow.after(before, entry, now);
+        JournalEntry dated = new JournalEntry(entry.cursor(), entry.event().at(Instant.ofEpochMilli(happened)));
+        TaskRow after = TaskRow.after(before, dated, now);
         if (!TaskLists.same(before, after)) {
             list(rows, TaskLists.of(before), TaskLists.of(after));
         }

@@ -33,6 +33,7 @@ final class ProjectionKeys {
     private static final int TASK_USAGE = 'N';
     private static final int USED_IN = 'I';
     private static final int COUNTED = 'R';
+    private static final int FORGETTING = 'F';
 
     private ProjectionKeys() {}
 
@@ -167,10 +168,28 @@ final class ProjectionKeys {
         return new Key(DUE).number(atMs).bytes();
     }
 
+    /** The moment of a {@link #due} key. */
+    static long dueAt(Bytes dueKey) {
+        return ByteBuffer.wrap(dueKey.get()).getLong(1);
+    }
+
     /** The task of a {@link #due} key. */
     static TaskName dueTask(Bytes dueKey) {
         ByteBuffer buffer = ByteBuffer.wrap(dueKey.get()).position(1 + Long.BYTES);
         return new TaskName(readText(buffer), readText(buffer));
+    }
+
+    /** A request to forget that is not carried out to its end, by the place of the event that tells it. */
+    static Bytes forgetting(JournalCursor told) {
+        return new Key(FORGETTING)
+                .number(told.partition())
+                .number(told.offset())
+                .bytes();
+    }
+
+    /** What all {@link #forgetting} keys begin with. */
+    static Bytes forgettings() {
+        return new Key(FORGETTING).bytes();
     }
 
     /** The offset of the last record of a partition that is in the store. */

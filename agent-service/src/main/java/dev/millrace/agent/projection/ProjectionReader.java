@@ -34,9 +34,12 @@ final class ProjectionReader {
     private static final int MAX_READ_BYTES = 32 * 1024 * 1024;
 
     private final ReadOnlyKeyValueStore<Bytes, byte[]> rows;
+    /** Of what these mean nothing is told any more, whether it is removed already or not. */
+    private final List<OpenForget> forgotten;
 
     ProjectionReader(ReadOnlyKeyValueStore<Bytes, byte[]> rows) {
         this.rows = rows;
+        this.forgotten = OpenForget.allIn(rows);
     }
 
     Optional<TaskDetails> details(String namespace, String taskId) {
@@ -107,8 +110,7 @@ final class ProjectionReader {
                 Bytes place = range.next().key;
                 Bytes request = ProjectionKeys.requestOf(query.namespace(), place);
                 byte[] json = rows.get(request);
-                ApprovalView approval =
-                        json == null ? null : ApprovalView.of(entry(ProjectionKeys.cursor(request), json));
+                ApprovalView approval = json == null ? null : told(entry(ProjectionKeys.cursor(request), json));
                 bytesRead += json == null ? 0 : json.length;
                 if (json != null && approval != null && query.wants(approval)) {
                     approvals.add(approval);
@@ -122,6 +124,11 @@ final class ProjectionReader {
             }
         }
         return new ApprovalPage(approvals, null);
+    }
+
+    private @Nullable ApprovalView told(JournalEntry requested) {
+        boolean isForgotten = !forgotten.isEmpty() && row(TaskRow.nameOf(requested.event())) == null;
+        return isForgotten ? null : ApprovalView.of(requested);
     }
 
     Optional<ApprovalDetails> approval(String namespace, String callId) {
@@ -286,7 +293,8 @@ final class ProjectionReader {
         byte[] json = key == null ? null : rows.get(Bytes.wrap(key));
         return key == null || json == null
                 ? Optional.empty()
-                : Optional.of(entry(ProjectionKeys.cursor(Bytes.wrap(key)), json));
+                : Optional.of(entry(ProjectionKeys.cursor(Bytes.wrap(key)), json))
+                        .filter(entry -> forgotten.isEmpty() || row(TaskRow.nameOf(entry.event())) != null);
     }
 
     private static JournalEntry entry(JournalCursor cursor, byte[] json) {
@@ -299,7 +307,8 @@ final class ProjectionReader {
 
     private @Nullable TaskRow row(TaskName name) {
         byte[] stored = rows.get(ProjectionKeys.task(name));
-        return stored == null ? null : TaskRow.fromJson(stored);
+        TaskRow row = stored == null ? null : TaskRow.fromJson(stored);
+        return row == null || forgotten.stream().anyMatch(forget -> forget.means(row)) ? null : row;
     }
 
     /** The part of a place that comes after its list's prefix, as a text without special characters. */

@@ -2,6 +2,7 @@ package dev.millrace.agent.projection;
 
 import dev.millrace.schemas.Topics;
 import java.time.Duration;
+import java.util.function.Consumer;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.streams.Topology;
@@ -16,6 +17,15 @@ final class ProjectionTopology {
     private ProjectionTopology() {}
 
     static Topology build(Topics topics, AppliedOffsets applied, Duration retention) {
+        return build(topics, applied, retention, sweeping -> {});
+    }
+
+    /**
+     * The same.
+     *
+     * @param begins is given what removes some of what is too old, when the projector begins; for its thread alone
+     */
+    static Topology build(Topics topics, AppliedOffsets applied, Duration retention, Consumer<Runnable> begins) {
         return new Topology()
                 .addGlobalStore(
                         // the store has no changelog: the journal itself is what it is built from
@@ -29,6 +39,6 @@ final class ProjectionTopology {
                         new ByteArrayDeserializer(),
                         topics.journal(),
                         "journal-projector",
-                        () -> new JournalProcessor(STORE, applied, retention));
+                        () -> new JournalProcessor(STORE, applied, retention, begins));
     }
 }

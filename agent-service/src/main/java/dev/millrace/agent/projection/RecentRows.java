@@ -42,8 +42,8 @@ final class RecentRows {
         recent.put(row.name(), row);
     }
 
-    /** Rows have been removed from the store by somebody else. */
-    void forget() {
-        recent.clear();
+    /** This row has been removed from the store. */
+    void forget(TaskName name) {
+        recent.remove(name);
     }
 }

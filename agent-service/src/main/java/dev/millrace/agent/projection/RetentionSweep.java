@@ -10,17 +10,23 @@ import org.apache.kafka.streams.state.KeyValueIterator;
 import org.apache.kafka.streams.state.KeyValueStore;
 
 /**
- * Removes tasks whose last event is older than the retention, and what was used before. A global store's processor has no timers, so this runs
- * beside the records: at most once a second, and then a bounded number of removals, so that no record waits long for it.
- * While nothing happens nothing is removed.
+ * Removes tasks whose last event is older than the retention, and what was used before. Runs between records, and while none
+ * come: as often as something is due, and then a bounded number of removals, so that no record waits long for it. What is not
+ * due is not looked at.
  */
 final class RetentionSweep {
-    private static final long EVERY_MS = 1_000;
-    private static final int MAX_TASKS = 20;
-    private static final int MAX_EVENTS = 2_000;
+    /** The pause after a run, in milliseconds. */
+    static final long EVERY_MS = 100;
+    /** So many tasks are removed in one run. */
+    static final int MAX_TASKS = 50;
+    /** So many events are removed in one run. */
+    static final int MAX_EVENTS = 1_000;
+
     private static final int MAX_SUMS = 500;
+    private static final long AT_LEAST_EVERY_MS = 60_000;
 
     private final KeyValueStore<Bytes, byte[]> rows;
+    private final RecentRows recent;
     private final Duration retention;
     private long nextAt;
     /** Everything below is done; starting here, not at the beginning, passes over the tombstones of what was removed. */
@@ -28,21 +34,17 @@ final class RetentionSweep {
     /** What was used before this hour is removed, for the same reason. */
     private long forgottenTo;
 
-    RetentionSweep(KeyValueStore<Bytes, byte[]> rows, Duration retention) {
+    RetentionSweep(KeyValueStore<Bytes, byte[]> rows, RecentRows recent, Duration retention) {
         this.rows = rows;
+        this.recent = recent;
         this.retention = retention;
     }
 
-    /**
-     * Removes some of what is due, if it is time to look again.
-     *
-     * @return whether a task was due, and may have been removed
-     */
-    boolean run(long now) {
+    /** Removes some of what is due, if it is time to look again. */
+    void run(long now) {
         if (retention.isZero() || retention.isNegative() || now < nextAt) {
-            return false;
+            return;
         }
-        nextAt = now + EVERY_MS;
         forgetUsage(UsageKey.hourOf(now - retention.toMillis()));
         int events = MAX_EVENTS;
         List<Bytes> due = keys(from, ProjectionKeys.due(now - retention.toMillis()), MAX_TASKS);
@@ -59,12 +61,22 @@ final class RetentionSweep {
                         break; // the rest of this task is next time's work
                     }
                     ForgetSweep.removeRow(rows, row);
+                    recent.forget(name);
                 }
             }
             rows.delete(dueKey);
             from = dueKey;
         }
-        return !due.isEmpty();
+        nextAt = Math.clamp(nextDue(now), now + EVERY_MS, now + AT_LEAST_EVERY_MS);
+    }
+
+    /** When the next task may be due; a later one if there is none. */
+    private long nextDue(long now) {
+        try (KeyValueIterator<Bytes, byte[]> range = rows.range(from, ProjectionKeys.due(Long.MAX_VALUE))) {
+            return range.hasNext()
+                    ? ProjectionKeys.dueAt(range.peekNextKey()) + retention.toMillis()
+                    : now + AT_LEAST_EVERY_MS;
+        }
     }
 
     /** Removes what was used before this hour. */

@@ -273,7 +273,9 @@ public final class TaskProjection implements AutoCloseable {
 
     private void runOnce() {
         CountDownLatch stopped = new CountDownLatch(1);
-        KafkaStreams started = new KafkaStreams(ProjectionTopology.build(topics, applied, retention), config);
+        SweepingClients clients = new SweepingClients();
+        KafkaStreams started =
+                new KafkaStreams(ProjectionTopology.build(topics, applied, retention, clients::sweep), config, clients);
         started.setUncaughtExceptionHandler(e -> {
             stoppedBy = e;
             return StreamThreadExceptionResponse.SHUTDOWN_CLIENT;

@@ -21,8 +21,7 @@ import org.jspecify.annotations.Nullable;
  * event that is given to it twice changes nothing.
  *
  * @param updatedAt when the last event happened, Unix milliseconds
- * @param storedAt the wall clock when this row was last written, Unix milliseconds; retention counts from here, because
- *     the times in events are their senders'
+ * @param storedAt the wall clock when this row was last written, Unix milliseconds; retention counts from here
  * @param first the place of the first event
  * @param last the place of the last event
  */
@@ -133,6 +132,7 @@ record TaskRow(
      * there was a task is not of it.
      *
      * @param before {@code null} = this is the first event
+     * @param entry the event, with the date that is to count
      * @param now the wall clock in Unix milliseconds, for {@link #storedAt} only
      */
     static TaskRow after(@Nullable TaskRow before, JournalEntry entry, long now) {

@@ -4,6 +4,7 @@ import dev.millrace.agent.projection.ProjectionKeys.TaskName;
 import dev.millrace.schemas.JournalCursor;
 import dev.millrace.schemas.JournalEntry;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Arrays;
 import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.state.KeyValueStore;
@@ -15,21 +16,30 @@ import org.apache.kafka.streams.state.KeyValueStore;
  */
 final class UsageLedger {
 
+    /** So far the clock of a worker may be ahead of the brokers'; what is dated later than that is dated when it was told. */
+    private static final long CLOCKS_MS = Duration.ofHours(1).toMillis();
+
     private final KeyValueStore<Bytes, byte[]> rows;
 
     UsageLedger(KeyValueStore<Bytes, byte[]> rows) {
         this.rows = rows;
     }
 
-    /** Adds what this event tells, if it tells anything; {@code task} is the row that it belongs to. */
-    void add(JournalEntry entry, TaskRow task) {
-        CallUsage.of(entry.event()).forEach(usage -> add(usage, entry.cursor(), task));
+    /**
+     * Adds what this event tells, if it tells anything.
+     *
+     * @param task the row that it belongs to
+     * @param recordedAt when it was recorded, in Unix milliseconds: nothing has been used after that
+     */
+    void add(JournalEntry entry, TaskRow task, long recordedAt) {
+        CallUsage.of(entry.event()).forEach(usage -> add(usage, entry.cursor(), task, recordedAt));
     }
 
-    private void add(CallUsage usage, JournalCursor cursor, TaskRow task) {
+    private void add(CallUsage usage, JournalCursor cursor, TaskRow task, long recordedAt) {
         TaskName name = task.name();
-        long hour = UsageKey.hourOf(usage.repliedAt());
-        Bytes counted = ProjectionKeys.counted(hour, name.namespace(), usage.callId(), usage.repliedAt());
+        long repliedAt = usage.repliedAt() > recordedAt + CLOCKS_MS ? recordedAt : usage.repliedAt();
+        long hour = UsageKey.hourOf(repliedAt);
+        Bytes counted = ProjectionKeys.counted(hour, name.namespace(), usage.callId(), repliedAt);
         byte[] by = rows.get(counted);
         byte[] self = cursor.toString().getBytes(StandardCharsets.US_ASCII);
         if (by != null && !Arrays.equals(by, self)) {

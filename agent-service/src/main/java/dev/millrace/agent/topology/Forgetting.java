@@ -7,6 +7,7 @@ import dev.millrace.schemas.CustomEventType;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.ForgetScope;
 import dev.millrace.schemas.ForgetScope.Kind;
+import dev.millrace.schemas.Forgotten;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.KnownEventType;
 import java.time.Duration;
@@ -35,12 +36,21 @@ final class Forgetting {
     /** As long as lanes keep what was asked for before. */
     static final Duration REMEMBERED = Duration.ofDays(7);
 
-    private static final int ROWS_AT_ONCE = 500;
+    /** So many rows are looked at in one turn. */
+    static final int ROWS_AT_ONCE = 500;
+    /** So many tasks are removed in one turn. */
+    static final int TASKS_AT_ONCE = 100;
+
+    // stands before the place among the requests to cancel, which follow on the rows of tasks
+    private static final char CANCELS = '\u0001';
+    // the clocks of brokers and instances differ a little
+    private static final long SKEW_MS = 60_000;
     private static final long NEVER = Long.MIN_VALUE;
 
     private final KeyValueStore<String, Row> store;
     private final KeyValueStore<String, StoredTask> tasks;
     private final Home home;
+    private final EarlyCancels cancels;
     private final Moves moves;
     private final Outbox outbox;
     private final RowSweep<Row> sweep;
@@ -54,6 +64,7 @@ final class Forgetting {
      *
      * @param request FORGET_REQUESTED
      * @param takenAtMs when it was taken, by the clock of the instance that did, in Unix milliseconds
+     * @param receivedAtMs when it came onto its lane; {@code null} in a row of before ADR 0024
      * @param nextKey the row to go on with; {@code null} = the first
      * @param done whether all of it has been done
      * @param tasks rows that have been removed
@@ -63,6 +74,7 @@ final class Forgetting {
     record Row(
             Event request,
             long takenAtMs,
+            @Nullable Long receivedAtMs,
             @Nullable String nextKey,
             boolean done,
             long tasks,
@@ -73,7 +85,17 @@ final class Forgetting {
         ForgetScope scope() {
             return ForgetScope.of(request).orElseThrow();
         }
+
+        /** What came before this moment is meant, in Unix milliseconds; never later than when it was taken. */
+        long askedAtMs() {
+            return receivedAtMs != null
+                    ? receivedAtMs
+                    : Math.min(request.timestamp().toEpochMilli(), takenAtMs);
+        }
     }
+
+    /** The requests to forget, and what they may mean. */
+    record Known(KeyValueStore<String, Row> requests, KeyValueStore<String, StoredTask> tasks, EarlyCancels cancels) {}
 
     /**
      * Which partition this is, of how many.
@@ -83,14 +105,10 @@ final class Forgetting {
     record Home(int partition, int partitions, Set<String> givenUp) {}
 
     /** As the store has it. */
-    Forgetting(
-            KeyValueStore<String, Row> store,
-            KeyValueStore<String, StoredTask> tasks,
-            Home home,
-            Moves moves,
-            Outbox outbox) {
-        this.store = store;
-        this.tasks = tasks;
+    Forgetting(Known known, Home home, Moves moves, Outbox outbox) {
+        this.store = known.requests();
+        this.tasks = known.tasks();
+        this.cancels = known.cancels();
         this.home = home;
         this.moves = moves;
         this.outbox = outbox;
@@ -109,9 +127,10 @@ final class Forgetting {
      * Takes a request; {@link #run} does the work.
      *
      * @param first whether this is the first partition that takes it
+     * @param receivedMs when it came onto its lane: the moment up to which things are forgotten
      * @throws RejectedRecordException if it does not say what it means
      */
-    void begin(Event request, boolean first, Instant now) throws RejectedRecordException {
+    void begin(Event request, boolean first, long receivedMs, Instant now) throws RejectedRecordException {
         ForgetScope scope = ForgetScope.of(request).orElse(null);
         boolean named = scope != null
                 && switch (scope.kind()) {
@@ -130,7 +149,7 @@ final class Forgetting {
             outbox.journal(filed(request.toBuilder(), request).build(), now);
         }
         String key = Event.qualified(request.namespace(), request.id());
-        Row row = new Row(request, now.toEpochMilli(), null, false, 0, 0, 0);
+        Row row = new Row(request, now.toEpochMilli(), receivedMs, null, false, 0, 0, 0);
         store.put(key, row);
         remember(key, row);
     }
@@ -151,12 +170,13 @@ final class Forgetting {
     }
 
     /**
-     * Whether an event is about what was forgotten: because it is older than the request, or because it is the answer to a task
-     * that is no more.
+     * Whether an event is about what was forgotten: because it came before the request, or because it is the answer to a task
+     * that is no more. What it says of its time is of no account.
      *
+     * @param receivedMs when it came onto its lane, in Unix milliseconds
      * @param isHere whether the task of this id is here
      */
-    boolean covers(Event event, Predicate<String> isHere) {
+    boolean covers(Event event, long receivedMs, Predicate<String> isHere) {
         if (asked.isEmpty()
                 || event.type() == KnownEventType.FORGET_REQUESTED
                 || event.type() == KnownEventType.MEMORY_FORGOTTEN) {
@@ -164,8 +184,7 @@ final class Forgetting {
         }
         long at = lastAsked(event);
         return at != NEVER
-                && (event.timestamp().toEpochMilli() <= at
-                        || (event.taskId() != null && isNews(event) && !isHere.test(event.taskId())));
+                && (receivedMs <= at || (event.taskId() != null && isNews(event) && !isHere.test(event.taskId())));
     }
 
     /** Whether it tells a task something that nobody else would care for: a reply, or what became of a child. */
@@ -219,14 +238,10 @@ final class Forgetting {
     }
 
     private void remember(String key, Row row) {
-        asked.merge(row.scope(), askedAt(row), Math::max);
+        asked.merge(row.scope(), row.askedAtMs(), Math::max);
         if (!row.done() && !home.givenUp().contains(key)) {
             open.put(key, row);
         }
-    }
-
-    private static long askedAt(Row row) {
-        return row.request().timestamp().toEpochMilli();
     }
 
     private long lastAsked(Event event) {
@@ -244,20 +259,54 @@ final class Forgetting {
 
     private Row step(Row row, Instant now) {
         ForgetScope scope = row.scope();
+        if (row.nextKey() != null && row.nextKey().charAt(0) == CANCELS) {
+            return goOn(row, cancels(row, scope, row.nextKey().substring(1)), List.of(), 0, 0);
+        }
         List<StoredTask> found = new ArrayList<>();
         String next = scope.kind() == Kind.MEMORY ? null : find(row, scope, found);
-        long cancelled = row.cancelled();
-        long children = row.children();
+        long cancelled = 0;
+        long children = 0;
         for (StoredTask task : found) {
-            cancelled += moves.forget(task, row.request(), now) ? 1 : 0;
+            boolean running = moves.forget(task, row.request(), now);
+            cancelled += running ? 1 : 0;
+            if (running || scope.kind() == Kind.TASK || task.updatedAtMs() >= row.askedAtMs() - SKEW_MS) {
+                // the request itself tells of what is older
+                outbox.toForgotten(
+                        new Forgotten(new ForgetScope(Kind.TASK, task.namespace(), task.taskId()), row.askedAtMs()),
+                        now);
+            }
             if (scope.kind() != Kind.NAMESPACE) {
                 Set<String> started = childrenOf(task);
                 started.forEach(child -> outbox.lane(requestFor(child, row.request(), now), now));
                 children += started.size();
             }
         }
+        if (next == null && scope.kind() != Kind.MEMORY) {
+            next = cancels(row, scope, "");
+        }
+        return goOn(row, next, found, cancelled, children);
+    }
+
+    private static Row goOn(Row row, @Nullable String next, List<StoredTask> found, long cancelled, long children) {
         return new Row(
-                row.request(), row.takenAtMs(), next, next == null, row.tasks() + found.size(), cancelled, children);
+                row.request(),
+                row.takenAtMs(),
+                row.receivedAtMs(),
+                next,
+                next == null,
+                row.tasks() + found.size(),
+                row.cancelled() + cancelled,
+                row.children() + children);
+    }
+
+    /** Removes requests to cancel what is meant; returns where to go on, {@code null} = there are no more. */
+    private @Nullable String cancels(Row row, ForgetScope scope, String from) {
+        String next = cancels.forget(
+                from,
+                ROWS_AT_ONCE,
+                cancel -> scope.contains(cancel.namespace(), cancel.taskId(), cancel.sessionId()),
+                row.takenAtMs());
+        return next == null ? null : CANCELS + next;
     }
 
     /** All that it has ever started; of a row that was stored before these were kept, those that have not ended. */
@@ -280,12 +329,12 @@ final class Forgetting {
         String last = one ? only : apart ? namespace + (char) ('/' + 1) : null;
         try (KeyValueIterator<String, StoredTask> rows = tasks.range(first, last)) {
             for (int looked = 0; rows.hasNext(); looked++) {
-                if (looked == ROWS_AT_ONCE) {
+                if (looked == ROWS_AT_ONCE || found.size() == TASKS_AT_ONCE) {
                     return rows.peekNextKey();
                 }
                 KeyValue<String, StoredTask> task = rows.next();
                 if (scope.contains(task.value.namespace(), task.value.taskId(), task.value.sessionId())
-                        && task.value.lineage().createdAtMs() <= askedAt(row)) {
+                        && createdAtMs(task.value) <= row.askedAtMs()) {
                     found.add(task.value);
                 }
             }
@@ -293,10 +342,16 @@ final class Forgetting {
         return null;
     }
 
+    /** A date after its own last move is one that a sender made up, before ADR 0024. */
+    private static long createdAtMs(StoredTask task) {
+        long created = task.lineage().createdAtMs();
+        return created > task.updatedAtMs() ? 0 : created;
+    }
+
     private void complete(Row row, Instant now) {
         ForgetScope scope = row.scope();
         Map<String, @Nullable Object> payload = scope.payload(ForgetScope.forgetId(row.request()));
-        payload.put("requestedAt", Math.max(0, askedAt(row)));
+        payload.put("requestedAt", Math.max(0, row.askedAtMs()));
         payload.put("partition", home.partition());
         payload.put("partitions", scope.kind() == Kind.NAMESPACE ? home.partitions() : 1);
         payload.put("tasks", row.tasks());
@@ -309,8 +364,9 @@ final class Forgetting {
                 .build();
         outbox.journalOn(home.partition(), forgotten, now);
         outbox.toMemory(forgotten, now);
+        outbox.toForgotten(new Forgotten(scope, row.askedAtMs()), now);
         if (scope.kind() != Kind.MEMORY) {
-            outbox.toVariables(scope, askedAt(row), now);
+            outbox.toVariables(scope, row.askedAtMs(), now);
         }
     }
 

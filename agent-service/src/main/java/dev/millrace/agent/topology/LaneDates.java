@@ -1,5 +1,6 @@
 package dev.millrace.agent.topology;
 
+import dev.millrace.engine.Sender;
 import org.apache.kafka.streams.processor.api.Processor;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
 import org.apache.kafka.streams.processor.api.Record;
@@ -17,7 +18,7 @@ final class LaneDates implements Processor<byte[], byte[], byte[], LaneDates.Dat
      * The value of a record from a lane.
      *
      * @param value its bytes; {@code null} = it has none
-     * @param timestampMs its own date, in Unix milliseconds
+     * @param timestampMs when it came onto a lane, in Unix milliseconds: never in the future, and not what its sender says
      */
     @SuppressWarnings("ArrayRecordComponent") // bytes that are read once and never compared
     record Dated(byte @Nullable [] value, long timestampMs) {}
@@ -32,10 +33,9 @@ final class LaneDates implements Processor<byte[], byte[], byte[], LaneDates.Dat
 
     @Override
     public void process(Record<byte[], byte[]> incoming) {
-        context.forward(new Record<>(
-                incoming.key(),
-                new Dated(incoming.value(), LaneOrder.dateOf(incoming.timestamp())),
-                context.currentSystemTimeMs(),
-                incoming.headers()));
+        long now = context.currentSystemTimeMs();
+        long date = Sender.dateOf(
+                incoming.headers(), LaneOrder.dateOf(incoming.timestamp()), now, Sender.REROUTED, Outbox.BROADCAST);
+        context.forward(new Record<>(incoming.key(), new Dated(incoming.value(), date), now, incoming.headers()));
     }
 }

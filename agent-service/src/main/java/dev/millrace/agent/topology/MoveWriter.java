@@ -4,9 +4,13 @@ import dev.millrace.agent.core.TaskState;
 import dev.millrace.agent.core.TranscriptEntry;
 import dev.millrace.engine.OutstandingCalls;
 import dev.millrace.schemas.Event;
+import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import org.apache.kafka.streams.state.KeyValueIterator;
 import org.apache.kafka.streams.state.KeyValueStore;
 import org.jspecify.annotations.Nullable;
 
@@ -22,6 +26,7 @@ final class MoveWriter {
     private final KeyValueStore<String, StoredTask> tasks;
     private final KeyValueStore<String, TranscriptEntry> transcripts;
     private final OutstandingCalls<OutstandingCall> calls;
+    private final KeyValueStore<String, String> ended;
     private final Outbox outbox;
     private final Map<String, StoredTask> recent = new LinkedHashMap<>(16, 0.75f, true) {
         @Override
@@ -34,10 +39,12 @@ final class MoveWriter {
             KeyValueStore<String, StoredTask> tasks,
             KeyValueStore<String, TranscriptEntry> transcripts,
             OutstandingCalls<OutstandingCall> calls,
+            KeyValueStore<String, String> ended,
             Outbox outbox) {
         this.tasks = tasks;
         this.transcripts = transcripts;
         this.calls = calls;
+        this.ended = ended;
         this.outbox = outbox;
     }
 
@@ -54,8 +61,52 @@ final class MoveWriter {
 
     /** Writes a row of which nothing has changed that anybody else would have to know. */
     void keep(StoredTask task) {
+        StoredTask before = task(task.key());
         tasks.put(task.key(), task);
         recent.put(task.key(), task);
+        if (before != null && Moves.hasEnded(before)) {
+            DueRows.drop(ended, before.updatedAtMs(), before.key());
+        }
+        if (Moves.hasEnded(task)) {
+            DueRows.add(ended, task.updatedAtMs(), task.key());
+        }
+    }
+
+    /** Removes tasks that ended so long ago, with their transcripts. What they did stays in the journal. */
+    DueRows sweep(Duration retention) {
+        return new DueRows(ended, retention, new DueRows.Rows() {
+            @Override
+            public KeyValueIterator<String, ?> from(@Nullable String key) {
+                return tasks.range(key, null);
+            }
+
+            @Override
+            public long usedAtMs(String key) {
+                StoredTask task = task(key);
+                return task == null ? DueRows.GONE : Moves.hasEnded(task) ? task.updatedAtMs() : DueRows.IN_USE;
+            }
+
+            @Override
+            public int remove(String key, int most) {
+                return removeSome(key, most);
+            }
+        });
+    }
+
+    /** The row first: nothing goes on with a transcript of which a part is gone. */
+    private int removeSome(String key, int most) {
+        tasks.delete(key);
+        recent.remove(key);
+        List<String> found = new ArrayList<>();
+        try (KeyValueIterator<String, TranscriptEntry> entries =
+                transcripts.range(Stores.transcriptKey(key, 0), Stores.transcriptKey(key, -1))) {
+            while (entries.hasNext() && found.size() < most) {
+                found.add(entries.peekNextKey());
+                entries.next();
+            }
+        }
+        found.forEach(transcripts::delete);
+        return Math.max(1, found.size());
     }
 
     /** Removes a row and its transcript. What the task did stays in the journal. */
@@ -68,6 +119,7 @@ final class MoveWriter {
         }
         tasks.delete(task.key());
         recent.remove(task.key());
+        DueRows.drop(ended, task.updatedAtMs(), task.key());
     }
 
     /**

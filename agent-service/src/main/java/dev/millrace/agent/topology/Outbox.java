@@ -7,6 +7,8 @@ import dev.millrace.engine.Sender;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.ForgetScope;
+import dev.millrace.schemas.Forgotten;
+import dev.millrace.schemas.JournalEntry;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Segment;
@@ -26,12 +28,11 @@ import org.jspecify.annotations.Nullable;
 /** Sends records, in the transaction of the record that is being taken. For one stream thread. */
 final class Outbox {
 
-    /** Header of a record that has been sent to every partition, so that nobody does so again. */
+    /** Header of a record that has been sent to every partition, so that nobody does so again; see {@link Sender#dateOf}. */
     static final String BROADCAST = "broadcast";
     /** Header in the journal: what became of an event that was not processed. Absent on every other one. */
     static final String OUTCOME = "millrace-outcome";
 
-    private static final byte[] SET = {'1'};
     /** All variables are on one, so that they have one order. */
     private static final int VARIABLES_PARTITION = 0;
     /** What a client waits for, or is to hear at once. */
@@ -47,6 +48,8 @@ final class Outbox {
     private final ShellMetrics metrics;
     private final boolean tracing;
     private final CommitTiming commits;
+    private @Nullable String takenId;
+    private Map<String, String> takenReceived = Map.of();
 
     Outbox(Sender sender, Topics topics, ShellMetrics metrics, boolean tracing, CommitTiming commits) {
         this.sender = sender;
@@ -56,9 +59,19 @@ final class Outbox {
         this.commits = commits;
     }
 
+    /** From now on this record is being taken, and what it says itself is dated so in the journal. */
+    void taking(String eventId, long receivedMs) {
+        takenId = eventId;
+        takenReceived = Map.of(JournalEntry.RECEIVED, Long.toString(receivedMs));
+    }
+
+    private Map<String, String> received(Event event) {
+        return event.id().equals(takenId) && SeenEvents.isExternal(event) ? takenReceived : Map.of();
+    }
+
     /** Records an event. */
     void journal(Event event, Instant now) {
-        sender.send(topics.journal(), event.sessionKey(), event, now, Map.of());
+        sender.send(topics.journal(), event.sessionKey(), event, now, received(event));
         if (event.type() instanceof KnownEventType type && WAITED_FOR.contains(type)) {
             commits.awaited();
         } else {
@@ -68,7 +81,9 @@ final class Outbox {
 
     /** Records an event and what became of it, which is not what is usual. */
     void journal(Event event, Instant now, String outcome) {
-        sender.send(topics.journal(), event.sessionKey(), event, now, Map.of(OUTCOME, outcome));
+        Map<String, String> headers = new LinkedHashMap<>(received(event));
+        headers.put(OUTCOME, outcome);
+        sender.send(topics.journal(), event.sessionKey(), event, now, headers);
         commits.sent();
     }
 
@@ -101,6 +116,16 @@ final class Outbox {
         sender.forward(
                 scope.namespace().getBytes(StandardCharsets.UTF_8),
                 new Outgoing(topics.variables(), Json.write(forgotten), Set.of(VARIABLES_PARTITION)),
+                now,
+                new RecordHeaders());
+        commits.awaited();
+    }
+
+    /** Tells whoever reads topics that are kept by time what of them nobody is to be shown any more. */
+    void toForgotten(Forgotten forgotten, Instant now) {
+        sender.forward(
+                forgotten.scope().namespace().getBytes(StandardCharsets.UTF_8),
+                new Outgoing(topics.forgotten(), forgotten.toJson()),
                 now,
                 new RecordHeaders());
         commits.awaited();
@@ -150,11 +175,11 @@ final class Outbox {
 
     /** Sends what has come to these partitions as it is, with the header that says that this has been done. */
     void copy(Record<byte[], LaneDates.Dated> incoming, Set<Integer> partitions, String header) {
-        incoming.headers().add(header, SET);
+        incoming.headers().add(header, Sender.date(incoming.value().timestampMs()));
         sender.forward(
                 incoming.key(),
                 new Outgoing(sender.origin().topic(), incoming.value().value(), partitions),
-                Instant.ofEpochMilli(incoming.value().timestampMs()),
+                Instant.ofEpochMilli(incoming.timestamp()),
                 incoming.headers());
         commits.awaited();
     }

@@ -46,7 +46,8 @@ public record StoredTask(
     /**
      * What of a task has to be known to forget it.
      *
-     * @param createdAtMs when it was asked for, in Unix milliseconds, as who asked said; 0 = not known
+     * @param createdAtMs when what began it came onto its lane, in Unix milliseconds; 0 = not known. Rows of before
+     *     ADR 0024 have what the sender said
      * @param children ids of all tasks that it has ever started
      */
     public record Lineage(long createdAtMs, List<String> children) {
@@ -97,7 +98,7 @@ public record StoredTask(
 
     private static final EventType TIME = EventType.of("time.passed");
 
-    static StoredTask absent(Event first, String taskId) {
+    static StoredTask absent(Event first, String taskId, long receivedMs) {
         return new StoredTask(
                 first.namespace(),
                 taskId,
@@ -111,7 +112,7 @@ public record StoredTask(
                 0,
                 AgentPin.NONE,
                 TaskState.ABSENT,
-                new Lineage(Math.max(0, first.timestamp().toEpochMilli()), List.of()));
+                new Lineage(receivedMs, List.of()));
     }
 
     StoredTask with(TaskState next, long nowMs) {

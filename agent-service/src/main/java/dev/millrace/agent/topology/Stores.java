@@ -37,6 +37,10 @@ public final class Stores {
     static final StoreSection<Sessions.Row> SESSIONS = new StoreSection<>('s', StoreSerdes.SESSION);
     /** Keys of tasks by {@link #timerKey}. */
     static final StoreSection<String> TIMERS = new StoreSection<>('w', Serdes.String());
+    /** Keys of tasks that have ended, by when they did: {@link #timerKey}. */
+    static final StoreSection<String> ENDED = new StoreSection<>('x', Serdes.String());
+    /** Keys of sessions, by when they were last used: {@link #timerKey}. */
+    static final StoreSection<String> USED_SESSIONS = new StoreSection<>('u', Serdes.String());
     /** What is being forgotten, and what was, by the id of the request. */
     static final StoreSection<Forgetting.Row> FORGOTTEN = new StoreSection<>('f', StoreSerdes.FORGETTING);
 

@@ -75,7 +75,9 @@ final class TaskMove {
             // its parent waits for an answer, and there will be no other
             discarded =
                     task.state() instanceof TaskState.Absent ? DiscardReason.UNKNOWN_TASK : DiscardReason.NOT_WAITING;
-            toOthers.add(new TaskRecords(event).notResumed(caller, task));
+            toOthers.add(new TaskRecords(
+                            event, event.id(), Instant.ofEpochMilli(first.meta().nowMs()))
+                    .notResumed(caller, task));
         } else {
             task = task.of(caller);
             take(event, first, true);
@@ -179,9 +181,8 @@ final class TaskMove {
             return;
         }
         long nowMs = taskEvent.meta().nowMs();
-        TaskRecords records = journalled
-                ? new TaskRecords(event)
-                : new TaskRecords(event, taskEvent.meta().eventId(), Instant.ofEpochMilli(nowMs));
+        TaskRecords records = new TaskRecords(
+                event, journalled ? event.id() : taskEvent.meta().eventId(), Instant.ofEpochMilli(nowMs));
         task = task.with(transition.next(), nowMs);
         if (journalled) {
             record(event);

@@ -64,6 +64,8 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
     private MoveWriter writer;
     private Moves moves;
     private Forgetting forgetting;
+    private DueRows endedTasks;
+    private DueRows oldSessions;
     private final Set<String> givenUp = new HashSet<>();
     private long watchedSinceMs;
 
@@ -97,11 +99,8 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
         watchedSinceMs = context.currentSystemTimeMs();
         readRowsAnew();
 
-        KeyValueStore<String, StoredTask> tasks = Stores.TASKS.in(unit.rows());
-        EndedTaskSweep ended = new EndedTaskSweep(tasks, task -> writer.remove(task), settings.endedRetention());
-        RowSweep<Sessions.Row> idle = new Sessions(Stores.SESSIONS.in(unit.rows())).sweep(settings.sessionRetention());
-        every(SWEEP_INTERVAL, ended::run);
-        every(SWEEP_INTERVAL, idle::run);
+        every(TICK, nowMs -> endedTasks.run(nowMs));
+        every(TICK, nowMs -> oldSessions.run(nowMs));
         every(SWEEP_INTERVAL, nowMs -> forgetting.sweep(nowMs));
         context.schedule(TICK, PunctuationType.WALL_CLOCK_TIME, this::tick);
         calls.fenceOff();
@@ -113,20 +112,22 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
         KeyValueStore<Bytes, byte[]> rows = unit.rows();
         KeyValueStore<String, StoredTask> tasks = Stores.TASKS.in(rows);
         admission = new Admission(Stores.ADMISSION.in(rows), settings.admission());
-        writer = new MoveWriter(tasks, Stores.TRANSCRIPTS.in(rows), calls, outbox);
+        writer = new MoveWriter(tasks, Stores.TRANSCRIPTS.in(rows), calls, Stores.ENDED.in(rows), outbox);
+        Sessions sessions = new Sessions(Stores.SESSIONS.in(rows), Stores.USED_SESSIONS.in(rows));
         Timers timers =
                 new Timers(Stores.TIMERS.in(rows), state -> parts.machine().wakeAt(state, watchedSinceMs));
         moves = new Moves(
                 parts,
                 settings.reflection(),
                 writer,
-                new Moves.Standing(admission, new Sessions(Stores.SESSIONS.in(rows)), timers, watchedSinceMs));
+                new Moves.Standing(admission, sessions, timers, watchedSinceMs));
         forgetting = new Forgetting(
-                Stores.FORGOTTEN.in(rows),
-                tasks,
+                new Forgetting.Known(Stores.FORGOTTEN.in(rows), tasks, cancels),
                 new Forgetting.Home(partition(), settings.partitions(), givenUp),
                 moves,
                 outbox);
+        endedTasks = writer.sweep(settings.endedRetention());
+        oldSessions = sessions.sweep(settings.sessionRetention());
     }
 
     private void every(Duration interval, Punctuator work) {
@@ -180,6 +181,7 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
             throws MalformedEventException, RejectedRecordException {
         outbox.requireBearable(incoming);
         Event event = event(incoming);
+        outbox.taking(event.id(), incoming.value().timestampMs());
         if (isAheadOfItsTurn(event)) {
             outbox.lane(event, now);
         } else if (Broadcast.isOne(event)) {
@@ -220,7 +222,7 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
             throws MalformedEventException, RejectedRecordException {
         Event failure = FailedReplies.inPlaceOf(event(incoming), why).orElse(null);
         if (failure != null && isHome(failure)) {
-            process(failure, false, now);
+            process(failure, false, incoming.value().timestampMs(), now);
         }
     }
 
@@ -284,7 +286,11 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
                 outbox.copy(incoming, Broadcast.others(settings.partitions()), Outbox.BROADCAST);
             }
             if (Broadcast.forgets(event)) {
-                forgetting.begin(event, partition() == Broadcast.FIRST_PARTITION, now);
+                forgetting.begin(
+                        event,
+                        partition() == Broadcast.FIRST_PARTITION,
+                        incoming.value().timestampMs(),
+                        now);
             } else {
                 admission.drain(Broadcast.stopsAdmission(event));
             }
@@ -304,7 +310,8 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
             discarded(event, DiscardReason.DUPLICATE);
             return;
         }
-        if (forgetting.covers(event, taskId -> isHere(event.namespace(), taskId))) {
+        long receivedMs = incoming.value().timestampMs();
+        if (forgetting.covers(event, receivedMs, taskId -> isHere(event.namespace(), taskId))) {
             Forgetting.paidFor(event).ifPresent(paid -> outbox.journal(paid, now));
             discarded(event, DiscardReason.UNKNOWN_TASK);
             return;
@@ -316,9 +323,9 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
                 return;
             }
         } else if (event.type() == KnownEventType.FORGET_REQUESTED) {
-            forgetting.begin(event, true, now);
+            forgetting.begin(event, true, incoming.value().timestampMs(), now);
         } else {
-            process(asAnswer(event), external, now);
+            process(asAnswer(event), external, receivedMs, now);
         }
         if (external) {
             unit.whenKept(() -> seen.add(event, now));
@@ -349,9 +356,9 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
             outbox.journal(event, now, "early");
             parts.metrics().accepted(event.type());
         } else if (event.type() == KnownEventType.FORGET_REQUESTED) {
-            forgetting.begin(event, true, now);
+            forgetting.begin(event, true, incoming.value().timestampMs(), now);
         } else {
-            process(event, true, now);
+            process(event, true, incoming.value().timestampMs(), now);
         }
         return true;
     }
@@ -370,8 +377,8 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
                 : event;
     }
 
-    private void process(Event event, boolean external, Instant now) throws RejectedRecordException {
-        Decided decided = decide(event, now);
+    private void process(Event event, boolean external, long receivedMs, Instant now) throws RejectedRecordException {
+        Decided decided = decide(event, receivedMs, now);
         if (decided == null) {
             record(event, now);
             return;
@@ -406,10 +413,10 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
     private record Decided(StoredTask before, Event event, TaskMove move) {}
 
     /** Works out what follows; {@code null} = the event is for no task and is only recorded. Writes nothing. */
-    private @Nullable Decided decide(Event event, Instant now) throws RejectedRecordException {
+    private @Nullable Decided decide(Event event, long receivedMs, Instant now) throws RejectedRecordException {
         String taskId = EventMapping.taskIdOf(event);
         StoredTask row = taskId == null ? null : writer.task(Event.qualified(event.namespace(), taskId));
-        StoredTask before = row != null || taskId == null ? row : StoredTask.absent(event, taskId);
+        StoredTask before = row != null || taskId == null ? row : StoredTask.absent(event, taskId, receivedMs);
         EventMapping.Mapped mapped = parts.mapping()
                 .fromLane(
                         event,

@@ -37,16 +37,18 @@ final class TaskRecords {
     private final Instant time;
     private final Map<KnownEventType, Integer> ordinals = new EnumMap<>(KnownEventType.class);
 
+    /** Of an event of the machine's own, at the same time. */
     TaskRecords(Event cause) {
         this(cause, cause.id(), cause.timestamp());
     }
 
     /**
-     * For an event that is not in the journal itself.
+     * Of any event.
      *
      * @param cause the parent of what follows
-     * @param idBase what ids are derived from: not the cause's own id, from which others may have been derived
-     * @param time when it happens
+     * @param idBase what ids are derived from: of an event that is not in the journal itself not its own id, from which others
+     *     may have been derived
+     * @param time when it happens, by the machine's clock and not as the event says
      */
     TaskRecords(Event cause, String idBase, Instant time) {
         this.cause = cause;

@@ -1,9 +1,11 @@
 package dev.millrace.agent.projection;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
+import dev.millrace.schemas.JournalEntry;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Topics;
 import java.nio.charset.StandardCharsets;
@@ -59,6 +61,7 @@ class ForgetSweepTest {
     @DisplayName("issue 6 item 7: what a session did is in no row any more; what came later and what was used stays")
     void shouldForgetASession() {
         // given
+        driver.advanceWallClockTime(Duration.ofMinutes(2));
         write(message("t1", "ada", NOON, "I am Lovelace"));
         write(used("t1", "ada"));
         write(message("t2", "bob", NOON, "I am Babbage"));
@@ -98,6 +101,69 @@ class ForgetSweepTest {
         assertThat(values())
                 .noneMatch(value -> value.contains("Lovelace"))
                 .anyMatch(value -> value.contains("Babbage"));
+    }
+
+    @Test
+    @DisplayName(
+            "a namespace of many tasks goes a bounded number at a time, and from the first on nobody is told of any")
+    void shouldForgetInSlices() {
+        // given
+        int tasks = 2 * ForgetSweep.TASKS_AT_ONCE + 10;
+        for (int i = 0; i < tasks; i++) {
+            write(message("t" + i, "ada", NOON, "I am Lovelace"));
+        }
+
+        // when
+        write(forgotten("namespace", Map.of()));
+
+        // then
+        assertThat(values().stream().filter(value -> value.contains("Lovelace")))
+                .isNotEmpty();
+        ProjectionReader reader = new ProjectionReader(driver.getKeyValueStore(ProjectionTopology.STORE));
+        String last = "t" + (tasks - 1);
+        assertThat(reader.details("people", last)).isEmpty();
+        assertThat(reader.events("people", last, null, 10)).isEmpty();
+        assertThat(reader.chain("people", last)).isEmpty();
+        assertThat(reader.tasks(new TaskQuery("people", null, null, null, 10, null))
+                        .tasks())
+                .isEmpty();
+
+        // when
+        await().until(() -> {
+            write(Event.root("beat", KnownEventType.HEARTBEAT, NOON).build());
+            return values().stream().noneMatch(value -> value.contains("Lovelace"));
+        });
+
+        // then
+        assertThat(values()).noneMatch(value -> value.contains("forgetId") && value.contains("told"));
+    }
+
+    @Test
+    @DisplayName("a task that says it comes from the year 9999 is neither first in every list nor kept for ever")
+    void shouldDateTasksItself() {
+        // given
+        driver.advanceWallClockTime(Duration.ofMinutes(2));
+        ProducerRecord<String, byte[]> odd = EventCodec.toRecord(
+                TOPICS.journal(), message("odd", "ada", Instant.parse("9999-01-01T00:00:00Z"), "I am Lovelace"));
+        odd.headers()
+                .add(JournalEntry.RECEIVED, Long.toString(NOON.toEpochMilli()).getBytes(StandardCharsets.US_ASCII));
+        journal.pipeInput(new TestRecord<>(
+                odd.key().getBytes(StandardCharsets.UTF_8), odd.value(), odd.headers(), NOON.plusSeconds(1)));
+        write(message("t2", "bob", NOON.plusSeconds(20), "I am Babbage"));
+
+        // then
+        ProjectionReader reader = new ProjectionReader(driver.getKeyValueStore(ProjectionTopology.STORE));
+        List<TaskView> tasks = reader.tasks(new TaskQuery("people", null, null, null, 10, null))
+                .tasks();
+        assertThat(tasks).extracting(TaskView::taskId).containsExactly("t2", "odd");
+        assertThat(tasks.getLast().createdAt()).isEqualTo(NOON.toEpochMilli());
+        assertThat(tasks.getLast().updatedAt()).isEqualTo(NOON.toEpochMilli());
+
+        // when
+        write(forgotten("session", Map.of("sessionId", "ada")));
+
+        // then
+        assertThat(values()).noneMatch(value -> value.contains("Lovelace"));
     }
 
     private static Event message(String taskId, String sessionId, Instant at, String text) {
@@ -143,7 +209,7 @@ class ForgetSweepTest {
     private void write(Event event) {
         ProducerRecord<String, byte[]> encoded = EventCodec.toRecord(TOPICS.journal(), event);
         journal.pipeInput(new TestRecord<>(
-                encoded.key().getBytes(StandardCharsets.UTF_8), encoded.value(), encoded.headers(), NOON));
+                encoded.key().getBytes(StandardCharsets.UTF_8), encoded.value(), encoded.headers(), event.timestamp()));
     }
 
     private List<String> values() {

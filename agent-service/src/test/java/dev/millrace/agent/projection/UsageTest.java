@@ -262,7 +262,7 @@ class UsageTest {
                 UsageKey.hourOf(NOON.toEpochMilli()), "default", "m1/1", NOON.toEpochMilli()));
 
         // when
-        new UsageLedger(rows()).add(entry, TaskRow.after(null, entry, 0));
+        new UsageLedger(rows()).add(entry, TaskRow.after(null, entry, 0), NOON.toEpochMilli());
 
         // then
         assertThat(report(DEFAULT).total()).isEqualTo(before);
@@ -344,7 +344,7 @@ class UsageTest {
     private void write(Event event) {
         ProducerRecord<String, byte[]> encoded = EventCodec.toRecord(TOPICS.journal(), event);
         journal.pipeInput(new TestRecord<>(
-                encoded.key().getBytes(StandardCharsets.UTF_8), encoded.value(), encoded.headers(), NOON));
+                encoded.key().getBytes(StandardCharsets.UTF_8), encoded.value(), encoded.headers(), event.timestamp()));
     }
 
     private UsageReport report(Filter filter, Dimension... groupBy) {

@@ -6,12 +6,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.agent.core.DiscardReason;
 import dev.millrace.agent.topology.AdmissionSettings.Policy;
+import dev.millrace.engine.Sender;
 import dev.millrace.engine.StoreSection;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventSchemas;
 import dev.millrace.schemas.KnownEventType;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -96,18 +99,15 @@ class ForgettingTopologyTest {
         machine.send(message("m1").sessionId("ada"));
         Event reply = reply("m1", List.of(), 0);
         Event late = reply("m1", List.of(), 9);
-        machine.send(at(5, "f1", KnownEventType.FORGET_REQUESTED)
-                .sessionId("ada")
-                .payload(scope("session", "sessionId", "ada")));
+        machine.driver.advanceWallClockTime(Duration.ofSeconds(10));
+        machine.send(forget("f1", "session").sessionId("ada").payload(scope("session", "sessionId", "ada")), second(5));
         machine.journal();
 
         // when
-        machine.send(
-                at(4, "m2", KnownEventType.MESSAGE_RECEIVED).sessionId("ada").payload(Map.of("text", "Ada")));
-        machine.send(reply);
-        machine.send(late);
-        machine.send(
-                at(6, "m3", KnownEventType.MESSAGE_RECEIVED).sessionId("ada").payload(Map.of("text", "Bob")));
+        machine.send(message("m2").sessionId("ada").payload(Map.of("text", "Ada")), second(4));
+        machine.send(reply, second(4));
+        machine.send(late, second(9));
+        machine.send(message("m3").sessionId("ada").payload(Map.of("text", "Bob")), second(6));
 
         // then
         assertThat(machine.discards())
@@ -124,6 +124,131 @@ class ForgettingTopologyTest {
                 });
         assertThat(journal).filteredOn(told -> "m3".equals(told.taskId())).isNotEmpty();
         assertThat(journal).noneMatch(told -> "m2".equals(told.id()) || "m1".equals(told.taskId()));
+    }
+
+    @Test
+    @DisplayName(
+            "a request that says it comes from the year 9998 means what came before it, and keeps nothing later out")
+    void shouldNotBelieveTheTimeOfARequest() {
+        // given
+        machine.send(message("m1").namespace("people"));
+        machine.driver.advanceWallClockTime(Duration.ofSeconds(10));
+
+        // when
+        machine.send(
+                dated("9998-01-01T00:00:00Z", "f1", KnownEventType.FORGET_REQUESTED)
+                        .namespace("people")
+                        .payload(scope("namespace", null, null)),
+                second(5));
+        machine.send(message("m2").namespace("people"), second(6));
+
+        // then
+        assertThat(machine.called()).endsWith("m2");
+        List<Event> journal = machine.journal();
+        assertThat(of(journal, KnownEventType.TASKS_FORGOTTEN).payload())
+                .containsEntry("tasks", 1)
+                .containsEntry("requestedAt", second(5).toEpochMilli());
+    }
+
+    @Test
+    @DisplayName(
+            "what comes after a request is taken, also if it says that it comes from 1970; what came before is not, whatever"
+                    + " it says and wherever it stood")
+    void shouldNotBelieveTheTimeOfAMessage() {
+        // given
+        machine.driver.advanceWallClockTime(Duration.ofSeconds(10));
+        machine.send(forget("f1", "namespace").namespace("people").payload(scope("namespace", null, null)), second(5));
+
+        // when
+        machine.send(
+                dated("1970-01-01T00:00:00Z", "m1", KnownEventType.MESSAGE_RECEIVED)
+                        .namespace("people")
+                        .payload(Map.of("text", "hello")),
+                second(6));
+        machine.send(
+                dated("9998-01-01T00:00:00Z", "m2", KnownEventType.MESSAGE_RECEIVED)
+                        .namespace("people")
+                        .payload(Map.of("text", "old")),
+                second(4));
+        machine.sendOn(message("m3").namespace("people").build(), second(7), Sender.REROUTED, second(4));
+
+        // then
+        assertThat(machine.called()).containsExactly("m1");
+        assertThat(machine.discards()).containsExactly(DiscardReason.UNKNOWN_TASK, DiscardReason.UNKNOWN_TASK);
+    }
+
+    @Test
+    @DisplayName("a request that an older version took from the year 9998 keeps nothing out any more")
+    void shouldRepairWhatAnOlderVersionHasTaken() {
+        // given
+        Event old = dated("9998-01-01T00:00:00Z", "f1", KnownEventType.FORGET_REQUESTED)
+                .namespace("people")
+                .payload(scope("namespace", null, null))
+                .build();
+        Forgetting.Row row = new Forgetting.Row(old, second(-60).toEpochMilli(), null, null, true, 0, 0, 0);
+
+        // then
+        assertThat(row.askedAtMs()).isEqualTo(second(-60).toEpochMilli());
+    }
+
+    @Test
+    @DisplayName("a request to cancel a task that has not come is forgotten with its reason")
+    void shouldForgetEarlyCancels() {
+        // given
+        machine.send(event("c1", KnownEventType.TASK_CANCEL_REQUESTED)
+                .taskId("m1")
+                .sessionId("ada")
+                .payload(Map.of("reason", "Lovelace said so")));
+        machine.send(event("c2", KnownEventType.TASK_CANCEL_REQUESTED)
+                .taskId("m2")
+                .sessionId("bob")
+                .payload(Map.of("reason", "Babbage said so")));
+        assertThat(machine.cancels()).hasSize(2);
+
+        // when
+        machine.send(forget("f1", "session").sessionId("ada").payload(scope("session", "sessionId", "ada")));
+
+        // then
+        assertThat(machine.cancels()).extracting(Event::id).containsExactly("c2");
+    }
+
+    @Test
+    @DisplayName("a namespace of many tasks is forgotten a bounded number at a time, and how far is in the store")
+    void shouldForgetInSlices() {
+        // given
+        int tasks = 3 * Forgetting.TASKS_AT_ONCE + 10;
+        for (int i = 0; i < tasks; i++) {
+            machine.send(message("m" + i).namespace("people"));
+        }
+        machine.journal();
+
+        // when
+        machine.send(forget("f1", "namespace").namespace("people").payload(scope("namespace", null, null)));
+
+        // then
+        assertThat(tasksLeft(machine)).isEqualTo(tasks - Forgetting.TASKS_AT_ONCE);
+        assertThat(machine.rows(Stores.FORGOTTEN).get("people/f1")).satisfies(row -> {
+            assertThat(row.done()).isFalse();
+            assertThat(row.nextKey()).as("where a crash goes on").startsWith("people/m");
+        });
+        for (int turn = 0; turn < 3; turn++) {
+            machine.driver.advanceWallClockTime(Duration.ofMillis(200));
+        }
+        assertThat(tasksLeft(machine)).isZero();
+        assertThat(of(machine.journal(), KnownEventType.TASKS_FORGOTTEN).payload())
+                .containsEntry("tasks", tasks);
+    }
+
+    private static int tasksLeft(TestMachine machine) {
+        int left = 0;
+        try (KeyValueIterator<String, StoredTask> rows =
+                machine.rows(Stores.TASKS).all()) {
+            while (rows.hasNext()) {
+                rows.next();
+                left++;
+            }
+        }
+        return left;
     }
 
     @Test
@@ -193,8 +318,12 @@ class ForgettingTopologyTest {
         return event(id, KnownEventType.FORGET_REQUESTED).source("user").payload(scope(scope, null, null));
     }
 
-    private static Event.Builder at(long seconds, String id, KnownEventType type) {
-        return Event.root(id, type, TestMachine.START.plusSeconds(seconds)).source("user");
+    private static Event.Builder dated(String time, String id, KnownEventType type) {
+        return Event.root(id, type, Instant.parse(time)).source("user");
+    }
+
+    private static Instant second(long number) {
+        return TestMachine.START.plusSeconds(number);
     }
 
     private static Map<String, @Nullable Object> scope(String scope, @Nullable String field, @Nullable String id) {

@@ -11,6 +11,7 @@ import dev.millrace.agent.core.TaskFsm;
 import dev.millrace.agent.files.AgentFile;
 import dev.millrace.agent.files.BuiltInAgents;
 import dev.millrace.agent.files.InvalidAgentException;
+import dev.millrace.engine.Sender;
 import dev.millrace.engine.StoreSection;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
@@ -138,10 +139,39 @@ final class TestMachine implements AutoCloseable {
     }
 
     void send(Event event) {
+        send(event, START);
+    }
+
+    void send(Event.Builder event, Instant received) {
+        send(event.build(), received);
+    }
+
+    /** The same, on its lane since another time; its clock has to have come so far. */
+    void send(Event event, Instant received) {
+        send(EventCodec.toRecord(TOPICS.lane(event.lane()), event), received);
+    }
+
+    /** The same with a header that says since when it stood where it was sent on from. */
+    void sendOn(Event event, Instant received, String header, Instant before) {
         ProducerRecord<String, byte[]> encoded = EventCodec.toRecord(TOPICS.lane(event.lane()), event);
+        encoded.headers().add(header, Sender.date(before.toEpochMilli()));
+        send(encoded, received);
+    }
+
+    /** Requests to cancel tasks that have not come. */
+    List<Event> cancels() {
+        List<Event> cancels = new ArrayList<>();
+        try (KeyValueIterator<?, Event> all =
+                driver.<String, Event>getWindowStore(Stores.CANCELS).all()) {
+            all.forEachRemaining(cancel -> cancels.add(cancel.value));
+        }
+        return cancels;
+    }
+
+    private void send(ProducerRecord<String, byte[]> encoded, Instant received) {
         driver.createInputTopic(encoded.topic(), new ByteArraySerializer(), new ByteArraySerializer())
                 .pipeInput(new TestRecord<>(
-                        encoded.key().getBytes(StandardCharsets.UTF_8), encoded.value(), encoded.headers(), START));
+                        encoded.key().getBytes(StandardCharsets.UTF_8), encoded.value(), encoded.headers(), received));
     }
 
     /** Lets the model answer the newest call of a task. */

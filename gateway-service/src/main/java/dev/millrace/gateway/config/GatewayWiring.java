@@ -4,6 +4,7 @@ import dev.millrace.gateway.kafka.BrokerProbe;
 import dev.millrace.gateway.kafka.DeadLetterReader;
 import dev.millrace.gateway.kafka.EventSender;
 import dev.millrace.gateway.kafka.EventStreams;
+import dev.millrace.gateway.kafka.ForgottenTopic;
 import dev.millrace.gateway.kafka.JournalTail;
 import dev.millrace.gateway.kafka.MailboxBudget;
 import dev.millrace.gateway.kafka.Memory;
@@ -79,8 +80,18 @@ public class GatewayWiring {
 
     @Produces
     @Singleton
-    JournalTail tail(MeterRegistry metrics, MailboxBudget budget) {
-        JournalTail tail = new JournalTail(kafka, topics, tailSettings(), budget);
+    ForgottenTopic forgotten() {
+        return new ForgottenTopic(kafka, topics);
+    }
+
+    void close(@Disposes ForgottenTopic forgotten) {
+        forgotten.close();
+    }
+
+    @Produces
+    @Singleton
+    JournalTail tail(ForgottenTopic forgotten, MeterRegistry metrics, MailboxBudget budget) {
+        JournalTail tail = new JournalTail(kafka, topics, tailSettings(), new JournalTail.Shared(budget, forgotten));
         Gauge.builder("millrace.gateway.listeners", tail, JournalTail::listeners)
                 .description("Streams and waiting requests that listen to the journal")
                 .register(metrics);
@@ -95,8 +106,11 @@ public class GatewayWiring {
 
     @Produces
     @Singleton
-    EventStreams streams(JournalTail journal, MeterRegistry metrics, MailboxBudget budget) {
-        EventStreams streams = new EventStreams(journal, JournalTail.ofTokens(kafka, topics, tailSettings(), budget));
+    EventStreams streams(
+            JournalTail journal, ForgottenTopic forgotten, MeterRegistry metrics, MailboxBudget budget) {
+        EventStreams streams = new EventStreams(
+                journal,
+                JournalTail.ofTokens(kafka, topics, tailSettings(), new JournalTail.Shared(budget, forgotten)));
         Gauge.builder("millrace.gateway.live.listeners", streams, EventStreams::listeners)
                 .description("Streams and requests that listen to live text")
                 .register(metrics);

@@ -25,6 +25,7 @@ public final class DeadLetter {
     private final byte @Nullable [] key;
     private final byte @Nullable [] value;
     private final int valueBytes;
+    private final Labels labels;
 
     DeadLetter(ConsumerRecord<byte[], byte[]> letter) {
         this.partition = letter.partition();
@@ -33,10 +34,13 @@ public final class DeadLetter {
         this.key = cut(letter.key());
         this.value = cut(letter.value());
         this.valueBytes = letter.value() == null ? 0 : letter.value().length;
-        for (Header header : letter.headers()) {
-            byte[] text = cut(header.value());
-            if (text != null && (headers.size() < MAX_HEADERS || headers.containsKey(header.key()))) {
-                headers.put(header.key(), new String(text, StandardCharsets.UTF_8)); // the last one counts
+        this.labels = ForgottenTopic.labels(letter);
+        // the last one of a name counts, and ours stand behind those of the sender, however many these are
+        Header[] all = letter.headers().toArray();
+        for (int i = all.length - 1; i >= 0 && headers.size() < MAX_HEADERS; i--) {
+            byte[] text = cut(all[i].value());
+            if (text != null) {
+                headers.putIfAbsent(all[i].key(), new String(text, StandardCharsets.UTF_8));
             }
         }
     }
@@ -66,6 +70,11 @@ public final class DeadLetter {
     /** The last header of this name, as text; {@code null} = there is none. */
     public @Nullable String header(String name) {
         return headers.get(name);
+    }
+
+    /** Whose it was and what it was about, as far as it said so. */
+    Labels labels() {
+        return labels;
     }
 
     /** The beginning of its key, of anybody's making; {@code null} = it has none. */

@@ -78,8 +78,7 @@ public final class EventSender implements AutoCloseable {
     /** The same for one event, on this topic and with this key. */
     public void send(String topic, String key, Event event) throws BrokerUnavailableException, EventTooLargeException {
         ProducerRecord<String, byte[]> encoded = EventCodec.toRecord(topic, event);
-        produce(List.of(
-                new ProducerRecord<>(topic, null, encoded.timestamp(), key, encoded.value(), encoded.headers())));
+        produce(List.of(new ProducerRecord<>(topic, null, key, encoded.value(), encoded.headers())));
     }
 
     private void produce(List<ProducerRecord<String, byte[]>> records)

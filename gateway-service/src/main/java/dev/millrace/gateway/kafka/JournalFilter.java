@@ -44,21 +44,24 @@ public interface JournalFilter {
      * @param taskId {@code null} = none
      * @param sessionId {@code null} = none
      * @param namespace the tenant
+     * @param dateMs when it was recorded, in Unix milliseconds
      */
     record Labels(
             String id,
             String type,
             @Nullable String taskId,
             @Nullable String sessionId,
-            String namespace) {
+            String namespace,
+            long dateMs) {
 
-        static Labels of(Headers headers) {
+        static Labels of(Headers headers, long dateMs) {
             return new Labels(
                     text(headers, "ce_id", ""),
                     text(headers, "ce_type", ""),
                     text(headers, "ce_subject"),
                     text(headers, "ce_" + EventCodec.SESSION_ID),
-                    text(headers, "ce_" + EventCodec.NAMESPACE, Event.DEFAULT_NAMESPACE));
+                    text(headers, "ce_" + EventCodec.NAMESPACE, Event.DEFAULT_NAMESPACE),
+                    dateMs);
         }
 
         private static String text(Headers headers, String name, String otherwise) {

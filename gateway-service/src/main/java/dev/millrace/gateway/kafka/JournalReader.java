@@ -68,7 +68,7 @@ final class JournalReader {
     }
 
     static Labels labels(ConsumerRecord<byte[], byte[]> consumed) {
-        return Labels.of(consumed.headers());
+        return Labels.of(consumed.headers(), consumed.timestamp());
     }
 
     /** The record as an entry; {@code null} if it is no event. */

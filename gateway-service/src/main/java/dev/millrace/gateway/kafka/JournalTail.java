@@ -55,6 +55,7 @@ public final class JournalTail implements AutoCloseable {
 
     private final TailSettings settings;
     private final JournalReader reader;
+    private final ForgottenTopic forgotten;
     private final ExecutorService backfills = Executors.newVirtualThreadPerTaskExecutor();
     private final Semaphore backfillPermits;
     private final LongAdder backfillCount = new LongAdder();
@@ -65,6 +66,8 @@ public final class JournalTail implements AutoCloseable {
     private final ReaderThread thread;
     private volatile int assigned;
     private volatile boolean closed;
+    private boolean knowsForgotten;
+    private volatile @Nullable ForgottenTopic own;
 
     /** For the tail's thread alone. */
     private final Map<Integer, PartitionTail> tails = new HashMap<>();
@@ -80,25 +83,48 @@ public final class JournalTail implements AutoCloseable {
     }
 
     /**
+     * What tails have in common.
+     *
+     * @param budget what all listeners together may lag, also those of other tails
+     * @param forgotten what nobody is told any more
+     */
+    public record Shared(MailboxBudget budget, ForgottenTopic forgotten) {}
+
+    /**
      * Starts its thread; connects when somebody listens.
      *
      * @param kafka how to reach the brokers: {@code bootstrap.servers} and whatever security needs
-     * @param budget what all listeners together may lag, also those of other tails
+     * @param shared belongs to somebody else, who closes it
      */
-    public JournalTail(Map<String, Object> kafka, Topics topics, TailSettings settings, MailboxBudget budget) {
-        this(settings, budget, new JournalReader(kafka, topics.journal()), "journal-tail");
+    public JournalTail(Map<String, Object> kafka, Topics topics, TailSettings settings, Shared shared) {
+        this(settings, shared, new JournalReader(kafka, topics.journal()), "journal-tail");
     }
 
     /** The same for the topic of live text. */
     public static JournalTail ofTokens(
-            Map<String, Object> kafka, Topics topics, TailSettings settings, MailboxBudget budget) {
-        return new JournalTail(settings, budget, new JournalReader(kafka, topics.tokens()), "token-tail");
+            Map<String, Object> kafka, Topics topics, TailSettings settings, Shared shared) {
+        return new JournalTail(settings, shared, new JournalReader(kafka, topics.tokens()), "token-tail");
     }
 
-    private JournalTail(TailSettings settings, MailboxBudget budget, JournalReader reader, String name) {
+    /** The same, which finds out by itself what is forgotten. */
+    public JournalTail(Map<String, Object> kafka, Topics topics, TailSettings settings, MailboxBudget budget) {
+        this(kafka, topics, settings, new Shared(budget, new ForgottenTopic(kafka, topics)));
+        own = forgotten;
+    }
+
+    /** The same, which finds out by itself what is forgotten. */
+    public static JournalTail ofTokens(
+            Map<String, Object> kafka, Topics topics, TailSettings settings, MailboxBudget budget) {
+        JournalTail tail = ofTokens(kafka, topics, settings, new Shared(budget, new ForgottenTopic(kafka, topics)));
+        tail.own = tail.forgotten;
+        return tail;
+    }
+
+    private JournalTail(TailSettings settings, Shared shared, JournalReader reader, String name) {
         this.settings = settings;
-        this.budget = budget;
+        this.budget = shared.budget();
         this.reader = reader;
+        this.forgotten = shared.forgotten();
         this.backfillPermits = new Semaphore(settings.backfills());
         this.thread = new ReaderThread(name, this::run);
         thread.start();
@@ -214,7 +240,7 @@ public final class JournalTail implements AutoCloseable {
         Map<Integer, Feed> feeds = new HashMap<>();
         List<Command> attaching = new ArrayList<>();
         from.forEach((partition, offset) -> {
-            Feed feed = new Feed(partition, offset, filter, mailbox);
+            Feed feed = new Feed(partition, offset, filter.and(forgotten.filter()), mailbox);
             feeds.put(partition, feed);
             Command attach = consumer -> attach(consumer, feed);
             attaching.add(attach);
@@ -246,6 +272,10 @@ public final class JournalTail implements AutoCloseable {
     public void close() {
         closed = true;
         submit(consumer -> {});
+        ForgottenTopic owned = own;
+        if (owned != null) {
+            owned.close();
+        }
         backfills.shutdownNow();
         thread.close();
     }
@@ -356,7 +386,19 @@ public final class JournalTail implements AutoCloseable {
         consumer.seek(reader.partition(tail.partition()), offset);
     }
 
+    /** Nobody is told anything before it is known what nobody is to be told. */
     private void obey(Consumer<byte[], byte[]> consumer) {
+        if (!knowsForgotten && !commands.isEmpty()) {
+            try {
+                forgotten.readUpToNow();
+            } catch (BrokerUnavailableException e) {
+                throw new KafkaException(e.getMessage(), e);
+            } catch (InterruptedException e) {
+                closed = true;
+                return;
+            }
+            knowsForgotten = true;
+        }
         for (Command command = commands.peek(); command != null; command = commands.peek()) {
             try {
                 command.run(consumer);

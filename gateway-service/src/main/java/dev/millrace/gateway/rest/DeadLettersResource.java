@@ -4,6 +4,7 @@ import dev.millrace.gateway.config.GatewayConfig;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.kafka.DeadLetter;
 import dev.millrace.gateway.kafka.DeadLetterReader;
+import dev.millrace.gateway.kafka.ForgottenTopic;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.Json;
@@ -42,11 +43,13 @@ public class DeadLettersResource {
     private static final int MAX_VALUE = 2_000;
 
     private final DeadLetterReader reader;
+    private final ForgottenTopic forgotten;
     private final GatewayConfig config;
 
     @Inject
-    DeadLettersResource(DeadLetterReader reader, GatewayConfig config) {
+    DeadLettersResource(DeadLetterReader reader, ForgottenTopic forgotten, GatewayConfig config) {
         this.reader = reader;
+        this.forgotten = forgotten;
         this.config = config;
     }
 
@@ -76,8 +79,10 @@ public class DeadLettersResource {
                 ? Map.of()
                 : LiveStream.parse(cursor)
                         .orElseThrow(() -> ProblemException.badParameter("cursor", "what next said", cursor));
-        Predicate<DeadLetter> wanted = letter ->
-                isAny(reason, letter.header(DeadLetters.REASON)) && isAny(taskId, letter.header("ce_subject"));
+        Predicate<DeadLetter> wanted = letter -> isAny(reason, letter.header(DeadLetters.REASON))
+                && isAny(taskId, letter.header("ce_subject"))
+                && !forgotten.hides(letter);
+        forgotten.readUpToNow();
         DeadLetterReader.Page page =
                 reader.page(before, wanted, Parameters.number("limit", limit, MAX_LETTERS), config.produceTimeout());
         Map<String, @Nullable Object> json = new LinkedHashMap<>();

@@ -16,14 +16,14 @@ import java.util.Optional;
  * @param tasksDone how many there are
  * @param memoryDone how many of these the memory machine has answered
  * @param removed what is removed so far
- * @param lastAt when the last of it happened
+ * @param lastAt when the last of it happened, as the machines say; what the request says of its time is of no account
  */
 record ForgetProgress(
         Event request, long asked, long tasksDone, long memoryDone, ForgetShapes.Removed removed, Instant lastAt) {
 
     /** Of a request of which nothing is known but itself. */
     static ForgetProgress begun(Event request) {
-        return new ForgetProgress(request, 1, 0, 0, new ForgetShapes.Removed(0, 0, 0, 0), request.timestamp());
+        return new ForgetProgress(request, 1, 0, 0, new ForgetShapes.Removed(0, 0, 0, 0), Instant.EPOCH);
     }
 
     /** Whether all is done. */

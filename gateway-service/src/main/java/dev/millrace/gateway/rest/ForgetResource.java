@@ -2,6 +2,7 @@ package dev.millrace.gateway.rest;
 
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.kafka.EventTooLargeException;
+import dev.millrace.gateway.kafka.ForgottenTopic;
 import dev.millrace.gateway.kafka.TopicRetention;
 import dev.millrace.gateway.query.QueryUnavailableException;
 import dev.millrace.gateway.query.Tasks;
@@ -62,10 +63,11 @@ public class ForgetResource {
                     "GET /v1/usage",
                     "Counts of tokens and money, by the ids of sessions and tasks, as long as the sums are kept."),
             new ForgetShapes.Elsewhere(
-                    "Streams that begin at an old cursor, and every reader of the topics",
-                    "They read the topics above, as long as these hold it."),
+                    "Every reader of the topics themselves", "Reads the topics above, as long as these hold it."),
             new ForgetShapes.Elsewhere(
-                    "Other gateways", "The texts of tasks that they took themselves, for ten minutes."),
+                    "Other gateways",
+                    "The texts of tasks that they took themselves, for ten minutes; streams of theirs and dead letters show"
+                            + " nothing of it a moment later than this one's."),
             new ForgetShapes.Elsewhere(
                     "Language models, MCP servers, HTTP tools, the workspace, receivers of callbacks, telemetry",
                     "What was sent or written there is kept by them, under their own terms."));
@@ -74,9 +76,12 @@ public class ForgetResource {
     private final TaskIntake intake;
     private final Tasks tasks;
     private final TopicRetention retention;
+    private final ForgottenTopic forgotten;
 
     @Inject
-    ForgetResource(Controls controls, TaskIntake intake, Tasks tasks, TopicRetention retention) {
+    ForgetResource(
+            Controls controls, TaskIntake intake, Tasks tasks, TopicRetention retention, ForgottenTopic forgotten) {
+        this.forgotten = forgotten;
         this.controls = controls;
         this.intake = intake;
         this.tasks = tasks;
@@ -207,6 +212,10 @@ public class ForgetResource {
     private Response answer(ForgetProgress progress, int status)
             throws BrokerUnavailableException, InterruptedException {
         Event request = progress.request();
+        if (progress.completed()) {
+            // who hears that it is done is not told any more what was forgotten, by no stream and no dead letter
+            forgotten.readUpToNow();
+        }
         // what is not done yet may be written anew until it is
         Instant since = progress.completed() ? progress.lastAt() : Instant.now();
         ForgetShapes.Report report = new ForgetShapes.Report(

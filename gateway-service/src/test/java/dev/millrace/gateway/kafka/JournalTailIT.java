@@ -8,6 +8,8 @@ import dev.millrace.broker.EmbeddedBroker;
 import dev.millrace.gateway.kafka.ListenerDroppedException.Reason;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
+import dev.millrace.schemas.ForgetScope;
+import dev.millrace.schemas.Forgotten;
 import dev.millrace.schemas.JournalEntry;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Topics;
@@ -21,7 +23,9 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -403,6 +407,25 @@ class JournalTailIT {
                 .taskId(taskId)
                 .payload(Map.of("message", "x"))
                 .build();
+    }
+
+    @Test
+    void shouldNotTellWhatIsForgotten(TestBroker broker) throws Exception {
+        // given
+        Topics topics = broker.createTopics(1);
+        broker.produce(topics.journal(), event("before", MINE));
+        broker.produce(topics.journal(), event("else", "other"));
+        ForgetScope mine = new ForgetScope(ForgetScope.Kind.TASK, "default", MINE);
+        broker.produce(new ProducerRecord<>(topics.forgotten(), null, new Forgotten(mine, 0).toJson()));
+
+        // when
+        try (JournalTail tail = tail(broker, topics, LIMIT)) {
+            JournalListener listener = tail.listen(0, 0, JournalFilter.types(Set.of()));
+
+            // then
+            JournalEntry first = Objects.requireNonNull(listener.next(LIMIT));
+            assertThat(first.event().id()).isEqualTo("else");
+        }
     }
 
     private static JournalTail tail(TestBroker broker, Topics topics, Duration linger) {

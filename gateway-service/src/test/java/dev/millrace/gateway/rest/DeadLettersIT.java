@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.millrace.gateway.rest.GatewayClient.Answer;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
+import dev.millrace.schemas.ForgetScope;
+import dev.millrace.schemas.Forgotten;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.kafka.DeadLetters;
@@ -22,6 +24,7 @@ import java.util.Objects;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 @QuarkusTest
@@ -106,6 +109,50 @@ class DeadLettersIT {
             assertThat(value.codePointCount(0, value.length())).isEqualTo(2_000);
         });
         assertThat(gateway.get("/v1/dead-letters?cursor=x").status()).isEqualTo(400);
+    }
+
+    @Test
+    @DisplayName(
+            "issue 14 item 6: what has been forgotten is in no answer, whichever way it names its task, and what came later is")
+    void shouldNotTellWhatIsForgotten() throws Exception {
+        // given
+        String task = Ids.random();
+        String other = Ids.random();
+        refused(task, "task_ended", 1);
+        refused(other, "task_ended", 2);
+        String structured = "{\"specversion\":\"1.0\",\"id\":\"" + Ids.random()
+                + "\",\"type\":\"MESSAGE_RECEIVED\",\"source\":\"x\",\"sessionid\":\"ada-" + task
+                + "\",\"data\":{\"text\":\"Lovelace\"}}";
+        RecordHeaders json = new RecordHeaders();
+        json.add("content-type", "application/cloudevents+json".getBytes(StandardCharsets.UTF_8));
+        TestBroker.shared()
+                .produce(new ProducerRecord<>(
+                        gateway.topics().deadLetters(),
+                        null,
+                        null,
+                        null,
+                        structured.getBytes(StandardCharsets.UTF_8),
+                        DeadLetters.headers(json, new Origin("some.topic", 0, 43, 1), "forgotten_soon", null)));
+        assertThat(letters(gateway.get("/v1/dead-letters?reason=forgotten_soon")))
+                .hasSize(1);
+
+        // when
+        forget(new ForgetScope(ForgetScope.Kind.TASK, "default", task));
+        forget(new ForgetScope(ForgetScope.Kind.SESSION, "default", "ada-" + task));
+
+        // then
+        assertThat(letters(gateway.get("/v1/dead-letters?taskId=" + task))).isEmpty();
+        assertThat(letters(gateway.get("/v1/dead-letters?taskId=" + other))).hasSize(1);
+        assertThat(letters(gateway.get("/v1/dead-letters?reason=forgotten_soon")))
+                .isEmpty();
+    }
+
+    private void forget(ForgetScope scope) {
+        TestBroker.shared()
+                .produce(new ProducerRecord<>(
+                        gateway.topics().forgotten(),
+                        null,
+                        new Forgotten(scope, Instant.now().toEpochMilli()).toJson()));
     }
 
     private String refused(String taskId, String reason, int number) {

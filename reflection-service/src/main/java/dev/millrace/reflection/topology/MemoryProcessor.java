@@ -18,6 +18,7 @@ import dev.millrace.schemas.EventSchemas;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -25,6 +26,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.common.utils.Utils;
+import org.apache.kafka.streams.processor.PunctuationType;
 import org.apache.kafka.streams.processor.api.Processor;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
 import org.apache.kafka.streams.processor.api.Record;
@@ -37,6 +39,8 @@ import org.jspecify.annotations.Nullable;
  * in one transaction. Runs on a stream thread, one object per partition.
  */
 final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoing> {
+
+    private static final Duration TICK = Duration.ofMillis(200);
 
     private final MemorySettings settings;
     private final ModelCalls<ReflectionCall> modelCalls;
@@ -80,10 +84,12 @@ final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoin
                 this::memoryOf,
                 new Reflections.Outlet(sender, settings.topics(), metrics));
         forgetting = new Forgetting(
-                Stores.FORGOTTEN.in(rows),
+                new Forgetting.Sections(Stores.FORGOTTEN.in(rows), Stores.FORGETTING.in(rows)),
                 reflections,
                 this::memoryOf,
-                new Forgetting.Outlet(sender, settings.topics()));
+                new Forgetting.Outlet(sender, settings.topics()),
+                Instant.ofEpochMilli(context.currentSystemTimeMs()));
+        context.schedule(TICK, PunctuationType.WALL_CLOCK_TIME, nowMs -> forget());
         calls.fenceOff();
     }
 
@@ -110,6 +116,7 @@ final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoin
                 unit.attempt(() -> putAside(incoming, why));
             }
         });
+        forget();
         commits.awaited(); // whatever comes here, a tool call, an editor or a reflection goes on with what it led to
     }
 
@@ -121,7 +128,7 @@ final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoin
             throw new RejectedRecordException("schema_violation", String.join("; ", problems));
         }
         if (isHome(event)) {
-            take(event);
+            take(event, receivedMs(incoming));
         } else {
             sendHome(incoming, event);
         }
@@ -149,13 +156,22 @@ final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoin
         }
     }
 
-    private void take(Event event) throws MalformedEventException, RejectedRecordException {
+    private void forget() {
+        Instant now = Instant.ofEpochMilli(context.currentSystemTimeMs());
+        unit.attempt(() -> {
+            if (forgetting.run(now)) {
+                commits.sent();
+            }
+        });
+    }
+
+    private void take(Event event, long receivedMs) throws MalformedEventException, RejectedRecordException {
         Instant now = Instant.ofEpochMilli(context.currentSystemTimeMs());
         boolean ofReflections = sender.origin().topic().equals(settings.topics().reflectionRequests());
         if (ofReflections && event.type() == KnownEventType.TASKS_FORGOTTEN) {
             forgetting.take(event, now);
         } else if (ofReflections && event.type() == KnownEventType.REFLECTION_REQUESTED) {
-            if (!forgetting.covers(event)) {
+            if (!forgetting.covers(event, receivedMs)) {
                 reflections.begin(event, now);
             }
         } else if (ofReflections && event.type() == KnownEventType.REASON_DONE) {
@@ -163,21 +179,21 @@ final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoin
         } else if (ofReflections && event.type() == KnownEventType.MODEL_CALL_FAILED) {
             reflections.failed(event, now);
         } else if (!ofReflections && event.type() == KnownEventType.MEMORY_EDIT_REQUESTED) {
-            if (!forgetting.covers(event)) {
+            if (!forgetting.covers(event, receivedMs)) {
                 Edits.take(event, memoryOf(event.namespace()), now);
             }
         } else {
-            answer(Request.of(event, 1), now);
+            answer(Request.of(event, 1), receivedMs, now);
         }
     }
 
     /** Runs a call of a memory tool and replies on a lane. */
-    private void answer(Request call, Instant now) {
+    private void answer(Request call, long receivedMs, Instant now) {
         long started = System.nanoTime();
         Event event = call.event();
         NamespaceDocuments memory = memoryOf(event.namespace());
         Reply reply;
-        if (forgetting.covers(event)) {
+        if (forgetting.covers(event, receivedMs)) {
             reply = new Reply.Failed(
                     "forgotten", "Memory has been forgotten since this call was made", elapsedMs(started));
             send(Replies.toEvent(call, reply, now), now);
@@ -206,7 +222,8 @@ final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoin
         return new NamespaceDocuments(
                 documents,
                 new NamespaceDocuments.Publication(sender, settings.topics(), settings.keptVersions()),
-                namespace);
+                namespace,
+                forgetting);
     }
 
     private boolean isHome(Event event) {
@@ -221,7 +238,11 @@ final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoin
                     "expected on the partition of the key " + event.namespace() + ", found on " + partition()
                             + " after it had been sent there once");
         }
-        sender.reroute(incoming, incoming.value(), event.namespace(), incoming.timestamp());
+        sender.reroute(incoming, incoming.value(), event.namespace(), receivedMs(incoming));
+    }
+
+    private long receivedMs(Record<byte[], byte[]> incoming) {
+        return Sender.dateOf(incoming.headers(), incoming.timestamp(), context.currentSystemTimeMs(), Sender.REROUTED);
     }
 
     private int partition() {

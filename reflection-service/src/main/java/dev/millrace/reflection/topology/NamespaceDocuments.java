@@ -11,6 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import org.apache.kafka.common.header.Headers;
@@ -29,6 +30,39 @@ final class NamespaceDocuments implements Documents {
     private final KeyValueStore<String, DocumentRow> store;
     private final Publication publication;
     private final String namespace;
+    private final Gone gone;
+
+    /** So many records are written in one turn of {@link #forget}. */
+    static final int RECORDS_AT_ONCE = 500;
+
+    /** Which rows are still there of documents that have been forgotten. */
+    interface Gone {
+
+        /** Whether the document of this key is forgotten. */
+        boolean isGone(String documentKey);
+
+        /** It has been removed, and written anew: from now on it is not gone. */
+        void written(String documentKey, boolean hadContent);
+    }
+
+    /**
+     * What is left to remove.
+     *
+     * @param changeId of the event that wants it
+     * @param nextKey the row to go on with; {@code null} = the first
+     * @param nextVersion its version to go on with
+     * @param except keys of documents that stay
+     */
+    record Removal(String changeId, @Nullable String nextKey, long nextVersion, Set<String> except) {}
+
+    /**
+     * What has been removed.
+     *
+     * @param documents how many documents
+     * @param nextKey the row to go on with; {@code null} = there is no more
+     * @param nextVersion its version to go on with
+     */
+    record Removed(long documents, @Nullable String nextKey, long nextVersion) {}
 
     /**
      * How changes are published.
@@ -45,10 +79,11 @@ final class NamespaceDocuments implements Documents {
      */
     record Author(String by, String changeId, Instant now) {}
 
-    NamespaceDocuments(KeyValueStore<String, DocumentRow> store, Publication publication, String namespace) {
+    NamespaceDocuments(KeyValueStore<String, DocumentRow> store, Publication publication, String namespace, Gone gone) {
         this.store = store;
         this.publication = publication;
         this.namespace = namespace;
+        this.gone = gone;
     }
 
     @Override
@@ -63,7 +98,7 @@ final class NamespaceDocuments implements Documents {
         try (KeyValueIterator<String, DocumentRow> rows =
                 store.range(Stores.firstKey(namespace), Stores.endKey(namespace))) {
             rows.forEachRemaining(row -> {
-                if (row.value.content() != null) {
+                if (row.value.content() != null && !gone.isGone(row.key)) {
                     all.put(Stores.path(row.key), row.value.content());
                 }
             });
@@ -74,7 +109,8 @@ final class NamespaceDocuments implements Documents {
     /** What is known of a document; {@code null} = there has never been one. */
     @Nullable
     DocumentRow row(MemoryPath path) {
-        return store.get(Stores.documentKey(namespace, path));
+        String key = Stores.documentKey(namespace, path);
+        return gone.isGone(key) ? null : store.get(key);
     }
 
     /**
@@ -104,6 +140,7 @@ final class NamespaceDocuments implements Documents {
     }
 
     private void write(MemoryPath path, @Nullable String content, Author author, boolean edit) {
+        removeIfGone(path, author);
         DocumentRow before = row(path);
         long version = before == null ? 1 : before.version() + 1;
         DocumentRow changed = new DocumentRow(
@@ -153,28 +190,65 @@ final class NamespaceDocuments implements Documents {
         return row.content() == null ? null : document(path, row);
     }
 
-    /**
-     * Removes all documents with all their versions, and what was known of those that were gone already.
-     *
-     * @param changeId of the event that wants it
-     * @return how many documents there were
-     */
-    long forget(String changeId, Instant now) {
-        List<KeyValue<String, DocumentRow>> all = new ArrayList<>();
-        try (KeyValueIterator<String, DocumentRow> rows =
-                store.range(Stores.firstKey(namespace), Stores.endKey(namespace))) {
-            rows.forEachRemaining(all::add);
-        }
-        for (KeyValue<String, DocumentRow> document : all) {
-            String path = Stores.path(document.key).text();
-            // also of versions that are no longer kept: how many are is a setting, which may have been another one
-            for (long version = 1; version <= document.value.version(); version++) {
-                remove(MemoryDocument.key(namespace, path, version), changeId, now);
+    /** What is forgotten and not removed yet is, before anything new stands in its place. */
+    private void removeIfGone(MemoryPath path, Author author) {
+        String key = Stores.documentKey(namespace, path);
+        if (gone.isGone(key)) {
+            DocumentRow row = store.get(key);
+            if (row != null) {
+                remove(key, 1, row.version(), author.changeId(), author.now());
             }
-            remove(MemoryDocument.key(namespace, path), changeId, now);
-            store.delete(document.key);
+            gone.written(key, row != null && row.content() != null);
         }
-        return all.stream().filter(document -> document.value.content() != null).count();
+    }
+
+    /** Removes some documents with all their versions, and what was known of those that were gone already. */
+    Removed forget(Removal removal, Instant now) {
+        record Found(String key, long versions, boolean isThere) {}
+        List<Found> some = new ArrayList<>();
+        String nextKey = null;
+        String from = removal.nextKey() == null ? Stores.firstKey(namespace) : removal.nextKey();
+        try (KeyValueIterator<String, DocumentRow> rows = store.range(from, Stores.endKey(namespace))) {
+            while (rows.hasNext() && nextKey == null) {
+                if (some.size() == RECORDS_AT_ONCE) {
+                    nextKey = rows.peekNextKey();
+                } else {
+                    KeyValue<String, DocumentRow> row = rows.next();
+                    some.add(new Found(row.key, row.value.version(), row.value.content() != null));
+                }
+            }
+        }
+        long documents = 0;
+        int left = RECORDS_AT_ONCE;
+        for (Found document : some) {
+            if (removal.except().contains(document.key())) {
+                continue;
+            }
+            long first = document.key().equals(removal.nextKey()) ? removal.nextVersion() : 1;
+            long versions = document.versions() - first + 1;
+            if (versions >= left) {
+                removeVersions(document.key(), first, first + left - 1, removal.changeId(), now);
+                return new Removed(documents, document.key(), first + left);
+            }
+            remove(document.key(), first, document.versions(), removal.changeId(), now);
+            left -= (int) versions + 1;
+            documents += document.isThere() ? 1 : 0;
+        }
+        return new Removed(documents, nextKey, 1);
+    }
+
+    private void remove(String documentKey, long first, long last, String changeId, Instant now) {
+        removeVersions(documentKey, first, last, changeId, now);
+        remove(MemoryDocument.key(namespace, Stores.path(documentKey).text()), changeId, now);
+        store.delete(documentKey);
+    }
+
+    /** Also of versions that are no longer kept: how many are is a setting, which may have been another one. */
+    private void removeVersions(String documentKey, long first, long last, String changeId, Instant now) {
+        String path = Stores.path(documentKey).text();
+        for (long version = first; version <= last; version++) {
+            remove(MemoryDocument.key(namespace, path, version), changeId, now);
+        }
     }
 
     private void remove(String key, String changeId, Instant now) {

@@ -28,6 +28,10 @@ public final class Stores {
     /** When namespaces were forgotten, in Unix milliseconds, by their names. */
     static final StoreSection<Long> FORGOTTEN = new StoreSection<>('f', Serdes.Long());
 
+    /** Namespaces whose documents are being forgotten, in the order in which that was asked for. */
+    static final StoreSection<Forgetting.Row> FORGETTING =
+            new StoreSection<>('g', JsonSerdes.of(JsonSerdes.WITH_EVENTS, Forgetting.Row.class));
+
     // stands between the parts of a key; ids hold no control characters
     private static final char SEPARATOR = '\u0000';
     private static final char AFTER_SEPARATOR = '\u0001';

@@ -7,6 +7,7 @@ import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventSchemas;
 import dev.millrace.schemas.KnownEventType;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -62,10 +63,8 @@ class ForgettingTopologyTest {
             assertThat(memory.replies())
                     .singleElement()
                     .satisfies(reply -> assertThat(reply.text("code")).isEqualTo("forgotten"));
-            memory.send(Event.root("e-c6", KnownEventType.TOOL_CALL_REQUESTED, TestMemory.START.plusSeconds(1))
-                    .namespace("people")
-                    .payload(write("c6", "people", "six").payload())
-                    .build());
+            memory.driver.advanceWallClockTime(Duration.ofSeconds(10));
+            memory.send(write("c6", "people", "six"), TestMemory.START.plusSeconds(1));
             assertThat(memory.documents()).extracting(TestRecord::key).containsExactly("people/facts/user.md");
         }
     }
@@ -96,6 +95,84 @@ class ForgettingTopologyTest {
             assertThat(keys(memory, Stores.REFLECTIONS)).hasSize(1).allMatch(key -> key.endsWith("r2"));
             assertThat(keys(memory, Stores.CALLS)).hasSize(1);
             assertThat(memory.documents()).isEmpty();
+        }
+    }
+
+    @Test
+    @DisplayName("a moment in the future, of a request or of a row of before, keeps nothing out")
+    void shouldNotBelieveTheFuture() {
+        try (TestMemory memory = new TestMemory(stateDir, 1)) {
+            // given
+            memory.driver.advanceWallClockTime(Duration.ofSeconds(10));
+            memory.reflect(forgotten("people", "namespace", Instant.parse("9998-01-01T00:00:00Z")));
+            memory.driver.advanceWallClockTime(Duration.ofSeconds(10));
+
+            // when
+            memory.send(write("c1", "people", "one"), TestMemory.START.plusSeconds(11));
+
+            // then
+            assertThat(memory.documents()).extracting(TestRecord::key).contains("people/facts/user.md");
+        }
+    }
+
+    @Test
+    @DisplayName(
+            "many documents and versions go a bounded number at a time; who asks meanwhile finds none of them, and what is"
+                    + " written meanwhile stays")
+    void shouldForgetInSlices() {
+        try (TestMemory memory = new TestMemory(stateDir, 1)) {
+            // given
+            int versions = NamespaceDocuments.RECORDS_AT_ONCE + 10;
+            for (int i = 0; i < versions; i++) {
+                memory.send(write("c" + i, "people", "version " + i));
+            }
+            int documents = 100;
+            for (int i = 0; i < documents; i++) {
+                memory.send(
+                        TestMemory.call("d" + i, "memory_write", Map.of("path", "facts/n" + i + ".md", "content", "x"))
+                                .namespace("people")
+                                .build());
+            }
+            memory.driver.advanceWallClockTime(Duration.ofSeconds(10));
+            memory.documents();
+            memory.replies();
+
+            // when
+            memory.reflect(forgotten("people", "namespace", TestMemory.START));
+
+            // then
+            assertThat(memory.documents()).hasSize(NamespaceDocuments.RECORDS_AT_ONCE);
+            assertThat(memory.completions()).isEmpty();
+            assertThat(keys(memory, Stores.FORGETTING)).hasSize(1);
+
+            // and
+            Instant later = TestMemory.START.plusSeconds(1);
+            memory.send(
+                    TestMemory.call("r1", "memory_list", Map.of())
+                            .namespace("people")
+                            .build(),
+                    later);
+            assertThat(memory.replies())
+                    .singleElement()
+                    .satisfies(
+                            reply -> assertThat(String.valueOf(reply.payload().get("result")))
+                                    .doesNotContain("n7.md")
+                                    .doesNotContain("user.md"));
+            memory.send(
+                    TestMemory.call("w1", "memory_write", Map.of("path", "facts/user.md", "content", "new"))
+                            .namespace("people")
+                            .build(),
+                    later);
+            for (int turn = 0; turn < 20; turn++) {
+                memory.driver.advanceWallClockTime(Duration.ofMillis(200));
+            }
+            assertThat(memory.completions())
+                    .singleElement()
+                    .satisfies(done -> assertThat(done.payload()).containsEntry("documents", documents + 1));
+            assertThat(keys(memory, Stores.FORGETTING)).isEmpty();
+            assertThat(keys(memory, Stores.DOCUMENTS))
+                    .singleElement()
+                    .satisfies(key -> assertThat(key).endsWith("facts/user.md"));
         }
     }
 

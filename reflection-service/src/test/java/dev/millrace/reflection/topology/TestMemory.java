@@ -63,10 +63,19 @@ final class TestMemory implements AutoCloseable {
         sendRaw(EventCodec.toRecord(TOPICS.memoryRequests(), event));
     }
 
+    /** The same, on its topic since another time; its clock has to have come so far. */
+    void send(Event event, Instant received) {
+        sendRaw(EventCodec.toRecord(TOPICS.memoryRequests(), event), received);
+    }
+
     void sendRaw(ProducerRecord<String, byte[]> encoded) {
+        sendRaw(encoded, START);
+    }
+
+    private void sendRaw(ProducerRecord<String, byte[]> encoded, Instant received) {
         driver.createInputTopic(encoded.topic(), new ByteArraySerializer(), new ByteArraySerializer())
                 .pipeInput(new TestRecord<>(
-                        "unread".getBytes(StandardCharsets.UTF_8), encoded.value(), encoded.headers(), START));
+                        "unread".getBytes(StandardCharsets.UTF_8), encoded.value(), encoded.headers(), received));
     }
 
     /** Sends what is about reflections. */

@@ -24,8 +24,18 @@ record ExpectedTopics(Topics topics, TopicSettings settings) {
      * @param partitions how many it has
      * @param cleanup the words of its {@code cleanup.policy}
      * @param maxMessageBytes its {@code max.message.bytes}
+     * @param datedByBroker whether its {@code message.timestamp.type} is {@code LogAppendTime}
      */
-    record Found(int partitions, Set<String> cleanup, int maxMessageBytes) {}
+    record Found(int partitions, Set<String> cleanup, int maxMessageBytes, boolean datedByBroker) {}
+
+    /** The topics that were found and whose records bear the dates of their senders, although brokers are to date them. */
+    List<String> datedBySenders(Map<String, Found> found) {
+        return all().stream()
+                .filter(topics::datedByBroker)
+                .map(Topic::name)
+                .filter(name -> found.containsKey(name) && !found.get(name).datedByBroker())
+                .toList();
+    }
 
     /** The topics of the catalogue, then those of the toolsets that were named. */
     List<Topic> all() {

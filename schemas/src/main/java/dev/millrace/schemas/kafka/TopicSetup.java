@@ -5,6 +5,7 @@ import dev.millrace.schemas.Topics.Cleanup;
 import dev.millrace.schemas.Topics.Topic;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -15,6 +16,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AlterConfigOp;
+import org.apache.kafka.clients.admin.AlterConfigsOptions;
 import org.apache.kafka.clients.admin.Config;
 import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.clients.admin.CreateTopicsOptions;
@@ -34,7 +37,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Checks at the start of a service that the topics are there and are right, and makes the missing ones where that is
- * wanted. Topics that exist are never changed. Several services may do this at the same time.
+ * wanted. Of topics that exist one setting is changed, where topics may be made: who dates the records. Several services may do
+ * this at the same time.
  */
 public final class TopicSetup {
     private static final Logger LOGGER = LoggerFactory.getLogger(TopicSetup.class);
@@ -117,7 +121,40 @@ public final class TopicSetup {
         if (!report.isEmpty()) {
             throw new TopicSetupException(report, null);
         }
+        List<String> datedBySenders = expected.datedBySenders(found);
+        if (!datedBySenders.isEmpty()) {
+            dateByBroker(datedBySenders);
+        }
         LOGGER.debug("The topics are there");
+    }
+
+    /** Topics of before ADR 0024. Records that are there keep their dates; nothing else needs to be as it should at once. */
+    private void dateByBroker(List<String> names) {
+        if (settings.create()) {
+            Map<ConfigResource, Collection<AlterConfigOp>> changes = new LinkedHashMap<>();
+            names.forEach(name -> changes.put(
+                    new ConfigResource(ConfigResource.Type.TOPIC, name),
+                    List.of(new AlterConfigOp(
+                            new ConfigEntry(
+                                    TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG, TimestampType.LOG_APPEND_TIME.name),
+                            AlterConfigOp.OpType.SET))));
+            try {
+                admin.incrementalAlterConfigs(changes, new AlterConfigsOptions().timeoutMs(remainingMs()))
+                        .all()
+                        .get(remainingMs(), TimeUnit.MILLISECONDS);
+                LOGGER.atInfo().addKeyValue("topics", names).log("Topics are from now on dated by the brokers");
+                return;
+            } catch (ExecutionException | TimeoutException e) {
+                LOGGER.atWarn().setCause(e).log("The brokers did not let a setting of topics be changed");
+            } catch (InterruptedException e) {
+                throw interrupted(e);
+            }
+        }
+        LOGGER.atWarn()
+                .addKeyValue("topics", names)
+                .log(
+                        "Topics are dated by whoever writes to them, so that a record with an old date may be deleted before it is"
+                                + " read; set message.timestamp.type=LogAppendTime, for example with kafka-configs.sh --alter");
     }
 
     /** What the brokers say about the topics of the catalogue that exist. */
@@ -146,13 +183,14 @@ public final class TopicSetup {
                 throw new IllegalStateException("Kafka did not answer about a topic that it was asked about: " + name);
             }
             try {
-                Config settingsOfTopic = get(config);
+                Config settled = get(config);
                 found.put(
                         name,
                         new ExpectedTopics.Found(
                                 description.partitions().size(),
-                                cleanup(settingsOfTopic),
-                                maxMessageBytes(settingsOfTopic)));
+                                cleanup(settled),
+                                maxMessageBytes(settled),
+                                isDatedByBroker(settled)));
             } catch (UnknownTopicOrPartitionException e) {
                 LOGGER.debug("A topic went away while it was looked at");
             }
@@ -212,9 +250,11 @@ public final class TopicSetup {
                             LONGEST_SEGMENT.toMillis(),
                             expected.retention(topic).dividedBy(4).toMillis())));
         }
-        if (topic.name().equals(topics.rates())) {
-            // one clock for all who claim, and pieces that are small enough for the retention to mean something
+        if (topics.datedByBroker(topic)) {
             config.put(TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG, TimestampType.LOG_APPEND_TIME.name);
+        }
+        if (topic.name().equals(topics.rates())) {
+            // pieces that are small enough for the retention to mean something
             config.put(
                     TopicConfig.SEGMENT_MS_CONFIG,
                     Long.toString(topic.retention().toMillis()));
@@ -223,6 +263,11 @@ public final class TopicSetup {
                 ? Optional.empty()
                 : Optional.of((short) settings.replication());
         return new NewTopic(topic.name(), Optional.of(expected.partitions(topic)), replication).configs(config);
+    }
+
+    private static boolean isDatedByBroker(Config config) {
+        ConfigEntry entry = config.get(TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG);
+        return entry != null && TimestampType.LOG_APPEND_TIME.name.equals(entry.value());
     }
 
     private static Set<String> cleanup(Config config) {

@@ -33,6 +33,7 @@ final class AsyncApiDocument {
     private static final String CONTENT = "Content";
     private static final String RATE_CLAIM = "RateClaim";
     private static final String VARIABLE = "Variable";
+    private static final String FORGOTTEN = "Forgotten";
 
     private AsyncApiDocument() {}
 
@@ -139,6 +140,9 @@ final class AsyncApiDocument {
         if (topic.name().equals(TOPICS.variables())) {
             return List.of(VARIABLE);
         }
+        if (topic.name().equals(TOPICS.forgotten())) {
+            return List.of(FORGOTTEN);
+        }
         if (topic.name().equals(TOPICS.memory())) {
             return List.of(MEMORY_DOCUMENT);
         }
@@ -193,6 +197,7 @@ final class AsyncApiDocument {
         messages.set(CONTENT, content());
         messages.set(RATE_CLAIM, rateClaim());
         messages.set(VARIABLE, variable());
+        messages.set(FORGOTTEN, forgotten());
         messages.set(MEMORY_DOCUMENT, memoryDocument());
         schemas.set("Event", inlined(EventSchemas.envelopeSchema()));
         ObjectNode traits = components.putObject("messageTraits");
@@ -366,6 +371,34 @@ final class AsyncApiDocument {
                 "forgottenAt",
                 "integer",
                 "In place of key and value: what was set up to this moment is forgotten, in Unix milliseconds.");
+        return message;
+    }
+
+    private static ObjectNode forgotten() {
+        ObjectNode message = NODES.objectNode();
+        message.put("name", FORGOTTEN);
+        message.put("title", "What is forgotten");
+        message.put(
+                "summary",
+                "Nobody is to be shown what topics still hold of this. Whoever shows something out of the journal to others reads"
+                        + " it and leaves that out.");
+        ObjectNode payload = message.putObject("payload");
+        payload.put("type", "object");
+        payload.putArray("required").add("namespace").add("kind").add("forgottenAt");
+        ObjectNode properties = payload.putObject("properties");
+        field(properties, "namespace", "string", "The tenant.");
+        field(properties, "kind", "string", "How much of it.")
+                .putArray("enum")
+                .add("task")
+                .add("session")
+                .add("memory")
+                .add("namespace");
+        field(properties, "id", "string", "Of the task or the session.");
+        field(
+                properties,
+                "forgottenAt",
+                "integer",
+                "What came up to this moment is forgotten, in Unix milliseconds; of a task all.");
         return message;
     }
 

@@ -31,8 +31,8 @@ class ExpectedTopicsTest {
     void shouldTakeAnyPartitionCountWhereKeysDoNotMeet() {
         // given
         Map<String, Found> found = rightTopics(6);
-        found.put(TOPICS.definitions(), new Found(3, Set.of("compact"), Topics.MAX_COPY_BYTES));
-        found.put(TOPICS.deadLetters(), new Found(12, Set.of("delete"), Topics.MAX_COPY_BYTES));
+        found.put(TOPICS.definitions(), new Found(3, Set.of("compact"), Topics.MAX_COPY_BYTES, true));
+        found.put(TOPICS.deadLetters(), new Found(12, Set.of("delete"), Topics.MAX_COPY_BYTES, true));
 
         // when
         String report = expected.report(found, true);
@@ -75,7 +75,7 @@ class ExpectedTopicsTest {
     void shouldNotSuggestAPartitionCountIfTheTopicsDisagree() {
         // given
         Map<String, Found> found = rightTopics(6);
-        found.put(TOPICS.lane(Segment.TOOL), new Found(3, Set.of("delete"), Topics.MAX_COPY_BYTES));
+        found.put(TOPICS.lane(Segment.TOOL), new Found(3, Set.of("delete"), Topics.MAX_COPY_BYTES, true));
 
         // when
         String report = expected.report(found, true);
@@ -92,7 +92,7 @@ class ExpectedTopicsTest {
     void shouldRefuseAJournalThatIsCompacted() {
         // given
         Map<String, Found> found = rightTopics(6);
-        found.put(TOPICS.journal(), new Found(6, Set.of("compact", "delete"), Topics.MAX_COPY_BYTES));
+        found.put(TOPICS.journal(), new Found(6, Set.of("compact", "delete"), Topics.MAX_COPY_BYTES, true));
 
         // when
         String report = expected.report(found, true);
@@ -105,7 +105,7 @@ class ExpectedTopicsTest {
     void shouldRefuseAJournalThatTakesLessThanIsSentThere() {
         // given
         Map<String, Found> found = rightTopics(6);
-        found.put(TOPICS.journal(), new Found(6, Set.of("delete"), Topics.MAX_COPY_BYTES - 1));
+        found.put(TOPICS.journal(), new Found(6, Set.of("delete"), Topics.MAX_COPY_BYTES - 1, true));
 
         // when
         String report = expected.report(found, true);
@@ -145,6 +145,6 @@ class ExpectedTopicsTest {
         return new HashMap<>(TOPICS.all().stream()
                 .collect(Collectors.toMap(
                         Topic::name,
-                        topic -> new Found(partitions, Set.of(ExpectedTopics.policy(topic)), Topics.MAX_COPY_BYTES))));
+                        topic -> new Found(partitions, Set.of(ExpectedTopics.policy(topic)), Topics.MAX_COPY_BYTES, true))));
     }
 }

@@ -2,10 +2,12 @@ package dev.millrace.tools.content;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonProperty;
+import dev.millrace.schemas.ForgottenSet;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.Topics;
 import dev.millrace.tools.ToolException;
+import dev.millrace.tools.kafka.ForgottenReader;
 import dev.millrace.tools.kafka.TopicClients;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -49,6 +51,7 @@ public final class TopicContent implements ContentStore, AutoCloseable {
 
     private final Topics topics;
     private final TopicClients clients;
+    private final ForgottenReader forgotten;
 
     /** Where a piece lies. */
     record Place(int partition, long offset) {}
@@ -67,11 +70,16 @@ public final class TopicContent implements ContentStore, AutoCloseable {
         private Owner owner() {
             return new Owner(namespace, taskId, sessionId);
         }
+
+        private boolean isIn(ForgottenSet forgotten, long dateMs) {
+            return forgotten.has(namespace, taskId.isEmpty() ? null : taskId, sessionId, dateMs);
+        }
     }
 
     /** Keeps contents on the topic of this installation; connects when it is first used. */
     public TopicContent(Map<String, Object> kafka, Topics topics) {
         this.clients = new TopicClients(kafka, 1);
+        this.forgotten = new ForgottenReader(kafka, topics);
         this.topics = topics;
     }
 
@@ -125,6 +133,7 @@ public final class TopicContent implements ContentStore, AutoCloseable {
         }
         Place place = new Place(Integer.parseInt(parts.group(1)), Long.parseLong(parts.group(2)));
         try {
+            ForgottenSet gone = forgotten.upToNow();
             return clients.read(in -> {
                 ConsumerRecord<String, byte[]> found = fetch(in, place);
                 if (found == null
@@ -133,7 +142,7 @@ public final class TopicContent implements ContentStore, AutoCloseable {
                     throw unknown(reference);
                 }
                 Index index = indexIn(found);
-                if (!reader.mayRead(index.owner())) {
+                if (!reader.mayRead(index.owner()) || index.isIn(gone, found.timestamp())) {
                     throw unknown(reference); // the same words, so that nobody learns what there is
                 }
                 return new Slice(
@@ -221,6 +230,7 @@ public final class TopicContent implements ContentStore, AutoCloseable {
 
     @Override
     public void close() {
+        forgotten.close();
         clients.close();
     }
 }

@@ -27,6 +27,8 @@ public final class TopicClients implements AutoCloseable {
     /** How long a read may take before it fails. */
     public static final Duration READ_LIMIT = Duration.ofSeconds(15);
 
+    static final Duration POLL = Duration.ofMillis(500);
+
     private static final int WRITE_LIMIT_MS = 20_000;
     private static final Duration CLOSE_LIMIT = Duration.ofSeconds(5);
 
