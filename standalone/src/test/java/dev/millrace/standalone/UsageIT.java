@@ -23,6 +23,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.LongAdder;
@@ -144,8 +145,8 @@ class UsageIT {
                             .forEach(group -> counted.put(group.path("taskId").asText(), group));
                     assertThat(counted).containsOnlyKeys(tasks);
                     for (int i = 0; i < TASKS; i++) {
-                        JsonNode sums = counted.get(tasks.get(i));
-                        List<Long> charged = books.get("task " + i);
+                        JsonNode sums = Objects.requireNonNull(counted.get(tasks.get(i)));
+                        List<Long> charged = Objects.requireNonNull(books.get("task " + i));
                         // of two that were charged for one call, the one whose reply was lost is not in the sums
                         assertThat(charged)
                                 .as("task %d: %s", i, sums)
