@@ -106,8 +106,8 @@ public final class BreakPromises {
                     List.of("agent-service TaskTopologyTest"),
                     List.of(change(
                             AGENT + "topology/TaskProcessor.java",
-                            "sendHome(incoming, event);\n            }",
-                            "take(incoming, event, now);\n            }"))),
+                            "} else if (isHome(event)) {",
+                            "} else if (isHome(event) || !event.id().isEmpty()) {"))),
             new Break(
                     "session-two",
                     "two tasks of a session work at a time",
