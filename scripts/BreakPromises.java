@@ -331,6 +331,7 @@ public final class BreakPromises {
                 : ran ? "NONE of " + testClass : "NOT RUN: " + testClass + " (see with --log)";
     }
 
+    /** Those of the last run, and its summary, which would fail the next one. */
     private static void forgetReports() throws IOException {
         for (Path report : reports()) {
             Files.delete(report);
@@ -338,7 +339,7 @@ public final class BreakPromises {
     }
 
     private static List<Path> reports() throws IOException {
-        PathMatcher xml = FileSystems.getDefault().getPathMatcher("glob:**/target/{surefire,failsafe}-reports/TEST-*.xml");
+        PathMatcher xml = FileSystems.getDefault().getPathMatcher("glob:**/target/{surefire,failsafe}-reports/*.xml");
         try (Stream<Path> files = Files.walk(COPY, 4)) {
             return files.filter(xml::matches).sorted(Comparator.naturalOrder()).toList();
         }
