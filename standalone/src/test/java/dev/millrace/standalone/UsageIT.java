@@ -110,7 +110,7 @@ class UsageIT {
             long input = 1_000L + request.number();
             books.computeIfAbsent(request.last("user"), text -> new CopyOnWriteArrayList<>())
                     .add(input);
-            return spoken(input).after(Duration.ofMillis(300));
+            return spoken(input).after(Duration.ofMillis(500));
         })) {
             List<String> tasks = new ArrayList<>();
             try (ServiceProcess up = up(model)) {

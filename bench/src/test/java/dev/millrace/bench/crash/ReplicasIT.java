@@ -38,7 +38,7 @@ class ReplicasIT {
 
     private static final Duration START_LIMIT = Duration.ofSeconds(90);
     /** How long somebody waits for an acknowledgement; far more than it takes when all is well. */
-    private static final Duration PATIENCE = Duration.ofSeconds(4);
+    private static final Duration PATIENCE = Duration.ofSeconds(8);
 
     @TempDir(cleanup = CleanupMode.ON_SUCCESS)
     Path folder;
