@@ -29,6 +29,7 @@ class BoundsTest {
         assertThat(event().source("s".repeat(Event.MAX_SOURCE_LENGTH)).build().source())
                 .hasSize(Event.MAX_SOURCE_LENGTH);
         refused(() -> event().source("s".repeat(Event.MAX_SOURCE_LENGTH + 1)).build());
+        refused(() -> event().namespace("/acme").build());
         assertThat(event().priority(0).build().priority()).isZero();
         refused(() -> event().priority(-1).build());
     }

@@ -57,7 +57,7 @@ class ContextWindowTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"\u007f\u007f\u007f\u007f, 1", "\u0080\u0080, 1", "\u2e7f\u2e7f, 1", "\u2e80\u2e80, 2"})
+    @CsvSource({"\u007f\u007f\u007f\u007f, 1", "\u0080\u0080\u0080, 2", "\u2e7f\u2e7f\u2e7f, 2", "\u2e80\u2e80, 2"})
     void shouldKnowWhereAnAlphabetEnds(String text, long tokens) {
         assertThat(TokenEstimate.of(text)).isEqualTo(tokens);
     }
