@@ -14,9 +14,9 @@ import java.util.stream.Stream;
 
 /**
  * Breaks the promises of the README on purpose, one at a time, in a copy of the last commit, and expects the tests that hold
- * them to fail: {@code java scripts/BreakPromises.java [--log | --check] [NAME…]}. For people; takes about two minutes a break.
- * Prints the rows of docs/promises.md. Ends with 1 if a test did not fail, or if a break does not fit the code any more;
- * {@code --check} looks at the latter alone, in seconds.
+ * them to fail: {@code java scripts/BreakPromises.java [--log | --check] [NAME…]}. For people; takes about two minutes a
+ * break. Prints the rows of docs/promises.md. Ends with 1 if a test did not fail, or if a break does not fit the code any
+ * more; {@code --check} looks at the latter alone, in seconds.
  */
 public final class BreakPromises {
 

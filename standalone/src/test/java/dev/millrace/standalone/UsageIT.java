@@ -102,8 +102,8 @@ class UsageIT {
 
     @Test
     @DisplayName(
-            "kill -9 under load: each call is in the sums once; what the provider charged for a reply that was lost with its"
-                    + " process is in none, and is counted as such")
+            "kill -9 under load: each call is in the sums once; what the provider charged for a reply that was lost with"
+                    + " its process is in none, and is counted as such")
     void shouldCountEachCallOnceAfterAKill() throws Exception {
         Map<String, List<Long>> books = new ConcurrentHashMap<>();
         try (StubModelServer model = StubModelServer.start(request -> {

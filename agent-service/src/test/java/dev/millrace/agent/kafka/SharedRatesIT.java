@@ -58,8 +58,8 @@ class SharedRatesIT {
 
     @Test
     @DisplayName(
-            "no sliding window sees more than the limit, with three instances of which one joins and one is killed in the"
-                    + " middle of its requests")
+            "no sliding window sees more than the limit, with three instances of which one joins and one is killed in"
+                    + " the middle of its requests")
     void shouldKeepToTheLimitTogether(@TempDir Path folder) throws Exception {
         warmUp();
         Map<String, Queue<Long>> asked = new ConcurrentHashMap<>();
