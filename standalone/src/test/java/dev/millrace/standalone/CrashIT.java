@@ -8,6 +8,7 @@ import dev.millrace.testing.FreePort;
 import dev.millrace.testing.HttpApi;
 import dev.millrace.testing.ServiceProcess;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -20,6 +21,11 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -34,6 +40,8 @@ import org.junit.jupiter.api.io.TempDir;
 class CrashIT {
 
     private static final int TASKS = 24;
+    private static final int CLIENTS = 6;
+    private static final int ACCEPTED_BEFORE = 60;
     private static final Duration LIMIT = Duration.ofMinutes(2);
 
     @TempDir
@@ -91,6 +99,60 @@ class CrashIT {
                     .as("repeated calls per task")
                     .allSatisfy(repeated -> assertThat(repeated).isLessThanOrEqualTo(1));
             assertThat(callsById(calls)).as("two calls per task").hasSize(2 * TASKS);
+        }
+    }
+
+    @Test
+    @DisplayName("kill -9 while tasks are being accepted: each one that was answered with 202 is there and completes")
+    void shouldKeepWhatItAcceptedToTheLastMoment() throws Exception {
+        Path script = folder.resolve("quick.yaml");
+        Files.writeString(script, """
+                rules:
+                  - steps:
+                      - text: done
+                """);
+        int port = FreePort.find();
+        int kafkaPort = FreePort.find();
+        Set<String> accepted = ConcurrentHashMap.newKeySet();
+        AtomicInteger unanswered = new AtomicInteger();
+        int before;
+
+        // given: several clients that go on until nobody answers any more
+        try (ServiceProcess up = up(port, kafkaPort, script);
+                ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
+            HttpApi api = HttpApi.onPort(port);
+            accepted.add(api.submit("the first"));
+            for (int i = 0; i < CLIENTS; i++) {
+                clients.execute(() -> {
+                    try {
+                        while (true) {
+                            accepted.add(api.submit("one more"));
+                        }
+                    } catch (UncheckedIOException e) {
+                        unanswered.incrementAndGet();
+                    }
+                });
+            }
+            Awaitility.await()
+                    .atMost(LIMIT)
+                    .pollInterval(Duration.ofMillis(5))
+                    .until(() -> accepted.size() >= ACCEPTED_BEFORE);
+
+            // when
+            before = accepted.size();
+            up.kill();
+        }
+
+        // then
+        assertThat(unanswered).as("clients in the middle of a request").hasValue(CLIENTS);
+        assertThat(accepted).hasSizeGreaterThanOrEqualTo(before);
+        try (ServiceProcess up = up(port, kafkaPort, script)) {
+            HttpApi api = HttpApi.onPort(port);
+            assertThat(accepted)
+                    .allSatisfy(taskId -> assertThat(
+                                    api.awaitEnd(taskId, LIMIT).path("state").asText())
+                            .isEqualTo("completed"));
+            assertThat(up.isAlive()).isTrue();
         }
     }
 

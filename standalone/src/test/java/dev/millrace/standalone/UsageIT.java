@@ -19,9 +19,13 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -94,6 +98,101 @@ class UsageIT {
                 awaitSums();
             }
         }
+    }
+
+    @Test
+    @DisplayName(
+            "kill -9 under load: each call is in the sums once; what the provider charged for a reply that was lost with"
+                    + " its process is in none, and is counted as such")
+    void shouldCountEachCallOnceAfterAKill() throws Exception {
+        Map<String, List<Long>> books = new ConcurrentHashMap<>();
+        try (StubModelServer model = StubModelServer.start(request -> {
+            long input = 1_000L + request.number();
+            books.computeIfAbsent(request.last("user"), text -> new CopyOnWriteArrayList<>())
+                    .add(input);
+            return spoken(input).after(Duration.ofMillis(500));
+        })) {
+            List<String> tasks = new ArrayList<>();
+            try (ServiceProcess up = up(model)) {
+                // given: some calls are done, some are out, some have not been made
+                IntStream.range(0, TASKS).forEach(i -> tasks.add(api.submit("task " + i)));
+                await().atMost(LIMIT)
+                        .pollInterval(Duration.ofMillis(20))
+                        .until(() ->
+                                model.calls() >= TASKS / 2 && tasks.stream().anyMatch(this::isCompleted));
+
+                // when
+                assertThat(model.calls())
+                        .as("calls that were made when it dies")
+                        .isLessThan(TASKS);
+                up.kill();
+            }
+
+            // then
+            try (ServiceProcess up = up(model)) {
+                tasks.forEach(task -> await().atMost(LIMIT).until(() -> isCompleted(task)));
+                long lost = books.values().stream()
+                        .mapToLong(charged -> charged.size() - 1)
+                        .sum();
+                assertThat(lost).as("replies that were lost").isPositive();
+                await().atMost(LIMIT).untilAsserted(() -> {
+                    JsonNode report = usage("?groupBy=task");
+                    JsonNode total = report.path("total");
+                    assertThat(total.path("calls").asLong()).isEqualTo(TASKS);
+                    assertThat(total.path("outputTokens").asLong()).isEqualTo(TASKS);
+                    Map<String, JsonNode> counted = new HashMap<>();
+                    report.path("groups")
+                            .forEach(group -> counted.put(group.path("taskId").asText(), group));
+                    assertThat(counted).containsOnlyKeys(tasks);
+                    for (int i = 0; i < TASKS; i++) {
+                        JsonNode sums = Objects.requireNonNull(counted.get(tasks.get(i)));
+                        List<Long> charged = Objects.requireNonNull(books.get("task " + i));
+                        // of two that were charged for one call, the one whose reply was lost is not in the sums
+                        assertThat(charged)
+                                .as("task %d: %s", i, sums)
+                                .hasSizeBetween(1, 2)
+                                .contains(sums.path("inputTokens").asLong());
+                        // a call that waited for its turn may have been asked, as far as anybody knows
+                        assertThat(sums.path("uncountedRequests").asInt())
+                                .as("task %d: %s", i, sums)
+                                .isBetween(charged.size() - 1, 1);
+                        assertThat(sums.path("requests").asInt())
+                                .isEqualTo(1 + sums.path("uncountedRequests").asInt());
+                    }
+                    assertThat(total.path("inputTokens").asLong())
+                            .isEqualTo(counted.values().stream()
+                                    .mapToLong(sums -> sums.path("inputTokens").asLong())
+                                    .sum());
+                });
+                assertThat(up.isAlive()).isTrue();
+            }
+        }
+    }
+
+    private boolean isCompleted(String taskId) {
+        return state(taskId).equals("completed");
+    }
+
+    private static Answer spoken(long inputTokens) {
+        return Answer.json(Map.of(
+                "id",
+                "chatcmpl-1",
+                "object",
+                "chat.completion",
+                "created",
+                1,
+                "model",
+                "stub-model",
+                "choices",
+                List.of(Map.of(
+                        "index",
+                        0,
+                        "message",
+                        Map.of("role", "assistant", "content", "done"),
+                        "finish_reason",
+                        "stop")),
+                "usage",
+                Map.of("prompt_tokens", inputTokens, "completion_tokens", 1, "total_tokens", inputTokens + 1)));
     }
 
     private void awaitSums() {
@@ -257,6 +356,7 @@ class UsageIT {
                 .jvm("-Dmillrace.llm.models.default.price.input=1")
                 .jvm("-Dmillrace.llm.models.default.price.output=1")
                 .jvm("-Dmillrace.llm.retry-backoff=50ms")
+                .jvm("-Dmillrace.llm.max-concurrent-calls=6")
                 .start(folder)
                 .awaitReady(URI.create("http://127.0.0.1:" + port + "/q/health/ready"));
     }

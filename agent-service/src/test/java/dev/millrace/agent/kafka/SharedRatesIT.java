@@ -1,49 +1,45 @@
 package dev.millrace.agent.kafka;
 
+import static dev.millrace.agent.kafka.RatedInstance.MARGIN;
+import static dev.millrace.agent.kafka.RatedInstance.REQUESTS;
+import static dev.millrace.agent.kafka.RatedInstance.WINDOW;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.millrace.llm.ChatMessage;
-import dev.millrace.llm.DispatcherLimits;
-import dev.millrace.llm.LanguageModel;
-import dev.millrace.llm.ModelCall;
-import dev.millrace.llm.ModelDispatcher;
 import dev.millrace.llm.ModelRequest;
 import dev.millrace.llm.RateLimiter;
-import dev.millrace.llm.config.LanguageModels;
-import dev.millrace.llm.config.LlmSettings;
-import dev.millrace.llm.config.LlmSettings.Budget;
-import dev.millrace.llm.config.LlmSettings.Endpoint;
-import dev.millrace.llm.config.LlmSettings.Kind;
-import dev.millrace.llm.config.LlmSettings.NamedModel;
-import dev.millrace.llm.config.LlmSettings.Scripted;
 import dev.millrace.llm.rates.RateLimit;
-import dev.millrace.llm.remote.RemoteSettings.Timeouts;
+import dev.millrace.schemas.Json;
 import dev.millrace.schemas.Topics;
 import dev.millrace.testing.RequiresBroker;
+import dev.millrace.testing.ServiceProcess;
 import dev.millrace.testing.StubModelServer;
 import dev.millrace.testing.TestBroker;
-import java.net.URI;
+import dev.millrace.testing.TopicReader;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
 /** The limits of a key, kept by several instances over a real broker. */
 @RequiresBroker
 @Timeout(60)
 class SharedRatesIT {
-
-    private static final int REQUESTS = 20;
-    private static final Duration WINDOW = Duration.ofSeconds(2);
 
     private String bootstrapServers = "";
     private Topics topics = new Topics("");
@@ -54,10 +50,6 @@ class SharedRatesIT {
         bootstrapServers = broker.bootstrapServers();
     }
 
-    private static RateLimit limit(@Nullable Long tokens) {
-        return new RateLimit("stub", REQUESTS, tokens, WINDOW, WINDOW);
-    }
-
     private SharedRates rates(RateLimit limit) {
         SharedRates rates =
                 new SharedRates(Map.of("bootstrap.servers", bootstrapServers), topics.rates(), Map.of("stub", limit));
@@ -65,86 +57,106 @@ class SharedRatesIT {
         return rates;
     }
 
-    private static LanguageModel model(URI model) {
-        NamedModel stub = new NamedModel(
-                Kind.OPENAI,
-                new Endpoint("m", model, null, null, "stub"),
-                Timeouts.DEFAULTS,
-                Budget.DEFAULTS,
-                null,
-                null,
-                Scripted.DEFAULTS,
-                null);
-        return LanguageModels.fromEnvironment(
-                new LlmSettings(
-                        null,
-                        Map.of("stub", stub),
-                        Scripted.DEFAULTS,
-                        DispatcherLimits.DEFAULTS,
-                        Map.of("stub", limit(null))),
-                Map.of());
-    }
-
-    /** An instance as far as model calls go. */
-    private final class Instance implements AutoCloseable {
-
-        final AtomicInteger ended = new AtomicInteger();
-        final SharedRates rates = rates(limit(null));
-        final ModelDispatcher dispatcher;
-
-        Instance(URI model, String name) {
-            dispatcher = new ModelDispatcher(model(model), DispatcherLimits.DEFAULTS, rates);
-            for (int i = 0; i < 100; i++) {
-                String callId = name + i;
-                dispatcher.submit(new ModelCall(
-                        callId,
-                        200,
-                        i,
-                        () -> new ModelRequest(callId, null, List.of(new ChatMessage.UserMessage("hello")), List.of()),
-                        outcome -> ended.incrementAndGet()));
-            }
-        }
-
-        @Override
-        public void close() {
-            dispatcher.close();
-            rates.close();
-        }
-    }
-
     @Test
-    @DisplayName("no sliding window sees more than the limit, with three instances of which one joins and one dies")
-    void shouldKeepToTheLimitTogether() throws Exception {
+    @DisplayName(
+            "no sliding window sees more than the limit, with three instances of which one joins and one is killed in"
+                    + " the middle of its requests")
+    void shouldKeepToTheLimitTogether(@TempDir Path folder) throws Exception {
         warmUp();
-        ConcurrentLinkedQueue<Long> asked = new ConcurrentLinkedQueue<>();
+        Map<String, Queue<Long>> asked = new ConcurrentHashMap<>();
         try (StubModelServer stub = StubModelServer.start(request -> {
-                    asked.add(System.nanoTime());
-                    return StubModelServer.Answer.text("hello");
-                });
-                Instance second = new Instance(stub.baseUrl(), "second")) {
-            // when
-            Instance third;
-            try (Instance first = new Instance(stub.baseUrl(), "first")) {
+            long now = System.currentTimeMillis();
+            asked.computeIfAbsent(request.last("user"), name -> new ConcurrentLinkedQueue<>())
+                    .add(now);
+            return StubModelServer.Answer.text("hello").after(Duration.ofMillis(100));
+        })) {
+            try (ServiceProcess first =
+                            RatedInstance.process(folder, bootstrapServers, topics.rates(), stub.baseUrl(), "first");
+                    RatedInstance second = instance(stub, "second")) {
                 assertThat(stub.awaitCalls(REQUESTS, Duration.ofSeconds(20))).isTrue();
-                third = new Instance(stub.baseUrl(), "third");
-                assertThat(stub.awaitCalls(REQUESTS + REQUESTS / 2, Duration.ofSeconds(20)))
-                        .isTrue();
-                assertThat(first.ended.get() + second.ended.get()).isPositive();
-            }
-            try (third) {
-                assertThat(stub.awaitCalls(3 * REQUESTS, Duration.ofSeconds(20)))
-                        .isTrue();
-                assertThat(third.ended).hasPositiveValue();
-                assertThat(second.rates.used("stub").requests()).isLessThanOrEqualTo(REQUESTS + 6);
-            }
-        }
+                await().atMost(Duration.ofSeconds(20)).until(() -> asked.containsKey("first"));
+                try (RatedInstance third = instance(stub, "third")) {
+                    int before = stub.calls();
+                    assertThat(stub.awaitCalls(before + REQUESTS / 2, Duration.ofSeconds(20)))
+                            .isTrue();
 
-        // then
-        List<Long> times = new ArrayList<>(asked);
-        times.sort(null);
-        for (int i = REQUESTS; i < times.size(); i++) {
-            assertThat(times.get(i) - times.get(i - REQUESTS)).isGreaterThanOrEqualTo(WINDOW.toNanos());
+                    // when
+                    first.kill();
+                    int atTheKill = stub.calls();
+
+                    // then
+                    assertThat(stub.awaitCalls(atTheKill + 2 * REQUESTS, Duration.ofSeconds(20)))
+                            .as("the others go on")
+                            .isTrue();
+                    assertThat(second.ended).hasPositiveValue();
+                    assertThat(third.ended).hasPositiveValue();
+                    assertThat(second.rates.used("stub").requests()).isLessThanOrEqualTo(REQUESTS + 6);
+                }
+            }
         }
+        List<Long> arrivals =
+                asked.values().stream().flatMap(Queue::stream).sorted().toList();
+        assertThat(spans(arrivals))
+                .as("ms between a request and the %dth after it, at the provider", REQUESTS)
+                .allSatisfy(span -> assertThat(span).isGreaterThanOrEqualTo(WINDOW.toMillis()));
+        Claims claims = claims();
+        assertThat(spans(claims.used()))
+                .as("the same for their claims, by the broker's clock")
+                .allSatisfy(span -> assertThat(span)
+                        .isGreaterThanOrEqualTo(WINDOW.plus(MARGIN).toMillis()));
+        assertThat(claims.kept()).as("a claim for each request").hasSizeGreaterThanOrEqualTo(arrivals.size());
+        for (int i = 0; i < arrivals.size(); i++) {
+            assertThat(arrivals.get(i))
+                    .as("request %d, after its claim", i)
+                    .isGreaterThanOrEqualTo(claims.kept().get(i));
+        }
+    }
+
+    private RatedInstance instance(StubModelServer stub, String name) {
+        return new RatedInstance(bootstrapServers, topics.rates(), stub.baseUrl(), name);
+    }
+
+    /** How long after each the one comes that must not be in its window any more. */
+    private static List<Long> spans(List<Long> times) {
+        return IntStream.range(REQUESTS, times.size())
+                .mapToObj(i -> times.get(i) - times.get(i - REQUESTS))
+                .toList();
+    }
+
+    /**
+     * When claims were written that nobody released.
+     *
+     * @param used without the last ones of each instance, about which it may not have decided when it ended
+     */
+    private record Claims(List<Long> kept, List<Long> used) {}
+
+    private Claims claims() throws Exception {
+        Map<String, Long> kept = new LinkedHashMap<>();
+        Map<String, String> last = new HashMap<>();
+        try (TopicReader reader = TestBroker.shared().read(topics.rates())) {
+            String end = "end";
+            TestBroker.shared().produceRaw(topics.rates(), "stub", Map.of(), end.getBytes(StandardCharsets.UTF_8));
+            for (var written : reader.until(
+                    all -> !all.isEmpty() && end.equals(new String(all.getLast().value(), StandardCharsets.UTF_8)),
+                    Duration.ofSeconds(20))) {
+                if (end.equals(new String(written.value(), StandardCharsets.UTF_8))) {
+                    continue;
+                }
+                Map<String, @Nullable Object> entry = Json.readObject(written.value());
+                String claim = String.valueOf(entry.get("claim"));
+                switch (String.valueOf(entry.get("op"))) {
+                    case "CLAIM" -> {
+                        kept.put(claim, written.timestamp());
+                        last.put(claim.substring(0, claim.lastIndexOf('-')), claim);
+                    }
+                    case "RELEASE" -> kept.remove(claim);
+                    default -> {}
+                }
+            }
+        }
+        List<Long> all = List.copyOf(kept.values());
+        kept.keySet().removeAll(last.values());
+        return new Claims(all, List.copyOf(kept.values()));
     }
 
     /** A slow machine may make a claim too old to be used; then it is asked again. */
@@ -160,7 +172,7 @@ class SharedRatesIT {
     /** So that the first requests are not late because their classes are still being loaded. */
     private static void warmUp() throws Exception {
         try (StubModelServer stub = StubModelServer.start(request -> StubModelServer.Answer.text("hello"))) {
-            var unused = model(stub.baseUrl())
+            var unused = RatedInstance.model(stub.baseUrl())
                     .chat(new ModelRequest("warm", null, List.of(new ChatMessage.UserMessage("hello")), List.of()));
         }
     }
@@ -206,10 +218,10 @@ class SharedRatesIT {
     @DisplayName(
             "an instance that starts knows what was asked before; tokens count as used; what is given back is free")
     void shouldKnowWhatWasAskedBefore() throws Exception {
-        try (SharedRates before = rates(limit(1_000L))) {
+        try (SharedRates before = rates(RatedInstance.limit(1_000L))) {
             before.settle(granted(before, 900), 700);
         }
-        try (SharedRates after = rates(limit(1_000L))) {
+        try (SharedRates after = rates(RatedInstance.limit(1_000L))) {
             assertThat(after.ask("stub", 301))
                     .isInstanceOfSatisfying(
                             RateLimiter.Refused.class,

@@ -59,6 +59,37 @@ class ReflectionPromptTest {
     }
 
     @Test
+    @DisplayName("F-101: what fits exactly is shown whole, and one character less costs the oldest round")
+    void shouldTrimNothingThatFits() {
+        Reflection reflection =
+                begin().after(round(1, "x".repeat(1_000)), List.of()).after(round(2, "x".repeat(1_000)), List.of());
+        int one = "round 1".length() + "memory_read".length() + "{}".length() + 1_000;
+        long length =
+                ReflectionPrompt.system().length() + all(reflection).task().length() + 2L * one;
+        // 2.4 characters a token
+        long fits = (long) Math.ceil(length / 2.4);
+
+        assertThat(ReflectionPrompt.of(reflection, "2026-11", fits).rounds()).hasSize(2);
+        assertThat(ReflectionPrompt.of(reflection, "2026-11", fits - 2).rounds())
+                .extracting(Reflection.Round::text)
+                .containsExactly("round 2");
+        assertThat(ReflectionPrompt.of(reflection, "2026-11", fits - 2).task())
+                .isEqualTo(all(reflection).task());
+    }
+
+    @Test
+    @DisplayName("F-101: of a question of any length the first 40 000 characters are shown, and how many are not")
+    void shouldCutWhatWasAsked() {
+        assertThat(ReflectionPrompt.of(begin("q".repeat(40_000)), "2026-11", 1_000_000)
+                        .task())
+                .contains("\n\n" + "q".repeat(40_000) + "\n\n# What was answered\n\nI will\n\n")
+                .doesNotContain("left out");
+        assertThat(ReflectionPrompt.of(begin("q".repeat(40_001)), "2026-11", 1_000_000)
+                        .task())
+                .contains("\n\n" + "q".repeat(40_000) + "\n… (1 characters left out)\n\n");
+    }
+
+    @Test
     @DisplayName("F-096: after five rounds the model is not asked again")
     void shouldEndAfterFiveRounds() {
         Reflection reflection = begin();
@@ -71,7 +102,11 @@ class ReflectionPromptTest {
     }
 
     private Reflection begin() {
-        return Reflection.begin("remember me", "I will", 2, 3, new Documents() {
+        return begin("remember me");
+    }
+
+    private Reflection begin(String asked) {
+        return Reflection.begin(asked, "I will", 2, 3, new Documents() {
             @Override
             public @Nullable String content(MemoryPath path) {
                 return documents.get(path);
