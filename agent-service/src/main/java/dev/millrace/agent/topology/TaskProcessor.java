@@ -117,10 +117,7 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
         Timers timers =
                 new Timers(Stores.TIMERS.in(rows), state -> parts.machine().wakeAt(state, watchedSinceMs));
         moves = new Moves(
-                parts,
-                settings.reflection(),
-                writer,
-                new Moves.Standing(admission, sessions, timers, watchedSinceMs));
+                parts, settings.reflection(), writer, new Moves.Standing(admission, sessions, timers, watchedSinceMs));
         forgetting = new Forgetting(
                 new Forgetting.Known(Stores.FORGOTTEN.in(rows), tasks, cancels),
                 new Forgetting.Home(partition(), settings.partitions(), givenUp),

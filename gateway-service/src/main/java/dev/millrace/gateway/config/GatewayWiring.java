@@ -106,8 +106,7 @@ public class GatewayWiring {
 
     @Produces
     @Singleton
-    EventStreams streams(
-            JournalTail journal, ForgottenTopic forgotten, MeterRegistry metrics, MailboxBudget budget) {
+    EventStreams streams(JournalTail journal, ForgottenTopic forgotten, MeterRegistry metrics, MailboxBudget budget) {
         EventStreams streams = new EventStreams(
                 journal,
                 JournalTail.ofTokens(kafka, topics, tailSettings(), new JournalTail.Shared(budget, forgotten)));

@@ -1,5 +1,6 @@
 package dev.millrace.gateway.kafka;
 
+import dev.millrace.gateway.kafka.JournalFilter.Labels;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.HashMap;

@@ -101,8 +101,7 @@ public final class JournalTail implements AutoCloseable {
     }
 
     /** The same for the topic of live text. */
-    public static JournalTail ofTokens(
-            Map<String, Object> kafka, Topics topics, TailSettings settings, Shared shared) {
+    public static JournalTail ofTokens(Map<String, Object> kafka, Topics topics, TailSettings settings, Shared shared) {
         return new JournalTail(settings, shared, new JournalReader(kafka, topics.tokens()), "token-tail");
     }
 

@@ -145,6 +145,7 @@ class ExpectedTopicsTest {
         return new HashMap<>(TOPICS.all().stream()
                 .collect(Collectors.toMap(
                         Topic::name,
-                        topic -> new Found(partitions, Set.of(ExpectedTopics.policy(topic)), Topics.MAX_COPY_BYTES, true))));
+                        topic -> new Found(
+                                partitions, Set.of(ExpectedTopics.policy(topic)), Topics.MAX_COPY_BYTES, true))));
     }
 }
