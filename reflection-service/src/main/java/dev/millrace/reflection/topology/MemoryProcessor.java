@@ -41,7 +41,7 @@ final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoin
     private ProcessorContext<byte[], Outgoing> context;
     private Sender sender;
     private CommitTiming commits;
-    private KeyValueStore<String, DocumentRow> documents;
+    private NamespaceDocuments.Rows documents;
     private OutstandingCalls<ReflectionCall> calls;
     private Reflections reflections;
     private Forgetting forgetting;
@@ -60,7 +60,7 @@ final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoin
         sender = new Sender(context, settings.topics());
         commits = CommitTiming.of(context);
         KeyValueStore<Bytes, byte[]> rows = context.getStateStore(Stores.ROWS);
-        documents = Stores.DOCUMENTS.in(rows);
+        documents = new NamespaceDocuments.Rows(Stores.DOCUMENTS.in(rows), Stores.EXTENTS.in(rows));
         calls = new OutstandingCalls<>(
                 Stores.CALLS.in(rows), ReflectionCall::key, modelCalls, partition(), ReflectionCall::takenOver);
         reflections = new Reflections(
@@ -161,10 +161,7 @@ final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoin
     }
 
     private NamespaceDocuments memoryOf(String namespace) {
-        return new NamespaceDocuments(
-                documents,
-                new NamespaceDocuments.Publication(sender, settings.topics(), settings.keptVersions()),
-                namespace);
+        return new NamespaceDocuments(documents, new NamespaceDocuments.Publication(sender, settings), namespace);
     }
 
     private boolean isHome(Event event) {

@@ -2,6 +2,7 @@ package dev.millrace.reflection.topology;
 
 import dev.millrace.engine.JsonSerdes;
 import dev.millrace.engine.StoreSection;
+import dev.millrace.reflection.core.Documents;
 import dev.millrace.reflection.core.MemoryPath;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Json;
@@ -27,6 +28,13 @@ public final class Stores {
 
     /** When namespaces were forgotten, in Unix milliseconds, by their names. */
     static final StoreSection<Long> FORGOTTEN = new StoreSection<>('f', Serdes.Long());
+
+    /**
+     * How much a namespace remembers, by its name. There is none for a namespace that an older version has written, until it
+     * is counted.
+     */
+    static final StoreSection<Documents.Extent> EXTENTS =
+            new StoreSection<>('e', JsonSerdes.of(Json.MAPPER, Documents.Extent.class));
 
     // stands between the parts of a key; ids hold no control characters
     private static final char SEPARATOR = '\u0000';
