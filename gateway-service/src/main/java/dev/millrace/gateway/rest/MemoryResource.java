@@ -76,15 +76,27 @@ public class MemoryResource {
     @APIResponse(
             responseCode = "200",
             content = @Content(schema = @Schema(implementation = MemoryShapes.Namespaces.class)))
+    @APIResponse(responseCode = "400", description = "bad_parameter")
     @APIResponse(responseCode = "503", description = "broker_unavailable")
-    public Response namespaces() throws BrokerUnavailableException, InterruptedException {
-        return Response.ok(Json.writeText(
-                        new MemoryShapes.Namespaces(memory.extents(config.produceTimeout()).entrySet().stream()
-                                .map(extent -> new MemoryShapes.Namespace(
-                                        extent.getKey(),
-                                        extent.getValue().documents(),
-                                        extent.getValue().size()))
-                                .toList())))
+    public Response namespaces(
+            @Parameter(description = "1 to 1000", schema = @Schema(type = SchemaType.INTEGER, defaultValue = "1000"))
+                    @QueryParam("limit")
+                    @DefaultValue("1000")
+                    String limit,
+            @Parameter(description = "What next said on the page before.") @QueryParam("cursor") @DefaultValue("")
+                    String cursor)
+            throws BrokerUnavailableException, InterruptedException {
+        int most = Parameters.number("limit", limit, MAX_DOCUMENTS);
+        List<MemoryShapes.Namespace> found =
+                memory.extents(cursor, most + 1, config.produceTimeout()).entrySet().stream()
+                        .map(extent -> new MemoryShapes.Namespace(
+                                extent.getKey(),
+                                extent.getValue().documents(),
+                                extent.getValue().size()))
+                        .toList();
+        List<MemoryShapes.Namespace> page = found.subList(0, Math.min(most, found.size()));
+        return Response.ok(Json.writeText(new MemoryShapes.Namespaces(
+                        page, found.size() > most ? page.getLast().namespace() : null)))
                 .build();
     }
 
@@ -191,6 +203,7 @@ public class MemoryResource {
             description = "It is stored, and the writer does not answer in time; it will come to it.",
             content = @Content(schema = @Schema(implementation = MemoryShapes.EditAccepted.class)))
     @APIResponse(responseCode = "400", description = "bad_path, bad_parameter, bad_text")
+    @APIResponse(responseCode = "409", description = "memory_full: take documents away first")
     @APIResponse(responseCode = "412", description = "precondition_failed: it is another one by now")
     @APIResponse(responseCode = "413", description = "document_too_large")
     @APIResponse(responseCode = "415", description = "unsupported_media_type")

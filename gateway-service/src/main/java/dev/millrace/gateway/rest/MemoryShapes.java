@@ -10,7 +10,11 @@ final class MemoryShapes {
     private MemoryShapes() {}
 
     @Schema(name = "MemoryNamespaces")
-    record Namespaces(List<Namespace> namespaces) {}
+    record Namespaces(
+            @Schema(description = "By name.") List<Namespace> namespaces,
+
+            @Schema(description = "The cursor of the next page; null = this is the last one.") @Nullable
+            String next) {}
 
     @Schema(name = "MemoryNamespace")
     record Namespace(
