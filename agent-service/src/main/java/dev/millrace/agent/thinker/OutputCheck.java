@@ -7,8 +7,6 @@ import dev.millrace.schemas.JsonShape;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,7 +15,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class OutputCheck {
 
-    private static final Pattern FENCED = Pattern.compile("```(?:json)?\\s*(.*?)\\s*```", Pattern.DOTALL);
+    private static final String FENCE = "```";
+    private static final String LANGUAGE = "json";
 
     private final JsonShape shape;
 
@@ -44,8 +43,12 @@ final class OutputCheck {
     /** Models like to put JSON between fences. */
     private static String json(@Nullable String text) {
         String stripped = text == null ? "" : text.strip();
-        Matcher fenced = FENCED.matcher(stripped);
-        return fenced.matches() ? fenced.group(1) : stripped;
+        if (stripped.length() < 2 * FENCE.length() || !stripped.startsWith(FENCE) || !stripped.endsWith(FENCE)) {
+            return stripped;
+        }
+        // by hand: a pattern goes through a long run of blanks again from each of them
+        String inner = stripped.substring(FENCE.length(), stripped.length() - FENCE.length());
+        return (inner.startsWith(LANGUAGE) ? inner.substring(LANGUAGE.length()) : inner).strip();
     }
 
     /** The request once more, with the answer that did not fit and what is wrong with it. */

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -29,6 +30,17 @@ class OutputCheckTest {
     void shouldTakeJsonWithOrWithoutFences(String text) {
         assertThat(CHECK.problems(saying(text))).isEmpty();
         assertThat(OutputCheck.bare(saying(text)).text()).isEqualTo("{\"total\":1}");
+    }
+
+    @Test
+    @Timeout(5)
+    void shouldReadALongAnswerOnce() {
+        String blanks = " ".repeat(900_000);
+
+        assertThat(OutputCheck.bare(saying("```" + blanks + "x" + blanks + "y```"))
+                        .text())
+                .isEqualTo("x" + blanks + "y");
+        assertThat(CHECK.problems(saying("```" + blanks + "x" + blanks + "y"))).isNotEmpty();
     }
 
     @Test

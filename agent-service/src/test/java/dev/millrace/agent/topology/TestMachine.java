@@ -63,6 +63,16 @@ final class TestMachine implements AutoCloseable {
 
     /** One that begins at some other time than the events say. */
     TestMachine(Path stateDir, AdmissionSettings admission, int partitions, Instant start) {
+        this(stateDir, admission, partitions, start, List.of());
+    }
+
+    /** One with these tools, which has tasks reflected on. */
+    TestMachine(Path stateDir, AdmissionSettings admission, List<ToolDefinition> tools) {
+        this(stateDir, admission, 1, START, tools);
+    }
+
+    private TestMachine(
+            Path stateDir, AdmissionSettings admission, int partitions, Instant start, List<ToolDefinition> tools) {
         Properties config = new Properties();
         config.put(StreamsConfig.APPLICATION_ID_CONFIG, "test");
         config.put(StreamsConfig.BOOTSTRAP_SERVERS_CONFIG, "unused:1");
@@ -74,14 +84,14 @@ final class TestMachine implements AutoCloseable {
                                 partitions,
                                 Duration.ofHours(24),
                                 Duration.ofDays(30),
-                                false,
+                                !tools.isEmpty(),
                                 admission,
                                 Duration.ofDays(30),
                                 true),
                         new TaskFsm(MachineLimits.DEFAULT),
                         new TaskTopology.Surroundings(
                                 new ToolRouting(
-                                        BuiltInAgents.agents(), new NoTools(), new Approvals(Duration.ofHours(1))),
+                                        BuiltInAgents.agents(), new Tools(tools), new Approvals(Duration.ofHours(1))),
                                 model,
                                 (namespace, taskId) -> Optional.ofNullable(sessions.get(taskId)),
                                 counted,
@@ -105,10 +115,18 @@ final class TestMachine implements AutoCloseable {
     }
 
     void send(Event event) {
+        sendRaw(event, null);
+    }
+
+    /** Sends an event with these bytes as its payload; {@code null} = its own. */
+    void sendRaw(Event event, byte @Nullable [] payload) {
         ProducerRecord<String, byte[]> encoded = EventCodec.toRecord(TOPICS.lane(event.lane()), event);
         driver.createInputTopic(encoded.topic(), new ByteArraySerializer(), new ByteArraySerializer())
                 .pipeInput(new TestRecord<>(
-                        encoded.key().getBytes(StandardCharsets.UTF_8), encoded.value(), encoded.headers(), START));
+                        encoded.key().getBytes(StandardCharsets.UTF_8),
+                        payload == null ? encoded.value() : payload,
+                        encoded.headers(),
+                        START));
     }
 
     /** Lets the model answer the newest call of a task. */
@@ -199,15 +217,13 @@ final class TestMachine implements AutoCloseable {
         return new String(header.value(), StandardCharsets.UTF_8);
     }
 
-    private record NoTools() implements ToolCatalogue {
+    private record Tools(List<ToolDefinition> all) implements ToolCatalogue {
         @Override
         public @Nullable ToolDefinition find(String toolName) {
-            return null;
-        }
-
-        @Override
-        public List<ToolDefinition> all() {
-            return List.of();
+            return all.stream()
+                    .filter(tool -> tool.name().equals(toolName))
+                    .findFirst()
+                    .orElse(null);
         }
     }
 
