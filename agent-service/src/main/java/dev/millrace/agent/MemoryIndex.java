@@ -2,9 +2,15 @@ package dev.millrace.agent;
 
 import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.MemoryDocument;
+import java.nio.charset.StandardCharsets;
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.stream.Collectors;
@@ -16,8 +22,47 @@ import org.jspecify.annotations.Nullable;
 public final class MemoryIndex {
 
     private static final int KILO = 1024;
+    /** What of a large memory is shown before everything else. */
+    private static final List<String> FIRST = List.of("facts/user.md", "facts/memory.md");
 
-    private final Map<String, Map<String, String>> lines = new ConcurrentHashMap<>();
+    private final int maxBytes;
+    private final Map<String, Map<String, Line>> lines = new ConcurrentHashMap<>();
+
+    /**
+     * A document.
+     *
+     * @param text as a model is shown it
+     */
+    private record Line(String path, String text, Instant updatedAt) {
+
+        static final Comparator<Line> BY_RANK = Comparator.comparingInt(Line::rank)
+                .thenComparing(Comparator.comparing(Line::updatedAt).reversed())
+                .thenComparing(Line::path);
+
+        private int rank() {
+            int at = FIRST.indexOf(path);
+            return at < 0 ? FIRST.size() : at;
+        }
+
+        /** With the end of its line. */
+        int bytes() {
+            return text.getBytes(StandardCharsets.UTF_8).length + 1;
+        }
+    }
+
+    /**
+     * An index of nothing.
+     *
+     * @param maxBytes of UTF-8 that a model is shown of the documents of a namespace, 1 or more
+     * @throws IllegalArgumentException if that is less
+     */
+    public MemoryIndex(int maxBytes) {
+        if (maxBytes < 1) {
+            throw new IllegalArgumentException(
+                    "millrace.agent.memory-index-bytes: expected 1 or more, found " + maxBytes);
+        }
+        this.maxBytes = maxBytes;
+    }
 
     /** Takes the records of a namespace; the id is the path, and older versions are passed over. */
     public DefinitionTaker of(String namespace) {
@@ -25,29 +70,69 @@ public final class MemoryIndex {
     }
 
     /**
-     * What a model is shown of a namespace before it reads anything (F-079); empty if memory is.
+     * What a model is shown of a namespace before it reads anything (F-079); empty if memory is. Where there are more lines
+     * than fit, those of the user and of {@code facts/memory.md} are shown and then those that were changed last, by path, and
+     * how many more there are.
      */
     public Optional<String> text(String namespace) {
-        Map<String, String> documents = lines.getOrDefault(namespace, Map.of());
-        return documents.isEmpty()
-                ? Optional.empty()
-                : Optional.of(documents.values().stream()
-                        .collect(Collectors.joining(
-                                "\n",
-                                "[Available memory]\n",
-                                "\nUse memory_read to load relevant files before responding.")));
+        Map<String, Line> documents = lines.getOrDefault(namespace, Map.of());
+        if (documents.isEmpty()) {
+            return Optional.empty();
+        }
+        List<Line> all = List.copyOf(documents.values());
+        List<Line> shown = fitting(all);
+        String more = shown.size() == all.size()
+                ? ""
+                : "… and " + (all.size() - shown.size()) + " more documents; memory_list shows them.\n";
+        return Optional.of(shown.stream()
+                .map(line -> line.text() + '\n')
+                .collect(Collectors.joining(
+                        "",
+                        "[Available memory]\n",
+                        more + "Use memory_read to load relevant files before responding.")));
+    }
+
+    /** All of them if they fit; else those of the highest rank that do, in their order. */
+    private List<Line> fitting(List<Line> all) {
+        if (all.stream().mapToLong(Line::bytes).sum() <= maxBytes) {
+            return all;
+        }
+        TreeSet<Line> shown = new TreeSet<>(Comparator.comparing(Line::path));
+        int bytes = 0;
+        for (Line line : all.stream().sorted(Line.BY_RANK).toList()) {
+            bytes += line.bytes();
+            if (bytes > maxBytes) {
+                break;
+            }
+            shown.add(line);
+        }
+        return List.copyOf(shown);
     }
 
     private void take(String namespace, String path, byte @Nullable [] value) throws MalformedEventException {
         if (path.indexOf(MemoryDocument.VERSION_MARK) >= 0) {
             return;
         }
-        Map<String, String> documents = lines.computeIfAbsent(namespace, name -> new ConcurrentSkipListMap<>());
+        Map<String, Line> documents = lines.computeIfAbsent(namespace, name -> new ConcurrentSkipListMap<>());
         if (value == null) {
             documents.remove(path);
         } else {
             MemoryDocument document = MemoryDocument.fromJson(value);
-            documents.put(path, "- " + path + " (" + shown(document.size()) + "): " + document.summary());
+            documents.put(
+                    path,
+                    new Line(
+                            path,
+                            "- " + path + " (" + shown(document.size()) + "): " + document.summary(),
+                            updatedAt(document)));
+        }
+    }
+
+    /** Anybody may write to the topic. */
+    private static Instant updatedAt(MemoryDocument document) {
+        try {
+            return document.updated();
+        } catch (DateTimeException e) {
+            return Instant.EPOCH;
         }
     }
 

@@ -1,6 +1,7 @@
 package dev.millrace.agent;
 
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonText;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.ZoneOffset;
@@ -107,6 +108,6 @@ public record PromptTemplate(String text) {
     }
 
     private static String cut(String text) {
-        return text.length() <= MAX_VALUE_CHARS ? text : text.substring(0, MAX_VALUE_CHARS) + "…";
+        return text.length() <= MAX_VALUE_CHARS ? text : JsonText.begin(text, MAX_VALUE_CHARS) + "…";
     }
 }

@@ -4,12 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.MemoryDocument;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 class MemoryIndexTest {
 
-    private final MemoryIndex index = new MemoryIndex();
+    private final MemoryIndex index = new MemoryIndex(16_384);
 
     @Test
     @DisplayName("F-079: one line for each document, and what to do with it; nothing for an empty memory")
@@ -29,6 +31,43 @@ class MemoryIndexTest {
     }
 
     @Test
+    @DisplayName("C2: of more documents than fit, the user's and the newest are shown, and how many more there are")
+    void shouldShowTheNewestOfMany() throws MalformedEventException {
+        for (int i = 0; i < 5_000; i++) {
+            index.of("acme")
+                    .take(
+                            String.format("facts/f%04d.md", i),
+                            document("acme", String.format("facts/f%04d.md", i), 1, "s".repeat(100), 1 + i));
+        }
+        index.of("acme").take("facts/user.md", document("acme", "facts/user.md", 1, "Ada", 0));
+
+        String text = index.text("acme").orElseThrow();
+
+        assertThat(text.getBytes(StandardCharsets.UTF_8)).hasSizeBetween(16_000, 16_384 + 150);
+        assertThat(text)
+                .contains("- facts/user.md (1B): Ada\n", "- facts/f4999.md", "… and 4")
+                .doesNotContain("f0000")
+                .endsWith(
+                        " more documents; memory_list shows them.\nUse memory_read to load relevant files before responding.");
+        assertThat(text.lines().filter(line -> line.startsWith("- ")).toList()).isSorted();
+    }
+
+    @Test
+    void shouldShowAsManyAsFitAndNotOneMore() throws MalformedEventException {
+        String line = "- facts/a.md (1B): ä\n";
+        MemoryIndex small = new MemoryIndex(2 * line.getBytes(StandardCharsets.UTF_8).length);
+        small.of("acme").take("facts/a.md", document("acme", "facts/a.md", 1, "ä"));
+        small.of("acme").take("facts/b.md", document("acme", "facts/b.md", 1, "ä"));
+        assertThat(small.text("acme").orElseThrow()).doesNotContain("more documents");
+
+        small.of("acme").take("facts/c.md", document("acme", "facts/c.md", 1, "", 5));
+
+        assertThat(small.text("acme").orElseThrow())
+                .contains("facts/c.md", "facts/a.md", "… and 1 more documents")
+                .doesNotContain("facts/b.md");
+    }
+
+    @Test
     void shouldForgetWhatIsGone() throws MalformedEventException {
         put("acme", "facts/user.md", 320, "Ada");
 
@@ -42,7 +81,12 @@ class MemoryIndexTest {
     }
 
     private static byte[] document(String namespace, String path, long size, String summary) {
-        return new MemoryDocument(namespace, path, 2, "", summary, size, "2026-11-21T12:00:00Z", "people", "c")
-                .toJson();
+        return document(namespace, path, size, summary, 0);
+    }
+
+    private static byte[] document(String namespace, String path, long size, String summary, long seconds) {
+        String updatedAt =
+                Instant.parse("2026-11-21T12:00:00Z").plusSeconds(seconds).toString();
+        return new MemoryDocument(namespace, path, 2, "", summary, size, updatedAt, "people", "c").toJson();
     }
 }

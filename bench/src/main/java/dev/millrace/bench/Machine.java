@@ -54,6 +54,7 @@ final class Machine {
                         MachineLimits.DEFAULT,
                         Duration.ofHours(1),
                         new Definitions.AgentFiles(folder.resolve("agents"), Duration.ofSeconds(1)),
+                        16_384,
                         new TaskShellSettings(
                                 topics,
                                 BacklogWorkload.PARTITIONS,

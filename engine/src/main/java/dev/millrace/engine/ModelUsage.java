@@ -17,6 +17,8 @@ public final class ModelUsage {
 
     private static final List<String> KEPT = List.of("model", "usage", "failedAttempts", "agent");
 
+    private static final long MAX_COUNT = (1L << 53) - 1;
+
     private ModelUsage() {}
 
     /**
@@ -50,7 +52,8 @@ public final class ModelUsage {
             payload.put(
                     "failedAttempts",
                     charges.stream()
-                            .map(charge -> Map.of("model", charge.model(), "usage", toJson(charge.usage())))
+                            .map(charge -> Map.of(
+                                    "model", ReplyLimits.modelName(charge.model()), "usage", toJson(charge.usage())))
                             .toList());
         }
     }
@@ -102,17 +105,22 @@ public final class ModelUsage {
 
     private static Map<String, Object> toJson(ModelReply.Usage usage) {
         Map<String, Object> json = new LinkedHashMap<>();
-        json.put("inputTokens", usage.inputTokens());
-        json.put("outputTokens", usage.outputTokens());
+        json.put("inputTokens", count(usage.inputTokens()));
+        json.put("outputTokens", count(usage.outputTokens()));
         if (usage.cachedInputTokens() > 0) {
-            json.put("cachedInputTokens", usage.cachedInputTokens());
+            json.put("cachedInputTokens", count(usage.cachedInputTokens()));
         }
         if (usage.reasoningTokens() > 0) {
-            json.put("reasoningTokens", usage.reasoningTokens());
+            json.put("reasoningTokens", count(usage.reasoningTokens()));
         }
         if (usage.costMicros() != null) {
-            json.put("costMicros", usage.costMicros());
+            json.put("costMicros", count(usage.costMicros()));
         }
         return json;
+    }
+
+    /** Providers count in numbers of any size; an event takes those that every reader of JSON holds exactly. */
+    private static long count(long said) {
+        return Math.clamp(said, 0, MAX_COUNT);
     }
 }

@@ -2,6 +2,7 @@ package dev.millrace.llm;
 
 import dev.millrace.llm.QueuedCall.Phase;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -246,12 +247,22 @@ public final class ModelDispatcher implements AutoCloseable {
                 entry.deadline = now + limits.callTimeout().toNanos();
                 entry.alarm = clock.after(limits.callTimeout(), () -> timeOut(entry));
             }
-            if (rates.limits(entry.key)) {
+            if (isLimited(entry.key)) {
                 entry.asksForRate = true;
                 waiting.beginAsking(entry.key);
             }
             entry.thread =
                     Thread.ofVirtual().name("model-call-" + entry.call.callId()).start(() -> run(entry));
+        }
+    }
+
+    /** A limiter that breaks stops no call here: the one that asks it fails by that. */
+    private boolean isLimited(String key) {
+        try {
+            return rates.limits(key);
+        } catch (RuntimeException e) {
+            LOGGER.atError().addKeyValue("key", key).setCause(e).log("nobody knows whether a key is limited");
+            return false;
         }
     }
 
@@ -266,23 +277,20 @@ public final class ModelDispatcher implements AutoCloseable {
     }
 
     private void run(QueuedCall entry) {
-        // stands unless turn() returns: an Error (a stack overflow, a missing class) ends the call too, and not
-        // silently
-        Turn turn = new Turn.Ended(
-                entry.failed(new ModelCallException(ModelErrorCode.INTERNAL_ERROR, "the model call broke")));
+        @Nullable Turn turn = null;
         try {
             turn = turn(entry);
         } finally {
             try {
                 endAsking(entry);
                 switch (turn) {
-                    case Turn.Ended(ModelOutcome outcome) -> {
-                        if (settle(entry)) {
-                            deliver(entry, outcome);
-                        } else {
-                            leave(entry, outcome);
-                        }
-                    }
+                    // an Error (a stack overflow, a missing class) ends the call too, and not silently
+                    case null ->
+                        end(
+                                entry,
+                                entry.failed(
+                                        new ModelCallException(ModelErrorCode.INTERNAL_ERROR, "the model call broke")));
+                    case Turn.Ended(ModelOutcome outcome) -> end(entry, outcome);
                     case Turn.Again(String key) -> {
                         if (!requeue(entry, key)) {
                             leave(entry, cancelled(entry));
@@ -292,6 +300,14 @@ public final class ModelDispatcher implements AutoCloseable {
             } finally {
                 returnPermit();
             }
+        }
+    }
+
+    private void end(QueuedCall entry, ModelOutcome outcome) {
+        if (settle(entry)) {
+            deliver(entry, outcome);
+        } else {
+            leave(entry, outcome);
         }
     }
 
@@ -334,7 +350,13 @@ public final class ModelDispatcher implements AutoCloseable {
             return turn;
         }
         ModelReply reply = replied.reply();
-        Optional<ModelRequest> again = entry.call.review().again(request, reply);
+        Optional<ModelRequest> again;
+        try {
+            again = entry.call.review().again(request, reply);
+        } catch (RuntimeException | Error e) {
+            entry.charge(new ModelCharge(reply.model(), reply.usage())); // it is lost, and paid for
+            throw e;
+        }
         if (again.isEmpty()) {
             return turn;
         }
@@ -431,8 +453,7 @@ public final class ModelDispatcher implements AutoCloseable {
             try {
                 ModelReply reply = attempt(entry, request);
                 if (granted != null) {
-                    rates.settle(
-                            granted, reply.usage().inputTokens() + reply.usage().outputTokens());
+                    settle(granted, reply.usage());
                 }
                 if (key != null && reply.nextRequestIn() != null) {
                     hold(key, reply.nextRequestIn());
@@ -464,6 +485,15 @@ public final class ModelDispatcher implements AutoCloseable {
                     return new Turn.Again(key); // each attempt needs a permission of its own
                 }
             }
+        }
+    }
+
+    /** A limiter that breaks costs nobody a reply. */
+    private void settle(RateLimiter.Granted granted, ModelReply.Usage used) {
+        try {
+            rates.settle(granted, used.inputTokens() + used.outputTokens());
+        } catch (RuntimeException e) {
+            LOGGER.atError().setCause(e).log("what a model call has used is not in the sums of its key's limit");
         }
     }
 
@@ -624,13 +654,39 @@ public final class ModelDispatcher implements AutoCloseable {
         Thread.interrupted(); // a model may have left the flag behind; the completion is not what was interrupted
         try {
             entry.call.completion().accept(outcome);
+        } catch (RuntimeException | Error e) {
+            LOGGER.atError()
+                    .addKeyValue("callId", entry.call.callId())
+                    .setCause(e)
+                    .log("the completion of a model call broke; the call fails");
+            fail(entry, outcome, e);
+        } finally {
+            delivered(entry);
+        }
+    }
+
+    /** Completes a call once more, whose outcome could not be taken: nobody would ever answer it otherwise. */
+    private static void fail(QueuedCall entry, ModelOutcome outcome, Throwable cause) {
+        List<ModelCharge> charges = new ArrayList<>(outcome.charges());
+        if (outcome instanceof ModelOutcome.Replied(ModelReply reply, var attempts, var insteadOf, var before)) {
+            charges.add(new ModelCharge(reply.model(), reply.usage()));
+        }
+        Thread.interrupted();
+        try {
+            entry.call
+                    .completion()
+                    .accept(new ModelOutcome.Failed(
+                            new ModelCallException(
+                                    ModelErrorCode.INTERNAL_ERROR,
+                                    "what came of the model call could not be taken: "
+                                            + cause.getClass().getName()),
+                            outcome.attempts(),
+                            charges));
         } catch (RuntimeException e) {
             LOGGER.atError()
                     .addKeyValue("callId", entry.call.callId())
                     .setCause(e)
-                    .log("the completion of a model call broke; the call must be dispatched again");
-        } finally {
-            delivered(entry);
+                    .log("the failure of a model call could not be taken either; it ends with its task's deadline");
         }
     }
 

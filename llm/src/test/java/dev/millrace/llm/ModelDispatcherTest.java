@@ -529,6 +529,74 @@ class ModelDispatcherTest {
     }
 
     @Test
+    void shouldFailACallWhoseReplyCannotBeTakenAndStillCountWhatItUsed() throws Exception {
+        // given
+        model.gate.release();
+
+        // when
+        dispatcher.submit(new ModelCall(
+                "broken", 200, 0, () -> Requests.user("hello").callId("broken").build(), outcome -> {
+                    if (outcome instanceof ModelOutcome.Replied) {
+                        throw new IllegalArgumentException("a number that no event can have");
+                    }
+                    ended.add(new Ended("broken", outcome));
+                }));
+
+        // then
+        assertThat(next(ended).outcome()).isInstanceOfSatisfying(ModelOutcome.Failed.class, failed -> {
+            assertThat(failed.error().code()).isEqualTo(ModelErrorCode.INTERNAL_ERROR);
+            assertThat(failed.error().retryable()).isFalse();
+            assertThat(failed.attempts()).isEqualTo(1);
+            assertThat(failed.charges()).containsExactly(new ModelCharge("gated", new ModelReply.Usage(1, 1)));
+        });
+    }
+
+    @Test
+    void shouldFailACallWhoseReplyBlowsTheStack() throws Exception {
+        // given
+        model.gate.release();
+
+        // when
+        dispatcher.submit(new ModelCall(
+                "deep", 200, 0, () -> Requests.user("hello").callId("deep").build(), outcome -> {
+                    if (outcome instanceof ModelOutcome.Replied) {
+                        throw new StackOverflowError();
+                    }
+                    ended.add(new Ended("deep", outcome));
+                }));
+
+        // then
+        assertThat(next(ended).outcome()).isInstanceOf(ModelOutcome.Failed.class);
+    }
+
+    @Test
+    void shouldCountWhatAReplyUsedThatItsReviewBreaksOn() throws Exception {
+        // given
+        model.gate.release(2);
+
+        // when
+        for (Runnable breaking : List.<Runnable>of(
+                () -> {
+                    throw new IllegalStateException("no such form");
+                },
+                () -> {
+                    throw new StackOverflowError();
+                })) {
+            dispatcher.submit(call("reviewed", 200, 0).reviewedBy((request, reply) -> {
+                breaking.run();
+                throw new AssertionError("it breaks");
+            }));
+
+            // then
+            assertThat(next(ended).outcome()).isInstanceOfSatisfying(ModelOutcome.Failed.class, failed -> {
+                assertThat(failed.error().code()).isEqualTo(ModelErrorCode.INTERNAL_ERROR);
+                assertThat(failed.attempts()).isEqualTo(1);
+                assertThat(failed.charges()).containsExactly(new ModelCharge("gated", new ModelReply.Usage(1, 1)));
+            });
+        }
+    }
+
+    @Test
     void shouldTimeOutAWholeCall() throws Exception {
         // given
         dispatcher.submit(call("slow", 200, 0));

@@ -109,6 +109,7 @@ public enum ErrorCode {
     PATH_OUTSIDE_MEMORY("The path leads out of memory.", Place.TOOL_CALL),
     DOCUMENT_NOT_FOUND("Memory has no such document.", Place.TOOL_CALL),
     DOCUMENT_TOO_LARGE("The document of memory would be larger than it may be.", Place.TOOL_CALL),
+    MEMORY_FULL("Memory has as many documents, or as many bytes in them, as a namespace may have.", Place.TOOL_CALL),
     UNREADABLE_ANSWER("A server answered with something that makes no sense.", Place.TOOL_CALL),
 
     // model calls, and tasks that fail because of one

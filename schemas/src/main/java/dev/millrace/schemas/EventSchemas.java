@@ -54,6 +54,22 @@ public final class EventSchemas {
         return schema == null ? List.of() : SchemaProblems.sentences(schema.validate(payload));
     }
 
+    /**
+     * Why these JSON values cannot stand in a payload, for people; empty if they can.
+     *
+     * @param level how deep they would lie there: 2 = right below its fields
+     */
+    public static Optional<String> unfit(Map<String, ? extends @Nullable Object> values, int level) {
+        try {
+            tree(JsonValues.frozenObject(values), level);
+            return Optional.empty();
+        } catch (TooDeepException e) {
+            return Optional.of("objects and lists more than " + (MAX_DEPTH - level + 1) + " levels deep");
+        } catch (IllegalArgumentException e) {
+            return Optional.of("a number beyond the range of a 64-bit floating point number");
+        }
+    }
+
     /** What is wrong with an event as one JSON object, as {@link EventJson} reads it, apart from its payload. */
     static List<String> envelopeProblems(Map<String, @Nullable Object> json) {
         try {

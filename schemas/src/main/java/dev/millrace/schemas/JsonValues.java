@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
  * JSON as Java values that cannot change: {@link String}, {@link Boolean}, {@link Integer}, {@link Long}, {@link
  * BigInteger}, {@link BigDecimal}, {@link List}, {@link Map} and {@code null}. A number has the kind that it has after a
  * trip through JSON text, so that a payload equals itself read back: the narrowest of the three whole ones that holds it,
- * and {@link BigDecimal} for what has a point or an exponent.
+ * and {@link BigDecimal} for what has a point or an exponent. A text has no half of a surrogate pair, since that has no UTF-8
+ * form: U+FFFD stands in its place.
  */
 final class JsonValues {
 
@@ -43,7 +44,7 @@ final class JsonValues {
             if (!(name instanceof String text)) {
                 throw new IllegalArgumentException("payload: expected texts as field names, found " + name);
             }
-            copy.put(text, frozen(value));
+            copy.put(JsonText.wellFormed(text), frozen(value));
         });
         return new FrozenObject(copy);
     }
@@ -51,7 +52,7 @@ final class JsonValues {
     private static @Nullable Object frozen(@Nullable Object value) {
         return switch (value) {
             case null -> null;
-            case String text -> text;
+            case String text -> JsonText.wellFormed(text);
             case Boolean flag -> flag;
             case Number number -> number(number);
             case Map<?, ?> object -> frozenObject(object);

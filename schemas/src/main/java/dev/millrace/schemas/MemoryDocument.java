@@ -68,7 +68,9 @@ public record MemoryDocument(
         /** The document is not as the edit says that it has to be. */
         PRECONDITION_FAILED,
         /** The document would be larger than one may be. */
-        DOCUMENT_TOO_LARGE;
+        DOCUMENT_TOO_LARGE,
+        /** The namespace has as many documents, or as many bytes in them, as it may have. */
+        MEMORY_FULL;
 
         /** The word in {@link #OUTCOME_HEADER}. */
         public String code() {

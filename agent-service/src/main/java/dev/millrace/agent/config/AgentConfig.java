@@ -62,6 +62,14 @@ public interface AgentConfig {
      */
     Optional<String> defaultAgent();
 
+    /**
+     * How many bytes of UTF-8 of the index of memory the model is shown before the first step of a task. Where that is not
+     * enough, {@code facts/user.md} and {@code facts/memory.md} are shown, then what was changed last, and how many more there
+     * are. 1 or more.
+     */
+    @WithDefault("16384")
+    int memoryIndexBytes();
+
     /** How many tasks work at the same time. */
     Admission admission();
 

@@ -1,6 +1,7 @@
 package dev.millrace.agent.config;
 
 import dev.millrace.agent.Agents;
+import dev.millrace.agent.MemoryIndex;
 import dev.millrace.agent.ToolCatalogue;
 import dev.millrace.agent.ToolRouting;
 import dev.millrace.agent.approval.Approvals;
@@ -71,6 +72,7 @@ public final class AgentRuntime implements AutoCloseable {
             MachineLimits limits,
             Duration approvalExpiry,
             Definitions.AgentFiles agentFiles,
+            int memoryIndexBytes,
             TaskShellSettings shell,
             TaskStreams.Settings streams,
             InstanceEvents.Settings instance,
@@ -112,7 +114,8 @@ public final class AgentRuntime implements AutoCloseable {
         this.settings = settings;
         this.parts = parts;
         this.topics = settings.shell().topics();
-        this.definitions = new Definitions(kafka, topics, parts.agents(), settings.agentFiles());
+        this.definitions = new Definitions(
+                kafka, topics, parts.agents(), settings.agentFiles(), new MemoryIndex(settings.memoryIndexBytes()));
         this.lanes = new LaneProducer(kafka, topics, "millrace-agent-replies");
         this.tokens = new TokenProducer(kafka, topics);
         this.live = new LiveText(settings.live(), tokens::send, Clock.systemUTC());

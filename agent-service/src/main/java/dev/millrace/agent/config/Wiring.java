@@ -202,6 +202,7 @@ public class Wiring {
                 limits(agent),
                 agent.approval().defaultExpiry(),
                 new Definitions.AgentFiles(agent.agentsDir(), agent.agentsReload()),
+                agent.memoryIndexBytes(),
                 new TaskShellSettings(
                         new Topics(topics.prefix()),
                         topics.partitions(),

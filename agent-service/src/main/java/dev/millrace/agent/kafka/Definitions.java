@@ -29,7 +29,7 @@ public final class Definitions implements AutoCloseable {
     private final ServedTools tools;
     private final AgentRecords records;
     private final DefinitionsReader reader;
-    private final MemoryIndex memory = new MemoryIndex();
+    private final MemoryIndex memory;
     private final DefinitionsReader memoryReader;
     private final DefinitionsWriter writer;
     private final AgentFolder folder;
@@ -43,8 +43,9 @@ public final class Definitions implements AutoCloseable {
     public record AgentFiles(Path folder, Duration reload) {}
 
     /** Reads nothing yet; {@code kafka} says how to reach the brokers. */
-    public Definitions(Map<String, Object> kafka, Topics topics, Agents agents, AgentFiles files) {
+    public Definitions(Map<String, Object> kafka, Topics topics, Agents agents, AgentFiles files, MemoryIndex memory) {
         this.agents = agents;
+        this.memory = memory;
         this.requestTopics = new RequestTopics(kafka, topics);
         this.tools = new ServedTools(requestTopics);
         String topic = topics.definitions();

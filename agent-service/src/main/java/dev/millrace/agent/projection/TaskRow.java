@@ -9,6 +9,7 @@ import dev.millrace.schemas.Event;
 import dev.millrace.schemas.JournalCursor;
 import dev.millrace.schemas.JournalEntry;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonText;
 import dev.millrace.schemas.KnownEventType;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -352,6 +353,6 @@ record TaskRow(
     }
 
     private static String cut(String text) {
-        return text.length() <= MAX_INPUT ? text : text.substring(0, MAX_INPUT);
+        return JsonText.begin(text, MAX_INPUT);
     }
 }

@@ -27,8 +27,8 @@ final class CallStream implements StreamListener {
     static final int ATTEMPTS_PER_TAKEOVER = 100;
     /** Characters that may wait to be sent. */
     static final int MAX_WAITING = 1 << 20;
-    /** The longest text of one event; even at three bytes each it fits a record. */
-    static final int MAX_DELTA = 1 << 18;
+    /** The longest text of one event; even at six bytes each, as control characters take in JSON, it fits a record. */
+    static final int MAX_DELTA = 1 << 17;
 
     private final OutstandingCall call;
     private final Asker asker;

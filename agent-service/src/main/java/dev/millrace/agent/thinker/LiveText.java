@@ -4,6 +4,7 @@ import dev.millrace.agent.topology.OutstandingCall;
 import dev.millrace.schemas.Event;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.DelayQueue;
@@ -149,8 +150,16 @@ public final class LiveText implements AutoCloseable {
         }
     }
 
+    /** What breaks with one stream costs that stream, and not the thread that sends those of all. */
     private void send(CallStream stream) {
-        for (Event event : stream.drain(clock.instant(), System.nanoTime())) {
+        List<Event> events;
+        try {
+            events = stream.drain(clock.instant(), System.nanoTime());
+        } catch (RuntimeException e) {
+            LOGGER.atError().setCause(e).log("Live text of a call could not be told");
+            return;
+        }
+        for (Event event : events) {
             try {
                 sink.accept(event);
             } catch (RuntimeException e) {

@@ -46,8 +46,9 @@ final class OutputCheck {
         if (stripped.length() < 2 * FENCE.length() || !stripped.startsWith(FENCE) || !stripped.endsWith(FENCE)) {
             return stripped;
         }
-        String fenced = stripped.substring(FENCE.length(), stripped.length() - FENCE.length());
-        return (fenced.startsWith(LANGUAGE) ? fenced.substring(LANGUAGE.length()) : fenced).strip();
+        // by hand: a pattern goes through a long run of blanks again from each of them
+        String inner = stripped.substring(FENCE.length(), stripped.length() - FENCE.length());
+        return (inner.startsWith(LANGUAGE) ? inner.substring(LANGUAGE.length()) : inner).strip();
     }
 
     /** The request once more, with the answer that did not fit and what is wrong with it. */

@@ -3,6 +3,7 @@ package dev.millrace.agent.thinker;
 import dev.millrace.agent.AgentDefinition;
 import dev.millrace.agent.topology.OutstandingCall;
 import dev.millrace.engine.ModelUsage;
+import dev.millrace.engine.ReplyLimits;
 import dev.millrace.llm.ModelCallException;
 import dev.millrace.llm.ModelErrorCode;
 import dev.millrace.llm.ModelOutcome;
@@ -10,6 +11,7 @@ import dev.millrace.llm.ModelReply;
 import dev.millrace.llm.ToolCallRequest;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Ids;
+import dev.millrace.schemas.JsonText;
 import dev.millrace.schemas.KnownEventType;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -25,14 +27,30 @@ import org.jspecify.annotations.Nullable;
  */
 final class Replies {
 
+    /** The longest question to a person, in characters. */
+    static final int MAX_QUESTION = 100_000;
+
     private Replies() {}
 
     /** @param contextWindow tokens that the model takes that was asked */
     static Event of(OutstandingCall call, ModelOutcome outcome, int contextWindow, Instant now) {
-        return switch (outcome) {
-            case ModelOutcome.Replied replied -> replied(call, replied, contextWindow, now);
+        return switch (ReplyLimits.within(call.callId(), outcome)) {
+            case ModelOutcome.Replied replied ->
+                checked(call, outcome, replied(call, replied, contextWindow, now), now);
             case ModelOutcome.Failed failed -> failed(call, outcome, Reason.of(failed.error()), now);
         };
+    }
+
+    /** The event of a reply, or of its call's failure if nobody could take it. */
+    private static Event checked(OutstandingCall call, ModelOutcome outcome, Event reply, Instant now) {
+        return ReplyLimits.problem(reply)
+                .map(why -> failed(
+                        call,
+                        outcome,
+                        new Reason(
+                                ModelErrorCode.BAD_RESPONSE, "The model's reply cannot be taken, since " + why, false),
+                        now))
+                .orElse(reply);
     }
 
     /** @param request what was said to the task last in the part that is summed up; {@code null} = nothing */
@@ -47,7 +65,7 @@ final class Replies {
                         new Reason(
                                 ModelErrorCode.BAD_RESPONSE, "The model was asked for a summary and gave none", false),
                         now);
-            case ModelOutcome.Replied replied -> summary(call, replied, request, now);
+            case ModelOutcome.Replied replied -> checked(call, outcome, summary(call, replied, request, now), now);
         };
     }
 
@@ -66,7 +84,7 @@ final class Replies {
         payload.put("callId", call.callId());
         payload.put("code", ModelErrorCode.CANCELLED.wireName());
         if (outcome instanceof ModelOutcome.Replied replied) {
-            payload.put("model", replied.reply().model());
+            payload.put("model", ReplyLimits.modelName(replied.reply().model()));
         }
         putUsage(payload, call, outcome);
         String id = Ids.hash(call.key() + "\nabandoned\n" + now).substring(0, 32);
@@ -99,7 +117,13 @@ final class Replies {
         putUsage(payload, call, outcome);
         ModelCallException failed = outcome.insteadOf();
         if (failed != null) {
-            payload.put("fallback", Map.of("code", failed.code().wireName(), "error", failed.getMessage()));
+            payload.put(
+                    "fallback",
+                    Map.of(
+                            "code",
+                            failed.code().wireName(),
+                            "error",
+                            Reason.of(failed).error()));
         }
     }
 
@@ -110,8 +134,10 @@ final class Replies {
                 outcome,
                 new Reason(
                         ModelErrorCode.OUTPUT_MISMATCH,
-                        "Expected an answer of the agent's form, found twice one that is not: "
-                                + String.join("; ", problems),
+                        JsonText.cut(
+                                "Expected an answer of the agent's form, found twice one that is not: "
+                                        + String.join("; ", problems),
+                                ReplyLimits.MAX_ERROR),
                         false),
                 now);
     }
@@ -155,7 +181,7 @@ final class Replies {
     /** Why a call failed. */
     private record Reason(ModelErrorCode code, String error, boolean retryable) {
         static Reason of(ModelCallException error) {
-            return new Reason(error.code(), error.getMessage(), error.retryable());
+            return new Reason(error.code(), JsonText.cut(error.getMessage(), ReplyLimits.MAX_ERROR), error.retryable());
         }
     }
 
@@ -166,7 +192,7 @@ final class Replies {
         payload.put("error", reason.error());
         payload.put("retryable", reason.retryable());
         if (outcome instanceof ModelOutcome.Replied replied) {
-            payload.put("model", replied.reply().model());
+            payload.put("model", ReplyLimits.modelName(replied.reply().model()));
         }
         putUsage(payload, call, outcome);
         return call.reply(KnownEventType.MODEL_CALL_FAILED, now)
@@ -174,11 +200,13 @@ final class Replies {
                 .build();
     }
 
-    /** The first well-formed call of {@code ask_user}; without a question it is an ordinary call of an unknown tool. */
+    /** The first well-formed call of {@code ask_user}; without a question, or with one too long to be shown, it is an ordinary call of an unknown tool. */
     private static Optional<ToolCallRequest> question(ModelReply reply) {
         return reply.toolCalls().stream()
                 .filter(call -> call.toolName().equals(Prompts.ASK_USER))
-                .filter(call -> call.arguments().get("question") instanceof String text && !text.isBlank())
+                .filter(call -> call.arguments().get("question") instanceof String text
+                        && !text.isBlank()
+                        && text.length() <= MAX_QUESTION)
                 .findFirst();
     }
 

@@ -9,6 +9,7 @@ import dev.millrace.agent.core.TranscriptEntry.UserText;
 import dev.millrace.agent.topology.OutstandingCall;
 import dev.millrace.llm.ChatMessage;
 import dev.millrace.llm.ModelRequest;
+import dev.millrace.schemas.JsonText;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -118,6 +119,6 @@ final class Summaries {
     private static String cut(String text, int max) {
         return text.length() <= max
                 ? text
-                : text.substring(0, max) + "… [" + (text.length() - max) + " characters left out]";
+                : JsonText.begin(text, max) + "… [" + (text.length() - max) + " characters left out]";
     }
 }

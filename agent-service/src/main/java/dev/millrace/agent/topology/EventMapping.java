@@ -10,9 +10,11 @@ import dev.millrace.agent.core.TaskEvent;
 import dev.millrace.agent.core.TaskLimits;
 import dev.millrace.agent.core.ToolCall;
 import dev.millrace.agent.core.Usage;
+import dev.millrace.engine.ReplyLimits;
 import dev.millrace.schemas.CustomEventType;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonText;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.StreamType;
 import java.time.Instant;
@@ -35,6 +37,12 @@ final class EventMapping {
 
     /** As much of a child's answer as its parent is told; in characters. */
     private static final int MAX_NEWS = 20_000;
+
+    /** The longest text that a task begins with, in characters: as in the schemas, also for one that a template makes. */
+    static final int MAX_INPUT = 100_000;
+
+    private static final String TOO_LARGE =
+            "expected at most " + ReplyLimits.MAX_ARGUMENTS_BYTES + " bytes of JSON, found more";
 
     private static final Pattern PLACEHOLDER = Pattern.compile("\\{\\{\\s*([\\w.\\-]+)\\s*}}");
 
@@ -108,7 +116,10 @@ final class EventMapping {
                                 : Json.writeText(result))
                 : "Background task failed: " + event.text("error");
         return new ForTask(new TaskEvent.ChildEnded(
-                new Meta(event.id(), taskId, event.timestamp(), nowMs), callId, cut(what, MAX_NEWS), usage(event)));
+                new Meta(event.id(), taskId, event.timestamp(), nowMs),
+                callId,
+                JsonText.cut(what, MAX_NEWS),
+                usage(event)));
     }
 
     private Mapped fromLane(KnownEventType type, Event event, String taskId, AgentPin agent, long nowMs) {
@@ -225,6 +236,12 @@ final class EventMapping {
         String template = event.text("template");
         if (text == null && template != null) {
             text = fill(template, event.payload());
+            if (text == null) {
+                return new Refused(
+                        "bad_payload",
+                        event.type().wireName() + ": template: expected to make a text of at most " + MAX_INPUT
+                                + " characters, found one that is longer");
+            }
         }
         if (text == null || text.isBlank()) {
             return new Refused(
@@ -248,17 +265,25 @@ final class EventMapping {
     private static TaskEvent approvalDecided(Event event, Meta meta) {
         boolean approved = required(event, "decision").equals("approve");
         Object params = event.payload().get("params");
+        String changed = approved && params instanceof Map<?, ?> ? Json.writeText(params) : null;
+        if (changed != null && isTooLarge(params)) {
+            throw new IllegalArgumentException("params: " + TOO_LARGE);
+        }
         return new TaskEvent.ApprovalDecided(
                 meta,
                 required(event, "callId"),
                 approved,
-                approved && params instanceof Map<?, ?> ? Json.writeText(params) : null,
+                changed,
                 blankIsNone(event.text("reason")),
                 blankIsNone(event.text("decidedBy")));
     }
 
-    /** Puts values of the payload into a text: {@code {{a.b}}} is field b of object a; what is missing is left out. */
-    static String fill(String template, Map<String, @Nullable Object> payload) {
+    /**
+     * Puts values of the payload into a text (X-12): {@code {{a.b}}} is field b of object a; what is missing is left out.
+     *
+     * @return {@code null} if the text would be longer than an input may be; it is not made then
+     */
+    static @Nullable String fill(String template, Map<String, @Nullable Object> payload) {
         Matcher matcher = PLACEHOLDER.matcher(template);
         StringBuilder text = new StringBuilder();
         while (matcher.find()) {
@@ -267,9 +292,14 @@ final class EventMapping {
                 value = value instanceof Map<?, ?> object ? object.get(name) : null;
             }
             String words = value == null ? "" : value instanceof String string ? string : Json.writeText(value);
-            matcher.appendReplacement(text, Matcher.quoteReplacement(words));
+            matcher.appendReplacement(text, "");
+            if (text.length() + words.length() > MAX_INPUT) {
+                return null;
+            }
+            text.append(words);
         }
-        return matcher.appendTail(text).toString();
+        matcher.appendTail(text);
+        return text.length() > MAX_INPUT ? null : text.toString();
     }
 
     private static Mapped toolCompleted(Event event, Meta meta) {
@@ -315,8 +345,20 @@ final class EventMapping {
                             "INVALID JSON ARGUMENTS: expected a JSON object, found: " + cut(malformed)));
         }
         Map<String, @Nullable Object> arguments = arguments(call.get("arguments"));
-        return new ToolCall(
-                id, toolName, Json.writeText(arguments), routing.route(agent, namespace, toolName, arguments));
+        String text = Json.writeText(arguments);
+        if (isTooLarge(arguments)) {
+            return new ToolCall(
+                    id,
+                    toolName,
+                    "{}",
+                    new ToolCall.Refuse("invalid_arguments", "VALIDATION ERROR: arguments: " + TOO_LARGE));
+        }
+        return new ToolCall(id, toolName, text, routing.route(agent, namespace, toolName, arguments));
+    }
+
+    /** Whether arguments would leave no room beside them in a request to a worker. */
+    private static boolean isTooLarge(@Nullable Object arguments) {
+        return Json.write(arguments).length > ReplyLimits.MAX_ARGUMENTS_BYTES;
     }
 
     private static Map<String, @Nullable Object> arguments(@Nullable Object value) {
@@ -373,10 +415,6 @@ final class EventMapping {
     }
 
     private static String cut(String text) {
-        return cut(text, 200);
-    }
-
-    private static String cut(String text, int max) {
-        return text.length() <= max ? text : text.substring(0, max) + "…";
+        return JsonText.cut(text, 200);
     }
 }

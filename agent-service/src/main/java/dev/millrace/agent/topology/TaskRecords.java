@@ -11,6 +11,7 @@ import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventType;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonText;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.Notification;
@@ -18,6 +19,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.IntFunction;
@@ -28,6 +30,16 @@ import org.jspecify.annotations.Nullable;
  * (X-08). One object per event that the machine takes.
  */
 final class TaskRecords {
+
+    /**
+     * The most bytes of JSON that an event takes of texts which it repeats from others. With its ids and the rest it fits a
+     * lane or a request topic then, however the texts are encoded.
+     */
+    static final int MAX_REPEATED_BYTES = 1_000_000;
+    /** As much of what was asked, and of what was answered, as a reflection is told; in bytes of JSON. */
+    static final int MAX_REFLECTED_BYTES = 400_000;
+    /** The longest error that the parent of a sub-task is told, in characters. */
+    static final int MAX_CHILD_ERROR = 20_000;
 
     private static final String SOURCE_AGENT = "agent";
     private static final String SOURCE_ACT = "cognitive.act";
@@ -252,7 +264,7 @@ final class TaskRecords {
         String why = cause.type() == KnownEventType.TASK_CANCELLED
                 ? "was cancelled: " + cause.text("reason")
                 : "failed: " + cause.text("error") + " (" + cause.text("code") + ")";
-        String error = "Task " + child.taskId() + " " + why;
+        String error = JsonText.cut("Task " + child.taskId() + " " + why, MAX_CHILD_ERROR);
         return parent.background()
                 ? toParent(parent, EventType.of(EventMapping.CHILD_FAILED), child, used, "error", error)
                 : toParent(parent, KnownEventType.TOOL_CALL_FAILED, child, used, "error", error);
@@ -334,15 +346,39 @@ final class TaskRecords {
         Map<String, @Nullable Object> payload = new LinkedHashMap<>();
         payload.put("callbackUrl", callbackUrl);
         payload.putAll(notification.toJson());
+        payload.computeIfPresent(
+                "result",
+                (field, result) ->
+                        result instanceof Map<?, ?> compiled ? repeated(compiled, MAX_REPEATED_BYTES) : result);
         return make(KnownEventType.NOTIFICATION_REQUESTED, SOURCE_AGENT, payload);
     }
 
     /** REFLECTION_REQUESTED, caused by the event that this object was made for, which is TASK_COMPLETED. */
     Event reflectionOn(Map<?, ?> result, int actionsCount) {
         Map<String, @Nullable Object> payload = new LinkedHashMap<>();
-        result.forEach((name, value) -> payload.put(String.valueOf(name), value));
+        result.forEach((name, value) -> payload.put(
+                String.valueOf(name),
+                value instanceof String text ? JsonText.cutToBytes(text, MAX_REFLECTED_BYTES) : value));
         payload.put("actionsCount", actionsCount);
         return make(KnownEventType.REFLECTION_REQUESTED, SOURCE_AGENT, payload);
+    }
+
+    /**
+     * A compiled result as another event repeats it: its answer first, and of what was asked as much as is left; what is
+     * left out is said at the end of each.
+     */
+    private static Map<String, @Nullable Object> repeated(Map<?, ?> result, long maxBytes) {
+        Map<String, @Nullable Object> repeated = new LinkedHashMap<>();
+        result.forEach((name, value) -> repeated.put(String.valueOf(name), value));
+        long left = maxBytes;
+        for (String field : List.of("response", "input")) {
+            if (repeated.get(field) instanceof String text) {
+                String fitting = JsonText.cutToBytes(text, left);
+                repeated.put(field, fitting);
+                left -= JsonText.bytes(fitting);
+            }
+        }
+        return repeated;
     }
 
     /** The compiled result (F-073). */

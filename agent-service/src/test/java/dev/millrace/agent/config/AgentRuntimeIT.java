@@ -536,6 +536,7 @@ class AgentRuntimeIT {
                         MachineLimits.DEFAULT,
                         Duration.ofHours(1),
                         new Definitions.AgentFiles(state.resolve("agents"), Duration.ofMillis(100)),
+                        16_384,
                         new TaskShellSettings(
                                 topics,
                                 TestBroker.DEFAULT_PARTITIONS,

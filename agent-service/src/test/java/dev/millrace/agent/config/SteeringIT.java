@@ -608,6 +608,7 @@ class SteeringIT {
                         limits,
                         Duration.ofHours(1),
                         new Definitions.AgentFiles(state.resolve("agents"), Duration.ofSeconds(1)),
+                        16_384,
                         new TaskShellSettings(
                                 topics,
                                 TestBroker.DEFAULT_PARTITIONS,

@@ -34,8 +34,13 @@ class OutputCheckTest {
 
     @Test
     @Timeout(value = 10, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-    void shouldNotBeHeldUpByBlanksAfterAFence() {
-        assertThat(CHECK.problems(saying("```" + " ".repeat(20_000) + "x"))).isNotEmpty();
+    void shouldReadALongAnswerOnce() {
+        String blanks = " ".repeat(900_000);
+
+        assertThat(OutputCheck.bare(saying("```" + blanks + "x" + blanks + "y```"))
+                        .text())
+                .isEqualTo("x" + blanks + "y");
+        assertThat(CHECK.problems(saying("```" + blanks + "x" + blanks + "y"))).isNotEmpty();
     }
 
     @Test

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 
 class PromptsTest {
 
-    private final MemoryIndex memory = new MemoryIndex();
+    private final MemoryIndex memory = new MemoryIndex(16_384);
 
     @Test
     @DisplayName("F-077, F-078: the index of memory is the first user message of the first iteration, and of no other")

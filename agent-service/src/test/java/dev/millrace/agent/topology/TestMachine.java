@@ -80,6 +80,16 @@ final class TestMachine implements AutoCloseable {
 
     /** One that begins at some other time than the events say. */
     TestMachine(Path stateDir, AdmissionSettings admission, int partitions, Instant start) {
+        this(stateDir, admission, partitions, start, List.of());
+    }
+
+    /** One with these tools, which has tasks reflected on. */
+    TestMachine(Path stateDir, AdmissionSettings admission, List<ToolDefinition> tools) {
+        this(stateDir, admission, 1, START, tools);
+    }
+
+    private TestMachine(
+            Path stateDir, AdmissionSettings admission, int partitions, Instant start, List<ToolDefinition> tools) {
         Properties config = new Properties();
         config.put(StreamsConfig.APPLICATION_ID_CONFIG, "test");
         config.put(StreamsConfig.BOOTSTRAP_SERVERS_CONFIG, "unused:1");
@@ -91,7 +101,7 @@ final class TestMachine implements AutoCloseable {
                                 partitions,
                                 Duration.ofHours(24),
                                 Duration.ofDays(30),
-                                false,
+                                !tools.isEmpty(),
                                 admission,
                                 Duration.ofDays(30),
                                 true),
@@ -149,6 +159,12 @@ final class TestMachine implements AutoCloseable {
     /** The same, on its lane since another time; its clock has to have come so far. */
     void send(Event event, Instant received) {
         send(EventCodec.toRecord(TOPICS.lane(event.lane()), event), received);
+    }
+
+    /** Sends an event with these bytes as its payload. */
+    void sendRaw(Event event, byte[] payload) {
+        ProducerRecord<String, byte[]> encoded = EventCodec.toRecord(TOPICS.lane(event.lane()), event);
+        sendRaw(encoded.topic(), encoded.key().getBytes(StandardCharsets.UTF_8), payload, encoded.headers());
     }
 
     /** The same with a header that says since when it stood where it was sent on from. */

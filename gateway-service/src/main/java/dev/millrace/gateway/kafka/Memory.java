@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
@@ -91,7 +92,7 @@ public final class Memory implements AutoCloseable {
      * @param after only namespaces after this one; empty = from the first on
      * @param limit at most so many, 1 or more
      */
-    public Map<String, Extent> extents(String after, int limit, Duration atMost)
+    public SortedMap<String, Extent> extents(String after, int limit, Duration atMost)
             throws BrokerUnavailableException, InterruptedException {
         catchUp(deadline(atMost));
         return catalogue.extents(after, limit);

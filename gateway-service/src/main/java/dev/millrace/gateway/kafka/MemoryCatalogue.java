@@ -5,9 +5,9 @@ import dev.millrace.schemas.MemoryDocument;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Optional;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentNavigableMap;
 import java.util.concurrent.ConcurrentSkipListMap;
@@ -148,9 +148,10 @@ final class MemoryCatalogue {
      * How many documents there are, and how large they are together, by namespace; those without any are left out.
      *
      * @param after only namespaces after this one; empty = from the first on
+     * @param limit at most so many
      */
-    Map<String, Memory.Extent> extents(String after, int limit) {
-        Map<String, Memory.Extent> extents = new TreeMap<>();
+    SortedMap<String, Memory.Extent> extents(String after, int limit) {
+        SortedMap<String, Memory.Extent> extents = new TreeMap<>();
         for (String namespace : namespaces.tailMap(after, false).keySet()) {
             List<MemoryVersion> current = documents(namespace, "", Integer.MAX_VALUE);
             if (!current.isEmpty()) {
@@ -160,7 +161,7 @@ final class MemoryCatalogue {
                                 current.size(),
                                 current.stream().mapToLong(MemoryVersion::size).sum()));
             }
-            if (extents.size() == limit) {
+            if (extents.size() >= limit) {
                 break;
             }
         }

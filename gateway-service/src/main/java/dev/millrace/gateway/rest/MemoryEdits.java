@@ -180,6 +180,7 @@ public class MemoryEdits {
         return switch (why) {
             case DOCUMENT_NOT_FOUND -> place.unknown();
             case DOCUMENT_TOO_LARGE -> tooLarge(place);
+            case MEMORY_FULL -> full(place);
             case PRECONDITION_FAILED -> stale(place, memory.known(place.namespace(), place.path()));
         };
     }
@@ -206,6 +207,16 @@ public class MemoryEdits {
                 "The document is too large",
                 place.path() + " may have at most " + limit + " bytes of UTF-8. Nothing was changed.",
                 Map.of("limitBytes", limit)));
+    }
+
+    private static ProblemException full(Place place) {
+        return new ProblemException(Problem.of(
+                409,
+                "memory_full",
+                "Memory is full",
+                "The memory of the namespace " + place.namespace() + " has as many documents, or as many bytes in them,"
+                        + " as it may have (millrace.reflection.max-documents, millrace.reflection.max-bytes). Nothing was"
+                        + " changed. Take documents away, or make one smaller."));
     }
 
     private static Response accepted(Event event) {

@@ -79,9 +79,9 @@ public class MemoryResource {
     @APIResponse(responseCode = "400", description = "bad_parameter")
     @APIResponse(responseCode = "503", description = "broker_unavailable")
     public Response namespaces(
-            @Parameter(description = "1 to 1000", schema = @Schema(type = SchemaType.INTEGER, defaultValue = "200"))
+            @Parameter(description = "1 to 1000", schema = @Schema(type = SchemaType.INTEGER, defaultValue = "1000"))
                     @QueryParam("limit")
-                    @DefaultValue("200")
+                    @DefaultValue("1000")
                     String limit,
             @Parameter(description = "What next said on the page before.") @QueryParam("cursor") @DefaultValue("")
                     String cursor)
@@ -203,6 +203,7 @@ public class MemoryResource {
             description = "It is stored, and the writer does not answer in time; it will come to it.",
             content = @Content(schema = @Schema(implementation = MemoryShapes.EditAccepted.class)))
     @APIResponse(responseCode = "400", description = "bad_path, bad_parameter, bad_text")
+    @APIResponse(responseCode = "409", description = "memory_full: take documents away first")
     @APIResponse(responseCode = "412", description = "precondition_failed: it is another one by now")
     @APIResponse(responseCode = "413", description = "document_too_large")
     @APIResponse(responseCode = "415", description = "unsupported_media_type")

@@ -133,6 +133,7 @@ public class MemoryVersionsResource {
             content = @Content(schema = @Schema(implementation = MemoryShapes.EditAccepted.class)))
     @APIResponse(responseCode = "400", description = "bad_path, bad_parameter")
     @APIResponse(responseCode = "404", description = "unknown_version")
+    @APIResponse(responseCode = "409", description = "memory_full: take documents away first")
     @APIResponse(responseCode = "412", description = "precondition_failed: it is another one by now")
     @APIResponse(responseCode = "503", description = "broker_unavailable")
     public Response restore(

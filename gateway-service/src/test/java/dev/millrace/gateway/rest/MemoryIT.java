@@ -65,7 +65,8 @@ class MemoryIT {
     @CsvSource({
         "precondition_failed, 412, precondition_failed",
         "document_not_found, 404, unknown_document",
-        "document_too_large, 413, document_too_large"
+        "document_too_large, 413, document_too_large",
+        "memory_full, 409, memory_full"
     })
     void shouldSayWhyTheWriterRefuses(String outcome, int status, String code) throws Exception {
         try (TopicReader requests = TestBroker.shared().read(gateway.topics().memoryRequests())) {

@@ -26,6 +26,20 @@ public interface ReflectionConfig {
     @WithDefault("20")
     int keptVersions();
 
+    /**
+     * How many documents a namespace may have. At the limit a new one is refused ({@code memory_full}, 409), and those that
+     * are there can still be changed. 1 or more.
+     */
+    @WithDefault("10000")
+    long maxDocuments();
+
+    /**
+     * How many bytes of UTF-8 all documents of a namespace may have together. At the limit nothing that makes it more is taken
+     * ({@code memory_full}, 409). 1 or more.
+     */
+    @WithDefault("67108864")
+    long maxBytes();
+
     /** The model that reflects, by the name that agents use. Absent = the default one (F-102). */
     Optional<String> model();
 

@@ -7,6 +7,7 @@ import dev.millrace.engine.config.ModelSettings;
 import dev.millrace.engine.config.TopicsConfig;
 import dev.millrace.llm.LanguageModel;
 import dev.millrace.llm.ModelDispatcher;
+import dev.millrace.reflection.core.Capacity;
 import dev.millrace.reflection.thinker.Reflector;
 import dev.millrace.reflection.topology.MemorySettings;
 import dev.millrace.schemas.Topics;
@@ -55,7 +56,11 @@ public class ReflectionWiring {
                 new ReflectionRuntime.Settings(
                         new TopicSettings(topics.partitions(), topics.replication(), topics.create())
                                 .with(topics.toolsets().orElse(List.of())),
-                        new MemorySettings(new Topics(topics.prefix()), topics.partitions(), config.keptVersions()),
+                        new MemorySettings(
+                                new Topics(topics.prefix()),
+                                topics.partitions(),
+                                config.keptVersions(),
+                                new Capacity(config.maxDocuments(), config.maxBytes())),
                         new MachineStreams.Settings(
                                 "memory machine",
                                 new Topics(topics.prefix()),

@@ -21,7 +21,7 @@ public final class Markdown {
             return "";
         }
         String summary = line.group(1).strip();
-        return summary.length() <= LONGEST_SUMMARY ? summary : summary.substring(0, LONGEST_SUMMARY - 1) + "…";
+        return summary.length() <= LONGEST_SUMMARY ? summary : begin(summary, LONGEST_SUMMARY - 1) + "…";
     }
 
     /** The same with this summary: in place of the one that it has, else after the first heading, else at the top. */
@@ -36,6 +36,17 @@ public final class Markdown {
             return content.substring(0, heading.end()) + "\n\n" + line + content.substring(heading.end());
         }
         return line + "\n\n" + content;
+    }
+
+    /** As many characters of its beginning, or one less if that would part a pair of surrogates, which has no UTF-8 form. */
+    static String begin(String text, int characters) {
+        if (text.length() <= characters) {
+            return text;
+        }
+        boolean parts = characters > 0
+                && Character.isHighSurrogate(text.charAt(characters - 1))
+                && Character.isLowSurrogate(text.charAt(characters));
+        return text.substring(0, parts ? characters - 1 : characters);
     }
 
     /** How many bytes this is as UTF-8. */

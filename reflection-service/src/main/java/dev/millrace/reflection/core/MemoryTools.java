@@ -1,8 +1,6 @@
 package dev.millrace.reflection.core;
 
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -10,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 /** The memory tools (F-162 to F-166): what a call returns, and what it changes. Equal arguments give equal results. */
 public final class MemoryTools {
 
-    /** The largest document of facts, in bytes: all of them are read before each reflection. */
+    /** The largest document of facts, in bytes: many of them are read before each reflection. */
     public static final long MAX_FACTS_BYTES = 15 * 1024;
     /** The largest document of episodes, in bytes: it is read as one result of a tool. */
     public static final long MAX_EPISODES_BYTES = 100 * 1024;
@@ -51,7 +49,7 @@ public final class MemoryTools {
     public static Outcome call(String tool, Map<String, ? extends @Nullable Object> params, Documents documents)
             throws MemoryException {
         return switch (tool) {
-            case LIST -> new Outcome(list(documents), null);
+            case LIST -> new Outcome(DocumentPage.of(params, documents), null);
             case READ -> new Outcome(read(path(params), documents), null);
             case WRITE -> changed(path(params), text(params, "content"));
             case PATCH -> patch(params, documents);
@@ -80,15 +78,6 @@ public final class MemoryTools {
                                     : "keep an entry to what would help the next time."));
         }
         return new Change(path, content);
-    }
-
-    private static List<Map<String, Object>> list(Documents documents) {
-        List<Map<String, Object>> index = new ArrayList<>();
-        documents
-                .all()
-                .forEach((path, content) -> index.add(Map.of(
-                        "path", path.text(), "summary", Markdown.summary(content), "size", Markdown.size(content))));
-        return index;
     }
 
     private static String read(MemoryPath path, Documents documents) throws MemoryException {

@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param rounds what has happened since, oldest first
  * @param factsWritten how many calls have changed facts
  * @param hasEpisode whether one has changed an episode
+ * @param partial whether memory held more than it says, so that there is a tool to list the rest
  */
 public record Reflection(
         String input,
@@ -26,7 +27,8 @@ public record Reflection(
         String memory,
         List<Round> rounds,
         int factsWritten,
-        boolean hasEpisode) {
+        boolean hasEpisode,
+        boolean partial) {
 
     /** How often the model is asked at most (F-096). */
     public static final int MAX_ROUNDS = 5;
@@ -34,8 +36,23 @@ public record Reflection(
     /** What is said of a reflection that ends with tool calls (F-101). */
     public static final String MAX_ROUNDS_REACHED = "Max reflection rounds reached";
 
-    /** How long the index of episodes may be, in characters (F-095). */
-    static final int MAX_EPISODES_CHARS = 10_000;
+    /**
+     * The most characters of what was asked, and of what was answered, that a reflection is shown; what is beyond is left out.
+     * This and the limits below keep its row below the largest record of a machine, in any encoding: at most 300 000 characters
+     * of texts and the four rounds that are stored before the last one ends it, all at six bytes a character.
+     */
+    public static final int MAX_TEXT_CHARS = 40_000;
+    /** The most characters of tool calls and their results in one round. */
+    public static final int MAX_ROUND_CHARS = 250_000;
+    /** The most tool calls of one round; those beyond are not made, and the model sees that. */
+    public static final int MAX_ROUND_CALLS = 50;
+    /** The most characters that the model may say beside its calls in one round; what is beyond is left out. */
+    public static final int MAX_SAID_CHARS = 4_000;
+    /** The longest assessment at its end, in characters; what is beyond is left out. */
+    public static final int MAX_ASSESSMENT_CHARS = 10_000;
+
+    /** A character of a text takes this many times the bytes of one of JSON text at most. */
+    private static final int RAW = 2;
 
     public Reflection {
         rounds = List.copyOf(rounds);
@@ -62,12 +79,33 @@ public record Reflection(
      * @param result JSON text, or {@code Error: …}
      * @param failed whether memory said no
      */
-    public record Call(String toolCallId, String toolName, String arguments, String result, boolean failed) {}
+    public record Call(String toolCallId, String toolName, String arguments, String result, boolean failed) {
+
+        /** The same call with this result. */
+        public Call answered(String text, boolean refused) {
+            return new Call(toolCallId, toolName, arguments, text, refused);
+        }
+
+        /** How much of its round it takes, in characters of JSON; its id and name may be made of anything. */
+        public int size() {
+            return RAW * (toolCallId.length() + toolName.length()) + arguments.length() + result.length();
+        }
+    }
 
     /** Begins, with memory as it is now: all facts, and the index of episodes, the newest first (F-094, F-095). */
     public static Reflection begin(
             String input, @Nullable String response, long iterations, long actionsCount, Documents documents) {
-        return new Reflection(input, response, iterations, actionsCount, preload(documents), List.of(), 0, false);
+        Preload preload = Preload.of(documents);
+        return new Reflection(
+                cut(input, MAX_TEXT_CHARS),
+                response == null ? null : cut(response, MAX_TEXT_CHARS),
+                iterations,
+                actionsCount,
+                preload.text(),
+                List.of(),
+                0,
+                false,
+                preload.partial());
     }
 
     /** The same after one more round. */
@@ -84,7 +122,8 @@ public record Reflection(
                 memory,
                 all,
                 factsWritten + facts,
-                hasEpisode || changes.size() > facts);
+                hasEpisode || changes.size() > facts,
+                partial);
     }
 
     /** Whether the model is not asked again. */
@@ -97,34 +136,18 @@ public record Reflection(
         return rounds.stream().mapToInt(round -> round.calls().size()).sum();
     }
 
-    private static String preload(Documents documents) {
-        StringBuilder facts = new StringBuilder();
-        List<String> episodes = new ArrayList<>();
-        documents.all().forEach((path, content) -> {
-            if (path.isFact()) {
-                facts.append("### ")
-                        .append(path)
-                        .append("\n\n")
-                        .append(content.strip())
-                        .append("\n\n");
-            } else {
-                episodes.addFirst(MemoryIndex.line(path.text(), Markdown.size(content), Markdown.summary(content)));
-            }
-        });
-        StringBuilder index = new StringBuilder();
-        for (String line : episodes) {
-            if (index.length() + line.length() > MAX_EPISODES_CHARS) {
-                break;
-            }
-            index.append(line).append('\n');
+    /** The text, or its beginning and how much is left out. */
+    public static String cut(String text, int chars) {
+        if (text.length() <= chars) {
+            return text;
         }
-        return "## Facts\n\n" + (facts.isEmpty() ? "(none yet)\n\n" : facts) + "## Episodes, the newest first\n\n"
-                + (index.isEmpty() ? "(none yet)\n" : index);
+        String begin = Markdown.begin(text, chars);
+        return begin + "\n… (" + (text.length() - begin.length()) + " characters left out)";
     }
 
-    /** The tools of a reflection (F-097): the index is preloaded, so there is none to list. */
-    public static boolean offers(String tool) {
-        return MemoryTools.NAMES.contains(tool) && !tool.equals(MemoryTools.LIST);
+    /** The tools of a reflection (F-097): there is none to list where everything is shown. */
+    public boolean offers(String tool) {
+        return MemoryTools.NAMES.contains(tool) && (partial || !tool.equals(MemoryTools.LIST));
     }
 
     /** What became of a call of a tool that a reflection does not have. */
@@ -137,8 +160,8 @@ public record Reflection(
      *
      * @throws MemoryException if memory says no
      */
-    public static MemoryTools.Outcome call(
-            String tool, Map<String, ? extends @Nullable Object> params, Documents documents) throws MemoryException {
+    public MemoryTools.Outcome call(String tool, Map<String, ? extends @Nullable Object> params, Documents documents)
+            throws MemoryException {
         if (!offers(tool)) {
             throw notOffered(tool);
         }

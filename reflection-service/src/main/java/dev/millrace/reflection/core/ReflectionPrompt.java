@@ -2,15 +2,12 @@ package dev.millrace.reflection.core;
 
 import java.util.ArrayList;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /** What the model is told in a reflection, cut to what it can read (F-101). */
 public final class ReflectionPrompt {
 
     /** Characters of the window that messages may take: 60 % of its tokens, four characters each. */
     private static final double CHARS_PER_TOKEN = 0.6 * 4;
-
-    private static final int LONGEST_TEXT = 40_000;
 
     private static final String SYSTEM = """
             You keep the memory of an assistant. It has just ended a task, and you decide whether anything of it is worth
@@ -80,7 +77,7 @@ public final class ReflectionPrompt {
         }
         if (length > room) {
             long excess = length - room;
-            task = task.substring(0, (int) Math.max(Math.min(task.length(), 200), task.length() - excess));
+            task = Markdown.begin(task, (int) Math.max(Math.min(task.length(), 200), task.length() - excess));
         }
         return new Shown(task, rounds);
     }
@@ -88,17 +85,9 @@ public final class ReflectionPrompt {
     private static String task(Reflection reflection, String month) {
         return "[Reflection] A task has ended after " + reflection.iterations() + " model calls and "
                 + reflection.actionsCount() + " actions. The episode of this month is episodes/" + month + ".md.\n\n"
-                + "# What was asked\n\n" + cut(reflection.input()) + "\n\n# What was answered\n\n"
-                + cut(reflection.response() == null ? "(nothing)" : reflection.response()) + "\n\n# Memory\n\n"
+                + "# What was asked\n\n" + reflection.input() + "\n\n# What was answered\n\n"
+                + (reflection.response() == null ? "(nothing)" : reflection.response()) + "\n\n# Memory\n\n"
                 + reflection.memory();
-    }
-
-    private static String cut(@Nullable String text) {
-        String whole = text == null ? "" : text;
-        return whole.length() <= LONGEST_TEXT
-                ? whole
-                : whole.substring(0, LONGEST_TEXT) + "\n… (" + (whole.length() - LONGEST_TEXT)
-                        + " characters left out)";
     }
 
     private static long length(Reflection.Round round) {

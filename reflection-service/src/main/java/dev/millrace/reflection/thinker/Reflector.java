@@ -3,6 +3,7 @@ package dev.millrace.reflection.thinker;
 import dev.millrace.engine.LaneProducer;
 import dev.millrace.engine.ModelCalls;
 import dev.millrace.engine.ModelUsage;
+import dev.millrace.engine.ReplyLimits;
 import dev.millrace.engine.StoreReader;
 import dev.millrace.llm.ChatMessage;
 import dev.millrace.llm.ModelCall;
@@ -20,6 +21,7 @@ import dev.millrace.reflection.topology.ReflectionCall;
 import dev.millrace.reflection.topology.ReflectionRow;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonText;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
 import java.nio.charset.StandardCharsets;
@@ -48,7 +50,6 @@ public final class Reflector implements ModelCalls<ReflectionCall> {
     private static final String AGENT = "reflection";
 
     private static final List<ToolSpec> TOOLS = MemoryToolDefinitions.all().stream()
-            .filter(tool -> Reflection.offers(tool.name()))
             .map(tool -> new ToolSpec(tool.name(), tool.description(), tool.parameters()))
             .toList();
 
@@ -135,7 +136,9 @@ public final class Reflector implements ModelCalls<ReflectionCall> {
                 call.callId(),
                 wiring.model().name(),
                 messages(row.get().reflection(), month, wiring.model().contextWindow()),
-                TOOLS);
+                TOOLS.stream()
+                        .filter(tool -> row.get().reflection().offers(tool.name()))
+                        .toList());
     }
 
     static List<ChatMessage> messages(Reflection reflection, String month, long contextWindow) {
@@ -180,7 +183,20 @@ public final class Reflector implements ModelCalls<ReflectionCall> {
         return wiring.producer().send(wiring.topic(), reply.namespace(), reply);
     }
 
-    private static Event reply(ReflectionCall call, ModelOutcome outcome, Instant now) {
+    /** The event of a reply, or of its call's failure if nobody could take it. */
+    static Event reply(ReflectionCall call, ModelOutcome outcome, Instant now) {
+        Event told = told(call, ReplyLimits.within(call.callId(), outcome), now);
+        return ReplyLimits.problem(told)
+                .map(why -> failed(
+                        call,
+                        outcome,
+                        ModelErrorCode.BAD_RESPONSE,
+                        "The model's reply cannot be taken, since " + why,
+                        now))
+                .orElse(told);
+    }
+
+    private static Event told(ReflectionCall call, ModelOutcome outcome, Instant now) {
         return switch (outcome) {
             case ModelOutcome.Replied replied -> {
                 ModelReply said = replied.reply();
@@ -212,9 +228,9 @@ public final class Reflector implements ModelCalls<ReflectionCall> {
         Map<String, @Nullable Object> payload = new LinkedHashMap<>();
         payload.put("callId", call.callId());
         payload.put("code", code.wireName());
-        payload.put("error", error);
+        payload.put("error", JsonText.cut(error, ReplyLimits.MAX_ERROR));
         if (outcome instanceof ModelOutcome.Replied replied) {
-            payload.put("model", replied.reply().model());
+            payload.put("model", ReplyLimits.modelName(replied.reply().model()));
         }
         putUsage(payload, call, outcome);
         return call.reply(KnownEventType.MODEL_CALL_FAILED, now)
@@ -228,7 +244,7 @@ public final class Reflector implements ModelCalls<ReflectionCall> {
         payload.put("callId", call.callId());
         payload.put("code", ModelErrorCode.CANCELLED.wireName());
         if (outcome instanceof ModelOutcome.Replied replied) {
-            payload.put("model", replied.reply().model());
+            payload.put("model", ReplyLimits.modelName(replied.reply().model()));
         }
         putUsage(payload, call, outcome);
         return call.reply(KnownEventType.MODEL_CALL_ABANDONED, now)
@@ -246,6 +262,9 @@ public final class Reflector implements ModelCalls<ReflectionCall> {
         json.put("toolCallId", call.toolCallId());
         json.put("toolName", call.toolName());
         json.put("arguments", call.arguments());
+        if (call.malformedArguments() != null) {
+            json.put("malformedArguments", call.malformedArguments());
+        }
         return json;
     }
 

@@ -22,9 +22,14 @@ public final class MemoryToolDefinitions {
                 tool(
                         MemoryTools.LIST,
                         "Lists the documents of memory, which lasts across conversations: path, summary and size of"
-                                + " each.",
+                                + " each, by path. If there are more than fit, the last item says how many, and the"
+                                + " cursor that gives the next page.",
                         SideEffects.READ_ONLY,
-                        Map.of()),
+                        Map.of(
+                                "limit",
+                                "At most so many of them, 1 to 1000. Absent = 200.",
+                                "cursor",
+                                "What the last item of the page before says. Absent = from the first on.")),
                 tool(
                         MemoryTools.READ,
                         "Reads a document of memory.",
@@ -80,7 +85,12 @@ public final class MemoryToolDefinitions {
         properties.keySet().stream()
                 .sorted()
                 .forEach(property -> described.put(
-                        property, Map.of("type", "string", "description", String.valueOf(properties.get(property)))));
+                        property,
+                        Map.of(
+                                "type",
+                                property.equals("limit") ? "integer" : "string",
+                                "description",
+                                String.valueOf(properties.get(property)))));
         parameters.put("type", "object");
         parameters.put("properties", described);
         parameters.put("required", List.of(required));

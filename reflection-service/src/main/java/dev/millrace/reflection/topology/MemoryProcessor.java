@@ -49,7 +49,7 @@ final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoin
     private UnitOfWork unit;
     private Sender sender;
     private CommitTiming commits;
-    private KeyValueStore<String, DocumentRow> documents;
+    private NamespaceDocuments.Rows documents;
     private OutstandingCalls<ReflectionCall> calls;
     private Reflections reflections;
     private Forgetting forgetting;
@@ -70,7 +70,7 @@ final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoin
         sender = new Sender(context, settings.topics(), unit);
         commits = CommitTiming.of(context);
         KeyValueStore<Bytes, byte[]> rows = unit.rows();
-        documents = Stores.DOCUMENTS.in(rows);
+        documents = new NamespaceDocuments.Rows(Stores.DOCUMENTS.in(rows), Stores.EXTENTS.in(rows));
         calls = new OutstandingCalls<>(
                 Stores.CALLS.in(rows),
                 ReflectionCall::key,
@@ -220,10 +220,7 @@ final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoin
 
     private NamespaceDocuments memoryOf(String namespace) {
         return new NamespaceDocuments(
-                documents,
-                new NamespaceDocuments.Publication(sender, settings.topics(), settings.keptVersions()),
-                namespace,
-                forgetting);
+                documents, new NamespaceDocuments.Publication(sender, settings), namespace, forgetting);
     }
 
     private boolean isHome(Event event) {

@@ -1,5 +1,6 @@
 package dev.millrace.reflection.topology;
 
+import dev.millrace.reflection.core.Capacity;
 import dev.millrace.schemas.Topics;
 
 /**
@@ -8,8 +9,9 @@ import dev.millrace.schemas.Topics;
  * @param topics the catalogue of topics
  * @param partitions of the request topics, 1 or more
  * @param keptVersions how many older versions of a document are kept, 0 or more
+ * @param capacity how much a namespace may remember
  */
-public record MemorySettings(Topics topics, int partitions, int keptVersions) {
+public record MemorySettings(Topics topics, int partitions, int keptVersions, Capacity capacity) {
 
     public MemorySettings {
         if (partitions < 1) {

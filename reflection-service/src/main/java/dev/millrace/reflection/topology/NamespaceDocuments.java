@@ -4,16 +4,14 @@ import dev.millrace.engine.Outgoing;
 import dev.millrace.engine.Sender;
 import dev.millrace.reflection.core.Documents;
 import dev.millrace.reflection.core.Markdown;
+import dev.millrace.reflection.core.MemoryException;
 import dev.millrace.reflection.core.MemoryPath;
 import dev.millrace.schemas.MemoryDocument;
-import dev.millrace.schemas.Topics;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
-import java.util.SortedMap;
-import java.util.TreeMap;
 import org.apache.kafka.common.header.Headers;
 import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.streams.KeyValue;
@@ -27,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class NamespaceDocuments implements Documents {
 
-    private final KeyValueStore<String, DocumentRow> store;
+    private final Rows rows;
     private final Publication publication;
     private final String namespace;
     private final Gone gone;
@@ -65,11 +63,19 @@ final class NamespaceDocuments implements Documents {
     record Removed(long documents, @Nullable String nextKey, long nextVersion) {}
 
     /**
+     * The rows of all namespaces.
+     *
+     * @param documents by {@link Stores#documentKey}
+     * @param extents what each namespace has in all, by its name
+     */
+    record Rows(KeyValueStore<String, DocumentRow> documents, KeyValueStore<String, Extent> extents) {}
+
+    /**
      * How changes are published.
      *
-     * @param keptVersions how many older versions of a document are kept, 0 or more
+     * @param settings which versions are kept, and how much there may be
      */
-    record Publication(Sender sender, Topics topics, int keptVersions) {}
+    record Publication(Sender sender, MemorySettings settings) {}
 
     /**
      * Who changes a document, and when.
@@ -79,8 +85,8 @@ final class NamespaceDocuments implements Documents {
      */
     record Author(String by, String changeId, Instant now) {}
 
-    NamespaceDocuments(KeyValueStore<String, DocumentRow> store, Publication publication, String namespace, Gone gone) {
-        this.store = store;
+    NamespaceDocuments(Rows rows, Publication publication, String namespace, Gone gone) {
+        this.rows = rows;
         this.publication = publication;
         this.namespace = namespace;
         this.gone = gone;
@@ -93,37 +99,60 @@ final class NamespaceDocuments implements Documents {
     }
 
     @Override
-    public SortedMap<MemoryPath, String> all() {
-        SortedMap<MemoryPath, String> all = new TreeMap<>();
-        try (KeyValueIterator<String, DocumentRow> rows =
-                store.range(Stores.firstKey(namespace), Stores.endKey(namespace))) {
-            rows.forEachRemaining(row -> {
-                if (row.value.content() != null && !gone.isGone(row.key)) {
-                    all.put(Stores.path(row.key), row.value.content());
+    public void each(@Nullable MemoryPath after, Taker taker) {
+        // nothing sorts between a key and the same with the smallest character behind it
+        String from = after == null ? Stores.firstKey(namespace) : Stores.documentKey(namespace, after) + '\u0000';
+        try (KeyValueIterator<String, DocumentRow> found = rows.documents().range(from, Stores.endKey(namespace))) {
+            boolean more = true;
+            while (more && found.hasNext()) {
+                KeyValue<String, DocumentRow> row = found.next();
+                String content = row.value.content();
+                if (content != null && !gone.isGone(row.key)) {
+                    more = taker.take(new Document(
+                            Stores.path(row.key),
+                            content,
+                            Instant.parse(row.value.updatedAt()).toEpochMilli()));
                 }
-            });
+            }
         }
-        return all;
+    }
+
+    @Override
+    public Extent extent() {
+        Extent known = rows.extents().get(namespace);
+        if (known != null) {
+            return known;
+        }
+        long[] counted = new long[2];
+        each(null, document -> {
+            counted[0]++;
+            counted[1] += Markdown.size(document.content());
+            return true;
+        });
+        Extent extent = new Extent(counted[0], counted[1]);
+        rows.extents().put(namespace, extent);
+        return extent;
     }
 
     /** What is known of a document; {@code null} = there has never been one. */
     @Nullable
     DocumentRow row(MemoryPath path) {
         String key = Stores.documentKey(namespace, path);
-        return gone.isGone(key) ? null : store.get(key);
+        return gone.isGone(key) ? null : rows.documents().get(key);
     }
 
     /**
      * Gives a document this content.
      *
      * @param content {@code null} = the document is gone from now on
+     * @throws MemoryException {@code memory_full} if there is no room for it; nothing is written
      */
-    void write(MemoryPath path, @Nullable String content, Author author) {
+    void write(MemoryPath path, @Nullable String content, Author author) throws MemoryException {
         write(path, content, author, false);
     }
 
     /** The same for a person's edit, whose id is the author's change; its answer is in the record. */
-    void edit(MemoryPath path, @Nullable String content, Author author) {
+    void edit(MemoryPath path, @Nullable String content, Author author) throws MemoryException {
         write(path, content, author, true);
     }
 
@@ -139,9 +168,10 @@ final class NamespaceDocuments implements Documents {
         publish(MemoryDocument.key(namespace, path.text()), row == null ? null : asItIs(path, row), now, headers);
     }
 
-    private void write(MemoryPath path, @Nullable String content, Author author, boolean edit) {
+    private void write(MemoryPath path, @Nullable String content, Author author, boolean edit) throws MemoryException {
         removeIfGone(path, author);
         DocumentRow before = row(path);
+        makeRoom(before == null ? null : before.content(), content);
         long version = before == null ? 1 : before.version() + 1;
         DocumentRow changed = new DocumentRow(
                 version,
@@ -151,7 +181,7 @@ final class NamespaceDocuments implements Documents {
                 author.changeId(),
                 before == null ? List.of() : before.edits());
         DocumentRow after = edit ? changed.remembering(author.changeId()) : changed;
-        store.put(Stores.documentKey(namespace, path), after);
+        rows.documents().put(Stores.documentKey(namespace, path), after);
         publishVersions(path, before, after);
         Headers headers = headers(after);
         if (edit) {
@@ -160,9 +190,18 @@ final class NamespaceDocuments implements Documents {
         publish(MemoryDocument.key(namespace, path.text()), asItIs(path, after), author.now(), headers);
     }
 
+    private void makeRoom(@Nullable String before, @Nullable String after) throws MemoryException {
+        Extent now = extent();
+        Extent then = now.plus(
+                (after == null ? 0 : 1) - (before == null ? 0 : 1),
+                (after == null ? 0 : Markdown.size(after)) - (before == null ? 0 : Markdown.size(before)));
+        publication.settings().capacity().check(now, then);
+        rows.extents().put(namespace, then);
+    }
+
     /** What is from now on an older version, and the one that is too old. */
     private void publishVersions(MemoryPath path, @Nullable DocumentRow before, DocumentRow after) {
-        if (publication.keptVersions() == 0) {
+        if (publication.settings().keptVersions() == 0) {
             return;
         }
         if (before != null && before.content() != null) {
@@ -172,7 +211,7 @@ final class NamespaceDocuments implements Documents {
             // of what is gone there is no record as it is now: who took it away is said here alone
             publishVersion(path, after.version(), document(path, after), after);
         }
-        long tooOld = after.version() - 1 - publication.keptVersions();
+        long tooOld = after.version() - 1 - publication.settings().keptVersions();
         if (tooOld >= 1) {
             publishVersion(path, tooOld, null, after);
         }
@@ -194,7 +233,7 @@ final class NamespaceDocuments implements Documents {
     private void removeIfGone(MemoryPath path, Author author) {
         String key = Stores.documentKey(namespace, path);
         if (gone.isGone(key)) {
-            DocumentRow row = store.get(key);
+            DocumentRow row = rows.documents().get(key);
             if (row != null) {
                 remove(key, 1, row.version(), author.changeId(), author.now());
             }
@@ -208,15 +247,18 @@ final class NamespaceDocuments implements Documents {
         List<Found> some = new ArrayList<>();
         String nextKey = null;
         String from = removal.nextKey() == null ? Stores.firstKey(namespace) : removal.nextKey();
-        try (KeyValueIterator<String, DocumentRow> rows = store.range(from, Stores.endKey(namespace))) {
-            while (rows.hasNext() && nextKey == null) {
+        try (KeyValueIterator<String, DocumentRow> found = rows.documents().range(from, Stores.endKey(namespace))) {
+            while (found.hasNext() && nextKey == null) {
                 if (some.size() == RECORDS_AT_ONCE) {
-                    nextKey = rows.peekNextKey();
+                    nextKey = found.peekNextKey();
                 } else {
-                    KeyValue<String, DocumentRow> row = rows.next();
+                    KeyValue<String, DocumentRow> row = found.next();
                     some.add(new Found(row.key, row.value.version(), row.value.content() != null));
                 }
             }
+        }
+        if (removal.nextKey() == null) {
+            rows.extents().delete(namespace); // counted again without what is gone
         }
         long documents = 0;
         int left = RECORDS_AT_ONCE;
@@ -240,7 +282,7 @@ final class NamespaceDocuments implements Documents {
     private void remove(String documentKey, long first, long last, String changeId, Instant now) {
         removeVersions(documentKey, first, last, changeId, now);
         remove(MemoryDocument.key(namespace, Stores.path(documentKey).text()), changeId, now);
-        store.delete(documentKey);
+        rows.documents().delete(documentKey);
     }
 
     /** Also of versions that are no longer kept: how many are is a setting, which may have been another one. */
@@ -293,7 +335,8 @@ final class NamespaceDocuments implements Documents {
                 .sender()
                 .forward(
                         bytes(key),
-                        new Outgoing(publication.topics().memory(), document == null ? null : document.toJson()),
+                        new Outgoing(
+                                publication.settings().topics().memory(), document == null ? null : document.toJson()),
                         now,
                         headers);
     }

@@ -9,6 +9,7 @@ import dev.millrace.reflection.core.Reflection;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.ForgetScope;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonText;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Topics;
 import java.time.Instant;
@@ -31,6 +32,9 @@ import org.slf4j.LoggerFactory;
 final class Reflections {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(Reflections.class);
+
+    /** What there has to be room for beside a call in its round, in characters. */
+    private static final int LONGEST_ERROR = 1_000;
 
     private final KeyValueStore<String, ReflectionRow> rows;
     private final OutstandingCalls<ReflectionCall> calls;
@@ -159,34 +163,75 @@ final class Reflections {
     }
 
     private Reflection carryOut(ReflectionRow row, @Nullable String text, List<Map<?, ?>> wanted, Instant now) {
-        NamespaceDocuments documents = memory.apply(row.request().namespace());
         List<Reflection.Call> done = new ArrayList<>();
         List<MemoryTools.Change> changes = new ArrayList<>();
+        int room = Reflection.MAX_ROUND_CHARS;
         for (Map<?, ?> call : wanted) {
-            String tool = String.valueOf(call.get("toolName"));
             Map<String, @Nullable Object> arguments = arguments(call);
-            String result;
-            boolean failed = false;
-            try {
-                MemoryTools.Outcome outcome = Reflection.call(tool, arguments, documents);
-                MemoryTools.Change change = outcome.change();
-                if (change != null) {
-                    documents.write(
-                            change.path(),
-                            change.content(),
-                            new NamespaceDocuments.Author(
-                                    "reflection " + row.request().taskId(), row.awaiting() + '/' + done.size(), now));
-                    changes.add(change);
-                }
-                result = Json.writeText(outcome.result());
-            } catch (MemoryException e) {
-                result = "Error: " + e.getMessage();
-                failed = true;
+            Reflection.Call asked = new Reflection.Call(
+                    String.valueOf(call.get("toolCallId")),
+                    String.valueOf(call.get("toolName")),
+                    Json.writeText(arguments),
+                    "",
+                    false);
+            if (done.size() == Reflection.MAX_ROUND_CALLS || asked.size() + LONGEST_ERROR > room) {
+                break;
             }
-            done.add(new Reflection.Call(
-                    String.valueOf(call.get("toolCallId")), tool, Json.writeText(arguments), result, failed));
+            Result result = result(row, call, arguments, done.size(), now);
+            if (asked.size() + result.text().length() > room) {
+                result = Result.error("the result has " + result.text().length()
+                        + " characters, and a round has at most " + Reflection.MAX_ROUND_CHARS + " in all");
+            }
+            Reflection.Call ended = asked.answered(result.text(), result.failed());
+            room -= ended.size();
+            done.add(ended);
+            if (result.change() != null) {
+                changes.add(result.change());
+            }
         }
-        return row.reflection().after(new Reflection.Round(text, done), changes);
+        String said = text == null ? null : Reflection.cut(text, Reflection.MAX_SAID_CHARS);
+        if (done.size() < wanted.size()) {
+            said = (said == null ? "" : said + '\n') + "[" + (wanted.size() - done.size())
+                    + " calls were left out: too many, or too large, for one round]";
+        }
+        return row.reflection().after(new Reflection.Round(said, done), changes);
+    }
+
+    /**
+     * What came of a tool call.
+     *
+     * @param text JSON text, or {@code Error: …}
+     * @param change what was written; {@code null} = nothing
+     */
+    private record Result(String text, boolean failed, MemoryTools.@Nullable Change change) {
+
+        static Result error(String message) {
+            return new Result("Error: " + message, true, null);
+        }
+    }
+
+    private Result result(
+            ReflectionRow row, Map<?, ?> call, Map<String, @Nullable Object> arguments, int ordinal, Instant now) {
+        if (call.get("malformedArguments") instanceof String malformed) {
+            return Result.error(
+                    "INVALID JSON ARGUMENTS: expected a JSON object, found: " + JsonText.cut(malformed, 200));
+        }
+        NamespaceDocuments documents = memory.apply(row.request().namespace());
+        try {
+            MemoryTools.Outcome outcome =
+                    row.reflection().call(String.valueOf(call.get("toolName")), arguments, documents);
+            MemoryTools.Change change = outcome.change();
+            if (change != null) {
+                documents.write(
+                        change.path(),
+                        change.content(),
+                        new NamespaceDocuments.Author(
+                                "reflection " + row.request().taskId(), row.awaiting() + '/' + ordinal, now));
+            }
+            return new Result(Json.writeText(outcome.result()), false, change);
+        } catch (MemoryException e) {
+            return Result.error(JsonText.cut(String.valueOf(e.getMessage()), LONGEST_ERROR / 2));
+        }
     }
 
     private void complete(ReflectionRow row, Reflection reflection, String assessment, Instant now) {
@@ -194,7 +239,7 @@ final class Reflections {
                 row,
                 reflection,
                 KnownEventType.REFLECTION_COMPLETE,
-                new LinkedHashMap<>(Map.of("assessment", assessment)),
+                new LinkedHashMap<>(Map.of("assessment", Reflection.cut(assessment, Reflection.MAX_ASSESSMENT_CHARS))),
                 now);
         outlet.metrics().completed();
     }

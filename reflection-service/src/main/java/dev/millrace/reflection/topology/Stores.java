@@ -2,6 +2,7 @@ package dev.millrace.reflection.topology;
 
 import dev.millrace.engine.JsonSerdes;
 import dev.millrace.engine.StoreSection;
+import dev.millrace.reflection.core.Documents;
 import dev.millrace.reflection.core.MemoryPath;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Json;
@@ -31,6 +32,13 @@ public final class Stores {
     /** Namespaces whose documents are being forgotten, in the order in which that was asked for. */
     static final StoreSection<Forgetting.Row> FORGETTING =
             new StoreSection<>('g', JsonSerdes.of(JsonSerdes.WITH_EVENTS, Forgetting.Row.class));
+
+    /**
+     * How much a namespace remembers, by its name. There is none for a namespace that an older version has written, until it
+     * is counted.
+     */
+    static final StoreSection<Documents.Extent> EXTENTS =
+            new StoreSection<>('e', JsonSerdes.of(Json.MAPPER, Documents.Extent.class));
 
     // stands between the parts of a key; ids hold no control characters
     private static final char SEPARATOR = '\u0000';

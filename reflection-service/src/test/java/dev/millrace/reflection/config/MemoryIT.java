@@ -8,6 +8,7 @@ import dev.millrace.llm.LanguageModel;
 import dev.millrace.llm.ModelDispatcher;
 import dev.millrace.llm.ModelReply;
 import dev.millrace.llm.ModelRequest;
+import dev.millrace.reflection.core.Capacity;
 import dev.millrace.reflection.thinker.Reflector;
 import dev.millrace.reflection.topology.MemorySettings;
 import dev.millrace.reflection.topology.ReflectionMetrics;
@@ -116,7 +117,7 @@ class MemoryIT {
                 Map.of("bootstrap.servers", broker.bootstrapServers()),
                 new ReflectionRuntime.Settings(
                         new TopicSettings(TestBroker.DEFAULT_PARTITIONS, TopicSettings.BROKER_DEFAULT, false),
-                        new MemorySettings(topics, TestBroker.DEFAULT_PARTITIONS, 3),
+                        new MemorySettings(topics, TestBroker.DEFAULT_PARTITIONS, 3, new Capacity(10_000, 1L << 26)),
                         new MachineStreams.Settings(
                                 "memory machine",
                                 topics,

@@ -3,12 +3,13 @@ package dev.millrace.reflection.core;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.SortedMap;
-import java.util.TreeMap;
-import org.jspecify.annotations.Nullable;
+import java.util.Set;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -18,7 +19,7 @@ class MemoryToolsTest {
 
     private static final String USER = "facts/user.md";
 
-    private final SortedMap<MemoryPath, String> documents = new TreeMap<>();
+    private final HeldDocuments documents = new HeldDocuments();
 
     @Test
     @DisplayName("F-162: memory_list shows path, summary and size of each, by path; nothing = an empty list")
@@ -32,6 +33,78 @@ class MemoryToolsTest {
                 .isEqualTo(List.of(
                         Map.of("path", "episodes/2026-11.md", "summary", "", "size", 10L),
                         Map.of("path", USER, "summary", "who the user is", "size", 40L)));
+    }
+
+    @Test
+    @DisplayName("C2: memory_list goes through many documents in pages, each of which says how many more there are")
+    void shouldListInPages() throws MemoryException {
+        for (int i = 0; i < 1_234; i++) {
+            put(String.format("facts/f%04d.md", i), "> Summary: s" + i);
+        }
+        Set<Object> seen = new HashSet<>();
+        List<Object> more = new ArrayList<>();
+        Object cursor = "";
+        while (cursor != null) {
+            List<Map<?, ?>> page = list(Map.of("limit", 500, "cursor", cursor));
+            page.stream().map(item -> item.get("path")).filter(Objects::nonNull).forEach(seen::add);
+            more.add(String.valueOf(page.getLast().get("more")));
+            cursor = page.getLast().get("cursor");
+        }
+
+        assertThat(seen).hasSize(1_234);
+        assertThat(more).containsExactly("734", "234", "null");
+        assertThat(list(Map.of())).hasSize(DocumentPage.DEFAULT_LIMIT + 1);
+        assertThat(list(Map.of("limit", DocumentPage.DEFAULT_LIMIT)).getLast())
+                .isEqualTo(Map.of("more", 1_034L, "cursor", "200 facts/f0199.md"));
+    }
+
+    @Test
+    void shouldEndAPageThatFitsExactlyWithoutACursor() throws MemoryException {
+        for (int i = 0; i < DocumentPage.DEFAULT_LIMIT; i++) {
+            put(String.format("facts/f%04d.md", i), "x");
+        }
+
+        assertThat(list(Map.of())).hasSize(DocumentPage.DEFAULT_LIMIT).allMatch(item -> item.containsKey("path"));
+
+        put("facts/one-more.md", "x");
+        assertThat(list(Map.of())).hasSize(DocumentPage.DEFAULT_LIMIT + 1);
+    }
+
+    @Test
+    void shouldEndAPageBeforeItIsTooLong() throws MemoryException {
+        String longest = "> Summary: " + "s".repeat(500);
+        for (int i = 0; i < 300; i++) {
+            put(String.format("facts/f%04d.md", i), longest);
+        }
+
+        List<Map<?, ?>> page = list(Map.of("limit", 1_000));
+
+        // path, summary and frame of each
+        assertThat(page).hasSize(DocumentPage.MAX_CHARS / (14 + 400 + 40) + 1);
+        assertThat(page.getLast().get("more")).isEqualTo(300L - (page.size() - 1));
+    }
+
+    @Test
+    void shouldRefuseWhatIsNoPage() {
+        for (Object limit : List.of(0, 1_001, "ten", 1.5)) {
+            assertRefused("memory_list", Map.of("limit", limit), "invalid_arguments")
+                    .hasMessageContaining("1 to 1000");
+        }
+        for (Object cursor : List.of("facts/user.md", "1 ../../etc", 7, "x".repeat(100_000))) {
+            assertThatThrownBy(() -> call("memory_list", Map.of("cursor", cursor)))
+                    .isInstanceOf(MemoryException.class)
+                    .message()
+                    .hasSizeLessThan(300);
+        }
+    }
+
+    @Test
+    @DisplayName("a summary is not cut in the middle of a character, which would have no UTF-8 form")
+    void shouldNotPartASurrogatePair() {
+        String summary = Markdown.summary("> Summary: " + "😀".repeat(300));
+
+        assertThat(summary.getBytes(StandardCharsets.UTF_8)).doesNotContain((byte) '?');
+        assertThat(summary).hasSizeBetween(399, 400).endsWith("😀…");
     }
 
     @Test
@@ -159,20 +232,18 @@ class MemoryToolsTest {
     }
 
     private void put(String path, String content) {
-        documents.put(new MemoryPath(path), content);
+        documents.put(path, content);
+    }
+
+    private List<Map<?, ?>> list(Map<String, Object> params) throws MemoryException {
+        List<Map<?, ?>> items = new ArrayList<>();
+        if (call("memory_list", params).result() instanceof List<?> list) {
+            list.forEach(item -> items.add((Map<?, ?>) item));
+        }
+        return items;
     }
 
     private MemoryTools.Outcome call(String tool, Map<String, Object> params) throws MemoryException {
-        return MemoryTools.call(tool, params, new Documents() {
-            @Override
-            public @Nullable String content(MemoryPath path) {
-                return documents.get(path);
-            }
-
-            @Override
-            public SortedMap<MemoryPath, String> all() {
-                return documents;
-            }
-        });
+        return MemoryTools.call(tool, params, documents);
     }
 }

@@ -3,23 +3,20 @@ package dev.millrace.reflection.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
-import java.util.SortedMap;
-import java.util.TreeMap;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 class ReflectionPromptTest {
 
-    private final SortedMap<MemoryPath, String> documents = new TreeMap<>();
+    private final HeldDocuments documents = new HeldDocuments();
 
     @Test
     @DisplayName("F-094, F-095: all facts are preloaded, and of episodes the index, the newest first and cut")
     void shouldPreloadMemory() {
-        documents.put(new MemoryPath("facts/user.md"), "# User\nAda");
+        documents.put("facts/user.md", "# User\nAda");
         for (int month = 1; month <= 60; month++) {
             documents.put(
-                    new MemoryPath(String.format("episodes/%d-%02d.md", 2020 + month / 12, month % 12 + 1)),
+                    String.format("episodes/%d-%02d.md", 2020 + month / 12, month % 12 + 1),
                     "> Summary: " + "s".repeat(300) + "\nunread");
         }
 
@@ -29,6 +26,58 @@ class ReflectionPromptTest {
         String index = memory.substring(memory.indexOf("- episodes/"));
         assertThat(index).startsWith("- episodes/2025-01.md (").hasSizeBetween(9_000, 10_000);
         assertThat(index.lines().toList()).isSortedAccordingTo(java.util.Comparator.reverseOrder());
+    }
+
+    @Test
+    @DisplayName(
+            "C2: of more facts than fit, those about the user and the newest are shown whole; of the rest an index, and a"
+                    + " tool to list them")
+    void shouldShowTheNewestOfManyFacts() {
+        String full = "> Summary: one of many\n" + "x".repeat(15_000);
+        for (int i = 0; i < 600; i++) {
+            documents.put(String.format("facts/fact-%03d.md", i), full, i);
+        }
+        documents.put("facts/user.md", "# User\nAda", 0);
+
+        Reflection reflection = begin();
+
+        assertThat(reflection.memory())
+                .contains("### facts/user.md", "### facts/fact-599.md")
+                .doesNotContain("### facts/fact-000.md")
+                .contains("more, which memory_list shows")
+                .hasSizeLessThan(Preload.MAX_FACTS_CHARS + 3 * Preload.MAX_INDEX_CHARS);
+        assertThat(reflection.memory().lines().filter(line -> line.startsWith("- facts/")))
+                .first()
+                .asString()
+                .contains("fact-588");
+        assertThat(reflection.offers(MemoryTools.LIST)).isTrue();
+    }
+
+    @Test
+    void shouldShowAsManyFactsAsFitAndNotOneMore() {
+        String content = "x".repeat(15_000);
+        int each = content.length() + "facts/f00.md".length();
+        int fit = Preload.MAX_FACTS_CHARS / each;
+        for (int i = 0; i < fit; i++) {
+            documents.put(String.format("facts/f%02d.md", i), content, i);
+        }
+
+        assertThat(begin().partial()).isFalse();
+        assertThat(begin().offers(MemoryTools.LIST)).isFalse();
+
+        documents.put("facts/f99.md", content, 99);
+
+        assertThat(begin().partial()).isTrue();
+        assertThat(begin().memory()).doesNotContain("### facts/f00.md").contains("- facts/f00.md");
+    }
+
+    @Test
+    void shouldLeaveOutWhatIsTooLongOfATask() {
+        Reflection reflection =
+                Reflection.begin("😀".repeat(30_000), "r".repeat(Reflection.MAX_TEXT_CHARS), 2, 3, documents);
+
+        assertThat(reflection.input()).endsWith("(20000 characters left out)").hasSizeLessThan(41_000);
+        assertThat(reflection.response()).hasSize(Reflection.MAX_TEXT_CHARS);
     }
 
     @Test
@@ -106,17 +155,7 @@ class ReflectionPromptTest {
     }
 
     private Reflection begin(String asked) {
-        return Reflection.begin(asked, "I will", 2, 3, new Documents() {
-            @Override
-            public @Nullable String content(MemoryPath path) {
-                return documents.get(path);
-            }
-
-            @Override
-            public SortedMap<MemoryPath, String> all() {
-                return documents;
-            }
-        });
+        return Reflection.begin(asked, "I will", 2, 3, documents);
     }
 
     private static ReflectionPrompt.Shown all(Reflection reflection) {

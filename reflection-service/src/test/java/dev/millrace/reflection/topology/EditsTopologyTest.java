@@ -169,7 +169,7 @@ class EditsTopologyTest {
     @EnumSource
     void shouldRefuseWithTheWordsOfTheContract(Refusal refusal) {
         assertThat(Refusal.of(refusal.code())).hasValue(refusal);
-        assertThat(List.of("document_not_found", "precondition_failed", "document_too_large"))
+        assertThat(List.of("document_not_found", "precondition_failed", "document_too_large", "memory_full"))
                 .contains(refusal.code());
     }
 

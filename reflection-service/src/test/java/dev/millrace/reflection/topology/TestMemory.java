@@ -1,6 +1,7 @@
 package dev.millrace.reflection.topology;
 
 import dev.millrace.engine.StoreSection;
+import dev.millrace.reflection.core.Capacity;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.KnownEventType;
@@ -40,14 +41,15 @@ final class TestMemory implements AutoCloseable {
     }
 
     TestMemory(Path stateDir, int keptVersions, int partitions) {
+        this(stateDir, new MemorySettings(TOPICS, partitions, keptVersions, new Capacity(10_000, 1L << 26)));
+    }
+
+    TestMemory(Path stateDir, MemorySettings settings) {
         Properties config = new Properties();
         config.put(StreamsConfig.APPLICATION_ID_CONFIG, "test");
         config.put(StreamsConfig.BOOTSTRAP_SERVERS_CONFIG, "unused:1");
         config.put(StreamsConfig.STATE_DIR_CONFIG, stateDir.toString());
-        driver = new TopologyTestDriver(
-                MemoryTopology.build(new MemorySettings(TOPICS, partitions, keptVersions), calls, new NoMetrics()),
-                config,
-                START);
+        driver = new TopologyTestDriver(MemoryTopology.build(settings, calls, new NoMetrics()), config, START);
         documents = driver.createOutputTopic(TOPICS.memory(), new StringDeserializer(), new ByteArrayDeserializer());
     }
 

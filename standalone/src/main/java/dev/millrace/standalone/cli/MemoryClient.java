@@ -34,9 +34,14 @@ final class MemoryClient {
     /** The namespaces that remember something. */
     List<String> namespaces() {
         List<String> namespaces = new ArrayList<>();
-        client.get("/v1/memory")
-                .path("namespaces")
-                .forEach(one -> namespaces.add(one.path("namespace").asText()));
+        String cursor = null;
+        do {
+            JsonNode page =
+                    client.get(new Query("/v1/memory").with("cursor", cursor).toString());
+            page.path("namespaces")
+                    .forEach(one -> namespaces.add(one.path("namespace").asText()));
+            cursor = page.hasNonNull("next") ? page.path("next").asText() : null;
+        } while (cursor != null);
         return namespaces;
     }
 
