@@ -122,8 +122,9 @@ public final class HostileRecords {
                     case 5 -> bytes("{\"name\":" + oddJson() + ",\"key\":" + oddJson() + ",\"at\":" + oddJson() + '}');
                     case 6 -> nested(random.nextInt(2_000));
                     case 7 -> bytes(oddJson());
-                    default -> bytes("{\"namespace\":\"hostile\",\"kind\":\"session\",\"id\":\"h\",\"name\":\"V\",\"value\":"
-                            + oddJson() + ",\"text\":\"" + "x".repeat(random.nextInt(100_000)) + "\"}");
+                    default ->
+                        bytes("{\"namespace\":\"hostile\",\"kind\":\"session\",\"id\":\"h\",\"name\":\"V\",\"value\":"
+                                + oddJson() + ",\"text\":\"" + "x".repeat(random.nextInt(100_000)) + "\"}");
                 };
         byte @Nullable [] key =
                 switch (random.nextInt(5)) {
@@ -150,7 +151,8 @@ public final class HostileRecords {
                 yield "no value";
             }
             case 2 -> {
-                draft.value = bytes(pick(List.of("null", "[]", "1", "\"x\"", "true", "1e400", "", " ", "{\"a\":1,\"a\":2}")));
+                draft.value =
+                        bytes(pick(List.of("null", "[]", "1", "\"x\"", "true", "1e400", "", " ", "{\"a\":1,\"a\":2}")));
                 yield "no JSON object";
             }
             case 3 -> {
@@ -228,8 +230,7 @@ public final class HostileRecords {
             }
             case 6 -> {
                 draft.headers.put(
-                        "ce_expirytime",
-                        bytes(pick(List.of("1970-01-01T00:00:00Z", "9999-12-31T23:59:59Z", "never"))));
+                        "ce_expirytime", bytes(pick(List.of("1970-01-01T00:00:00Z", "9999-12-31T23:59:59Z", "never"))));
                 yield "an odd expiry";
             }
             default -> {

@@ -123,7 +123,10 @@ public record CrashReport(
         row(lines, "tasks accepted", Integer.toString(counts.accepted()));
         row(lines, "of which ended as completed", Integer.toString(counts.ended()));
         row(lines, "committed records in the journal", Long.toString(counts.records()));
-        row(lines, "records beside them that nobody can accept, each found among the dead letters", Integer.toString(counts.hostile()));
+        row(
+                lines,
+                "records beside them that nobody can accept, each found among the dead letters",
+                Integer.toString(counts.hostile()));
         row(lines, "different model calls", Long.toString(repeats.calls()));
         row(lines, "of which repeated", Integer.toString(repeats.total()));
         row(lines, "runs of the idempotent tool", Integer.toString(counts.runs()));
