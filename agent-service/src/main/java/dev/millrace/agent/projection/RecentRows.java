@@ -42,6 +42,11 @@ final class RecentRows {
         recent.put(row.name(), row);
     }
 
+    /** What is known of the store may be wrong. */
+    void forget() {
+        recent.clear();
+    }
+
     /** This row has been removed from the store. */
     void forget(TaskName name) {
         recent.remove(name);

@@ -115,7 +115,7 @@ final class Forgetting {
         this.sweep = new RowSweep<>(store, (row, nowMs) -> {
             if (row.value.done() && row.value.takenAtMs() < nowMs - REMEMBERED.toMillis()) {
                 store.delete(row.key);
-                asked.remove(row.value.scope(), askedAt(row.value));
+                asked.remove(row.value.scope(), row.value.askedAtMs());
             }
         });
         try (KeyValueIterator<String, Row> rows = store.all()) {

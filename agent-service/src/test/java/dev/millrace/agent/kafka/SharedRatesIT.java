@@ -195,7 +195,7 @@ class SharedRatesIT {
                 "{\"op\":\"CLAIM\",\"claim\":\"x\",\"tokens\":9223372036854775807}",
                 "{\"op\":\"SETTLE\",\"claim\":null,\"tokens\":1}",
                 "{\"op\":\"CLAIM\",\"claim\":\"" + "x".repeat(1_000_000) + "\",\"tokens\":1}");
-        try (SharedRates rates = rates(limit(1_000L))) {
+        try (SharedRates rates = rates(RatedInstance.limit(1_000L))) {
             // when
             odd.forEach(value ->
                     broker.produceRaw(topics.rates(), "stub", Map.of(), value.getBytes(StandardCharsets.UTF_8)));
@@ -208,7 +208,7 @@ class SharedRatesIT {
             assertThat(rates.reader().orElseThrow().skipped()).isEqualTo(odd.size());
             assertThat(rates.reader().orElseThrow().problem()).isEmpty();
         }
-        try (SharedRates after = rates(limit(1_000L))) {
+        try (SharedRates after = rates(RatedInstance.limit(1_000L))) {
             assertThat(granted(after, 400).tokens()).isEqualTo(400);
             assertThat(after.ask("stub", 400)).isInstanceOf(RateLimiter.Refused.class);
         }

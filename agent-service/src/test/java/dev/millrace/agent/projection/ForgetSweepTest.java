@@ -122,8 +122,8 @@ class ForgetSweepTest {
         ProjectionReader reader = new ProjectionReader(driver.getKeyValueStore(ProjectionTopology.STORE));
         String last = "t" + (tasks - 1);
         assertThat(reader.details("people", last)).isEmpty();
-        assertThat(reader.events("people", last, null, 10)).isEmpty();
-        assertThat(reader.chain("people", last)).isEmpty();
+        assertThat(reader.events("people", last, null, 10, 1_000_000)).isEmpty();
+        assertThat(reader.chain("people", last, 100)).isEmpty();
         assertThat(reader.tasks(new TaskQuery("people", null, null, null, 10, null))
                         .tasks())
                 .isEmpty();

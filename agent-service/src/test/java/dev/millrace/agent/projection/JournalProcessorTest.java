@@ -97,7 +97,7 @@ class JournalProcessorTest {
         assertThat(view.sessionId()).isEqualTo("a");
         assertThat(view.state()).isEqualTo("reasoning");
         assertThat(view.partition()).isZero();
-        assertThat(reader.events("default", "m1", new JournalCursor(0, 0), 100)
+        assertThat(reader.events("default", "m1", new JournalCursor(0, 0), 100, 1_000_000)
                         .orElseThrow()
                         .events())
                 .noneMatch(entry -> entry.event().type() == KnownEventType.TASK_CANCELLED);

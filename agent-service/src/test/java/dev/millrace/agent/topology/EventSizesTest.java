@@ -243,7 +243,7 @@ class EventSizesTest {
                 .payload(Map.of("error", "e".repeat(100_000), "code", "internal_error"))
                 .build();
 
-        Event told = new TaskRecords(failed).answer(parent, StoredTask.absent(failed, "child"));
+        Event told = new TaskRecords(failed).answer(parent, StoredTask.absent(failed, "child", 0));
 
         assertThat(EventSchemas.problems(told)).isEmpty();
         assertThat(told.text("error")).hasSize(TaskRecords.MAX_CHILD_ERROR);

@@ -182,7 +182,7 @@ class StoreSerdesTest {
     @DisplayName("a row with a field that a newer version has added stops this one, which would lose it")
     void shouldNotReadWhatItWouldLose() {
         // given
-        StoredTask task = StoredTask.absent(TestMachine.message("m1").build(), "m1");
+        StoredTask task = StoredTask.absent(TestMachine.message("m1").build(), "m1", 0);
         String row = new String(StoreSerdes.TASK.serializer().serialize("", task), StandardCharsets.UTF_8);
         byte[] newer = row.replaceFirst("\\{", "{\"mood\":\"good\",").getBytes(StandardCharsets.UTF_8);
 

@@ -89,7 +89,8 @@ final class TestMachine implements AutoCloseable {
     }
 
     private TestMachine(
-            Path stateDir, AdmissionSettings admission, int partitions, Instant start, List<ToolDefinition> tools) {
+            Path stateDir, AdmissionSettings admission, int partitions, Instant start, List<ToolDefinition> served) {
+        served.forEach(tool -> tools.put(tool.name(), tool));
         Properties config = new Properties();
         config.put(StreamsConfig.APPLICATION_ID_CONFIG, "test");
         config.put(StreamsConfig.BOOTSTRAP_SERVERS_CONFIG, "unused:1");
@@ -101,7 +102,7 @@ final class TestMachine implements AutoCloseable {
                                 partitions,
                                 Duration.ofHours(24),
                                 Duration.ofDays(30),
-                                !tools.isEmpty(),
+                                !served.isEmpty(),
                                 admission,
                                 Duration.ofDays(30),
                                 true),
