@@ -162,7 +162,8 @@ final class ProjectionReader {
                 byte[] row = rows.get(
                         ProjectionKeys.task(new TaskName(query.namespace(), ProjectionKeys.listedTask(list, place))));
                 bytesRead += row == null ? 0 : row.length;
-                TaskView view = row == null ? null : TaskRow.fromJson(row).view();
+                TaskRow read = read(row);
+                TaskView view = read == null ? null : read.view();
                 // the row may be newer than the list
                 if (row != null && view != null && query.wants(view)) {
                     tasks.add(view);
@@ -253,6 +254,10 @@ final class ProjectionReader {
                 break;
             }
             JournalEntry entry = entry(ProjectionKeys.cursor(Bytes.wrap(key)), json);
+            if (!isShown(entry)) {
+                next = null;
+                break;
+            }
             leafFirst.add(entry);
             bytes += json.length;
             next = entry.event().parentEventId();
@@ -294,7 +299,11 @@ final class ProjectionReader {
         return key == null || json == null
                 ? Optional.empty()
                 : Optional.of(entry(ProjectionKeys.cursor(Bytes.wrap(key)), json))
-                        .filter(entry -> forgotten.isEmpty() || row(TaskRow.nameOf(entry.event())) != null);
+                        .filter(this::isShown);
+    }
+
+    private boolean isShown(JournalEntry entry) {
+        return forgotten.isEmpty() || row(TaskRow.nameOf(entry.event())) != null;
     }
 
     private static JournalEntry entry(JournalCursor cursor, byte[] json) {
@@ -306,7 +315,11 @@ final class ProjectionReader {
     }
 
     private @Nullable TaskRow row(TaskName name) {
-        byte[] stored = rows.get(ProjectionKeys.task(name));
+        return read(rows.get(ProjectionKeys.task(name)));
+    }
+
+    /** A row that may be shown. */
+    private @Nullable TaskRow read(byte @Nullable [] stored) {
         TaskRow row = stored == null ? null : TaskRow.fromJson(stored);
         return row == null || forgotten.stream().anyMatch(forget -> forget.means(row)) ? null : row;
     }
