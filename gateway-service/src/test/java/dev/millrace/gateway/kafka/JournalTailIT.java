@@ -307,7 +307,7 @@ class JournalTailIT {
                 budget())) {
             JournalListener live = tail.listen(0, tail.end(0, LIMIT), JournalFilter.task("default", "none"));
             fill(broker, topics, count, "filler"); // what the tail has kept is not enough for those who begin at 0
-            await().atMost(LIMIT).until(() -> tail.end(0, LIMIT) == 2 * count);
+            await().atMost(LIMIT).until(() -> tail.end(0, LIMIT) == 2L * count);
             List<JournalListener> slow = IntStream.range(0, 8)
                     .mapToObj(i -> tail.listen(0, 0, JournalFilter.task("default", MINE)))
                     .toList();

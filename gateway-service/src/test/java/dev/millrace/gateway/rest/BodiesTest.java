@@ -2,6 +2,7 @@ package dev.millrace.gateway.rest;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -17,6 +18,7 @@ import org.junit.jupiter.api.Test;
 
 class BodiesTest {
     private static final int LIMIT = 1024 * 1024;
+    private static final Duration WAIT = Duration.ofSeconds(20);
 
     private final Bodies bodies = new Bodies(LIMIT, Duration.ofSeconds(30));
 
@@ -53,19 +55,21 @@ class BodiesTest {
     @Test
     void shouldTakeSmallBodiesWhileLargeOnesAreStillComing() throws Exception {
         // given: all room is taken by one whose client goes on sending
-        try (PipedOutputStream client = new PipedOutputStream();
-                InputStream coming = new PipedInputStream(client, LIMIT);
-                ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
-            client.write(new byte[LIMIT - 1]);
-            Future<Bodies.Body> large = threads.submit(() -> bodies.read(coming, LIMIT));
+        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+                PipedInputStream coming = new PipedInputStream(LIMIT)) {
+            Future<Bodies.Body> large;
+            try (PipedOutputStream client = new PipedOutputStream(coming)) {
+                client.write(new byte[LIMIT - 1]);
+                large = threads.submit(() -> bodies.read(coming, LIMIT));
+                await().atMost(WAIT).until(() -> coming.available() == 0);
 
-            // when
-            try (Bodies.Body small = bodies.read(body(Bodies.FREE_BYTES), LIMIT)) {
+                // when
+                try (Bodies.Body small = bodies.read(body(Bodies.FREE_BYTES), LIMIT)) {
 
-                // then
-                assertThat(small.bytes()).hasSize(Bodies.FREE_BYTES);
+                    // then
+                    assertThat(small.bytes()).hasSize(Bodies.FREE_BYTES);
+                }
             }
-            client.close();
             large.get().close();
         }
     }
