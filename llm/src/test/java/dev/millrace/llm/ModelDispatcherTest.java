@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -573,17 +574,18 @@ class ModelDispatcherTest {
     void shouldCountWhatAReplyUsedThatItsReviewBreaksOn() throws Exception {
         // given
         model.gate.release(2);
+        Map<String, Runnable> broken = new LinkedHashMap<>();
+        broken.put("with an exception", () -> {
+            throw new IllegalStateException("no such form");
+        });
+        broken.put("with an error", () -> {
+            throw new StackOverflowError();
+        });
 
-        // when
-        for (Runnable breaking : List.<Runnable>of(
-                () -> {
-                    throw new IllegalStateException("no such form");
-                },
-                () -> {
-                    throw new StackOverflowError();
-                })) {
-            dispatcher.submit(call("reviewed", 200, 0).reviewedBy((request, reply) -> {
-                breaking.run();
+        // when: ids of their own, since one is known until its outcome has been taken
+        for (Map.Entry<String, Runnable> breaking : broken.entrySet()) {
+            dispatcher.submit(call(breaking.getKey(), 200, 0).reviewedBy((request, reply) -> {
+                breaking.getValue().run();
                 throw new AssertionError("it breaks");
             }));
 
