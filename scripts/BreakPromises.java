@@ -130,16 +130,16 @@ public final class BreakPromises {
                     List.of("agent-service SteeringIT"),
                     List.of(change(
                             AGENT + "topology/TaskProcessor.java",
-                            "moves.wake(Instant.ofEpochMilli(nowMs));",
-                            "assert nowMs > 0;"))),
+                            "forgetting.run(now);\n                    moves.wake(now);",
+                            "forgetting.run(now);"))),
             new Break(
                     "waits-cancel",
                     "a cancel does not reach the call of the model that is out",
                     List.of("agent-service SteeringIT"),
                     List.of(change(
                             ENGINE + "OutstandingCalls.java",
-                            "if (call != null) {\n            modelCalls.settle(call);",
-                            "if (call != null && partition < 0) {\n            modelCalls.settle(call);"))),
+                            "if (call != null) {\n            whenKept",
+                            "if (call != null && partition < 0) {\n            whenKept"))),
             new Break(
                     "approval-skipped",
                     "a call runs without the approval that it needs",
@@ -161,9 +161,9 @@ public final class BreakPromises {
                     "who comes back misses the record where the backfill ends",
                     List.of("gateway-service EventStreamsIT"),
                     List.of(change(
-                            GATEWAY + "kafka/Feed.java",
-                            "aside.removeIf(letter -> letter.entry().cursor().offset() < nextOffset);",
-                            "aside.removeIf(letter -> letter.entry().cursor().offset() <= nextOffset);"))),
+                            GATEWAY + "kafka/Mailbox.java",
+                            "if (letter.offset() < from) {",
+                            "if (letter.offset() <= from) {"))),
             new Break(
                     "watch-twice",
                     "who comes back hears what was kept aside and backfilled twice",
@@ -214,11 +214,11 @@ public final class BreakPromises {
                             "int attempts = Math.min(0, takeovers) + outcome.attempts();"))),
             new Break(
                     "bad-record",
-                    "a record that cannot be read is an exception",
+                    "what cannot be taken is not put aside",
                     List.of("agent-service TaskTopologyTest", "agent-service AgentRuntimeIT"),
                     List.of(change(
-                            AGENT + "topology/TaskProcessor.java",
-                            "outbox.deadLetter(incoming, e.code(), e.getMessage());",
+                            ENGINE + "UnitOfWork.java",
+                            "return Optional.of(undo(new Undone(e.code(), e.getMessage(), false)));",
                             "throw new IllegalStateException(e);"))));
 
     private static final Path ROOT = Path.of("").toAbsolutePath();
