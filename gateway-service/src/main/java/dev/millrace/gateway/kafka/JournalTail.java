@@ -99,7 +99,7 @@ public final class JournalTail implements AutoCloseable {
         this.settings = settings;
         this.budget = budget;
         this.reader = reader;
-        this.backfillPermits = new Semaphore(settings.backfills());
+        this.backfillPermits = new Semaphore(settings.backfills(), true);
         this.thread = new ReaderThread(name, this::run);
         thread.start();
     }
