@@ -7,9 +7,13 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Future;
 import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Sends what nobody can accept to every lane and request topic for as long as the run lasts, and knows what brokers have
@@ -19,6 +23,8 @@ final class HostileSender implements AutoCloseable {
 
     /** So many a second: enough that every fault strikes among them. */
     private static final int PER_SECOND = 20;
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(HostileSender.class);
 
     private final KafkaProducer<byte[], byte[]> producer;
     private final HostileRecords records;
@@ -53,14 +59,14 @@ final class HostileSender implements AutoCloseable {
         while (!closed) {
             Hostile hostile = records.next();
             try {
-                producer.send(hostile.record(), (metadata, failure) -> {
+                Future<RecordMetadata> unused = producer.send(hostile.record(), (metadata, failure) -> {
                     if (failure == null) {
                         acknowledged.add(hostile.number());
                     }
                 });
                 Thread.sleep(1_000 / PER_SECOND);
             } catch (KafkaException e) {
-                continue; // the broker is away, or the record is refused at once
+                LOGGER.debug("The broker is away, or the record is refused at once");
             } catch (InterruptedException e) {
                 return;
             }

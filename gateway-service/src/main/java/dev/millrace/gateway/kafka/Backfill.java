@@ -16,12 +16,14 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Reads for one listener what lies between its beginning and the tail, in turns with consumers of their own, and ends. A
- * turn is short, and is over as soon as the mailbox is full: nobody waits for a listener that takes its time.
+ * turn is short, and is over when the mailbox stays full: nobody waits for a listener that takes its time.
  */
 final class Backfill implements Runnable {
     private static final Logger LOGGER = LoggerFactory.getLogger(Backfill.class);
     private static final Duration POLL = Duration.ofMillis(500);
     private static final Duration TURN = Duration.ofSeconds(2);
+    /** So long a turn waits for a listener that takes its entries as they come: as a new turn would cost more. */
+    private static final Duration BRIEFLY = Duration.ofMillis(50);
     /** Each turn costs a connection. */
     private static final Duration AFTER_FULL = Duration.ofMillis(20);
 
@@ -105,6 +107,9 @@ final class Backfill implements Runnable {
                     if (feed.backfilledUpTo(consumed.offset())) {
                         return Turn.DONE;
                     }
+                    if (System.nanoTime() - end > 0) {
+                        return Turn.OVER;
+                    }
                     if (!tell(consumed)) {
                         return Turn.FULL;
                     }
@@ -128,12 +133,14 @@ final class Backfill implements Runnable {
         }
     }
 
-    /** Whether there was room for it. */
-    private boolean tell(ConsumerRecord<byte[], byte[]> consumed) {
+    /** Whether there was room for it, or soon was. */
+    private boolean tell(ConsumerRecord<byte[], byte[]> consumed) throws InterruptedException {
         if (!feed.filter().wants(JournalReader.labels(consumed))) {
             return true;
         }
         Letter letter = JournalReader.letter(consumed);
-        return letter == null || feed.mailbox().offer(letter);
+        return letter == null
+                || feed.mailbox().offer(letter)
+                || (feed.mailbox().awaitRoom(BRIEFLY) && feed.mailbox().offer(letter));
     }
 }

@@ -124,7 +124,7 @@ public final class JournalTail implements AutoCloseable {
         this.budget = shared.budget();
         this.reader = reader;
         this.forgotten = shared.forgotten();
-        this.backfillPermits = new Semaphore(settings.backfills());
+        this.backfillPermits = new Semaphore(settings.backfills(), true);
         this.thread = new ReaderThread(name, this::run);
         thread.start();
     }

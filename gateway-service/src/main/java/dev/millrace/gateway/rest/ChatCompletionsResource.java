@@ -56,7 +56,6 @@ public class ChatCompletionsResource {
     private static final String UNKNOWN_AGENT = "unknown_agent";
     private static final String TASK_ID = "X-Task-Id";
 
-    private final Bodies bodies;
     private final TaskIntake intake;
     private final JournalTail tail;
     private final EventStreams streams;
@@ -65,13 +64,7 @@ public class ChatCompletionsResource {
 
     @Inject
     ChatCompletionsResource(
-            Bodies bodies,
-            TaskIntake intake,
-            JournalTail tail,
-            EventStreams streams,
-            OpenStreams open,
-            GatewayConfig config) {
-        this.bodies = bodies;
+            TaskIntake intake, JournalTail tail, EventStreams streams, OpenStreams open, GatewayConfig config) {
         this.intake = intake;
         this.tail = tail;
         this.streams = streams;
@@ -122,7 +115,7 @@ public class ChatCompletionsResource {
                 namespace == null || namespace.isBlank() ? Event.DEFAULT_NAMESPACE : namespace,
                 traceparent,
                 tracestate);
-        Bodies.Body read = bodies.read(body, config.openai().maxBodySize().asLongValue());
+        Bodies.Body read = intake.read(body, config.openai().maxBodySize().asLongValue());
         boolean handedOver = false;
         try {
             Chat chat = chat(read, origin);

@@ -30,14 +30,12 @@ import org.jspecify.annotations.Nullable;
 public class Controls {
     private static final String SOURCE = "user";
 
-    private final Bodies bodies;
     private final TaskIntake intake;
     private final TaskWaiter waiter;
     private final GatewayConfig config;
 
     @Inject
-    Controls(Bodies bodies, TaskIntake intake, TaskWaiter waiter, GatewayConfig config) {
-        this.bodies = bodies;
+    Controls(TaskIntake intake, TaskWaiter waiter, GatewayConfig config) {
         this.intake = intake;
         this.waiter = waiter;
         this.config = config;
@@ -56,7 +54,7 @@ public class Controls {
 
     /** The fields of a body, which has to say that it is JSON; none if there is no body. */
     Fields fields(InputStream body, HttpHeaders headers) throws IOException, InterruptedException {
-        try (Bodies.Body read = bodies.read(body, config.maxBodySize().asLongValue())) {
+        try (Bodies.Body read = intake.read(body, config.maxBodySize().asLongValue())) {
             if (read.bytes().length == 0) {
                 return new Fields(new LinkedHashMap<>());
             }

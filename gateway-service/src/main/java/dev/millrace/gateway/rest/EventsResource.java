@@ -44,14 +44,12 @@ import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 public class EventsResource {
     private static final int MAX_CHAIN = 500;
 
-    private final Bodies bodies;
     private final TaskIntake intake;
     private final Tasks tasks;
     private final GatewayConfig config;
 
     @Inject
-    EventsResource(Bodies bodies, TaskIntake intake, Tasks tasks, GatewayConfig config) {
-        this.bodies = bodies;
+    EventsResource(TaskIntake intake, Tasks tasks, GatewayConfig config) {
         this.intake = intake;
         this.tasks = tasks;
         this.config = config;
@@ -92,7 +90,7 @@ public class EventsResource {
             description = "broker_unavailable: try again with the same ids; too_many_bodies: try again")
     public Response send(InputStream body, @Context HttpHeaders headers)
             throws IOException, BrokerUnavailableException, EventTooLargeException, InterruptedException {
-        try (Bodies.Body read = bodies.read(body, config.maxBodySize().asLongValue())) {
+        try (Bodies.Body read = intake.read(body, config.maxBodySize().asLongValue())) {
             List<Event> events =
                     new CloudEventRequest(headers.getRequestHeaders(), read.bytes(), Instant.now()).events();
             events.forEach(OutsideEvents::requireTaken);

@@ -89,7 +89,9 @@ public class OpenStreams {
         };
         RoutingContext routing = current.getCurrent();
         if (routing != null) {
-            routing.addEndHandler(ended -> slot.close()); // also when nobody ever began to write
+            // also when nobody ever began to write; addEndHandler would replace Quarkus' close handler, which ends the
+            // stream
+            routing.response().endHandler(ended -> slot.close());
         }
         return slot;
     }

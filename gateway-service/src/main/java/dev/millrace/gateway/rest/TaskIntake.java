@@ -12,6 +12,8 @@ import dev.millrace.schemas.Problem;
 import io.micrometer.core.instrument.MeterRegistry;
 import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
+import java.io.IOException;
+import java.io.InputStream;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -29,17 +31,28 @@ public class TaskIntake {
 
     private static final String PARENT = "parent";
 
+    private final Bodies bodies;
     private final EventSender sender;
     private final KnownAgents agents;
     private final RecentTasks recent;
     private final MeterRegistry metrics;
 
     @Inject
-    TaskIntake(EventSender sender, KnownAgents agents, RecentTasks recent, MeterRegistry metrics) {
+    TaskIntake(Bodies bodies, EventSender sender, KnownAgents agents, RecentTasks recent, MeterRegistry metrics) {
+        this.bodies = bodies;
         this.sender = sender;
         this.agents = agents;
         this.recent = recent;
         this.metrics = metrics;
+    }
+
+    /**
+     * The whole body of a request, once there is room for it.
+     *
+     * @param limit in bytes; a longer body is a 413
+     */
+    Bodies.Body read(InputStream body, long limit) throws IOException, InterruptedException {
+        return bodies.read(body, limit);
     }
 
     /**

@@ -63,7 +63,6 @@ public class TasksResource {
     private static final String NO_MOVES_YET = "{\"history\":[],\"next\":null}";
     private static final String NO_EVENTS_YET = "{\"events\":[],\"next\":null,\"upTo\":null}";
 
-    private final Bodies bodies;
     private final TaskIntake intake;
     private final TaskWaiter waiter;
     private final Tasks tasks;
@@ -71,14 +70,7 @@ public class TasksResource {
     private final GatewayConfig config;
 
     @Inject
-    TasksResource(
-            Bodies bodies,
-            TaskIntake intake,
-            TaskWaiter waiter,
-            Tasks tasks,
-            AgentClient agentService,
-            GatewayConfig config) {
-        this.bodies = bodies;
+    TasksResource(TaskIntake intake, TaskWaiter waiter, Tasks tasks, AgentClient agentService, GatewayConfig config) {
         this.intake = intake;
         this.waiter = waiter;
         this.tasks = tasks;
@@ -132,7 +124,7 @@ public class TasksResource {
             throws IOException, InterruptedException, BrokerUnavailableException, EventTooLargeException {
         BodyReader.requireJson(headers);
         Duration patience = WaitParameter.parse(wait, config.maxWait());
-        try (Bodies.Body read = bodies.read(body, config.maxBodySize().asLongValue())) {
+        try (Bodies.Body read = intake.read(body, config.maxBodySize().asLongValue())) {
             Submitted submitted = submitted(read, idempotencyKey, traceparent, tracestate);
             if (patience.isZero()) {
                 submitted.task().send(intake);
