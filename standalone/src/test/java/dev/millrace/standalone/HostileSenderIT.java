@@ -20,10 +20,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.stream.Stream;
@@ -31,6 +31,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
@@ -148,7 +149,7 @@ class HostileSenderIT {
     }
 
     private void send(KafkaProducer<byte[], byte[]> producer, List<Hostile> records) throws InterruptedException {
-        Map<Hostile, Future<RecordMetadata>> sent = new TreeMap<>(java.util.Comparator.comparing(Hostile::number));
+        Map<Hostile, Future<RecordMetadata>> sent = new LinkedHashMap<>();
         records.forEach(hostile -> sent.put(hostile, producer.send(hostile.record())));
         for (Map.Entry<Hostile, Future<RecordMetadata>> one : sent.entrySet()) {
             try {
@@ -159,7 +160,7 @@ class HostileSenderIT {
                 }
             } catch (ExecutionException e) {
                 // the broker itself, or the sender's own client, has said no: that is an answer, too
-                assertThat(e.getCause()).isInstanceOf(org.apache.kafka.common.KafkaException.class);
+                assertThat(e.getCause()).isInstanceOf(KafkaException.class);
             }
         }
     }

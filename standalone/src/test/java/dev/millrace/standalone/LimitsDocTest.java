@@ -39,14 +39,14 @@ class LimitsDocTest {
 
     private static String document() throws IOException, ReflectiveOperationException {
         Map<String, String> keys = OperationsDocTest.keys();
-        StringBuilder text = new StringBuilder(
-                """
+        StringBuilder text = new StringBuilder("""
                 # Limits
 
                 What is bounded, and what happens at the bound. The file is written from the code (`LimitsDocTest`); keys are explained in
                 [operations](operations.md), codes in [events](events.md#codes).
                 """);
-        for (String line : Files.readString(ROWS, StandardCharsets.UTF_8).lines().toList()) {
+        for (String line :
+                Files.readString(ROWS, StandardCharsets.UTF_8).lines().toList()) {
             if (line.startsWith("## ")) {
                 text.append('\n').append(line).append("\n\n| what | limit | key | at it |\n|---|---|---|---|\n");
                 continue;
@@ -55,9 +55,8 @@ class LimitsDocTest {
             String place = cells[1];
             boolean isKey = place.startsWith(KEY);
             String key = isKey ? place.substring(KEY.length()) : "";
-            String limit = isKey
-                    ? keys.get(key)
-                    : place.startsWith(RULE) ? place.substring(RULE.length()) : constant(place);
+            String limit =
+                    isKey ? keys.get(key) : place.startsWith(RULE) ? place.substring(RULE.length()) : constant(place);
             assertThat(limit).as(place).isNotNull();
             text.append("| %s | %s | %s | %s |\n"
                     .formatted(cells[0], (limit + ' ' + cells[2]).strip(), isKey ? '`' + key + '`' : "", cells[3]));
@@ -71,7 +70,8 @@ class LimitsDocTest {
         field.setAccessible(true);
         return switch (field.get(null)) {
             case Duration duration -> duration.toSeconds() + " s";
-            case Number number -> String.format(Locale.ROOT, "%,d", number.longValue()).replace(',', ' ');
+            case Number number ->
+                String.format(Locale.ROOT, "%,d", number.longValue()).replace(',', ' ');
             case null, default -> throw new IllegalStateException("expected a number at " + place);
         };
     }
