@@ -80,8 +80,14 @@ class HostileSenderIT {
             long pid = up.pid();
             probe(up);
 
-            // when: the largest legal event of each type, as a Kafka client and over HTTP
+            // when: what is known to have stopped everything, and the largest legal event of each type, as a Kafka client and over
+            // HTTP
             HostileRecords records = new HostileRecords(TOPICS, SEED, HostileRecords.Kind.ALL);
+            for (Hostile known : records.known()) {
+                send(producer, List.of(known));
+                postEvent(known);
+                probe(up);
+            }
             for (Hostile largest : records.largest()) {
                 send(producer, List.of(largest));
                 postEvent(largest);

@@ -93,7 +93,44 @@ public final class HostileRecords {
         // only lanes are for everybody: what is well-formed elsewhere is work, and is done
         boolean bad = kind == Kind.BAD || !onLane || random.nextInt(3) > 0;
         String what = bad ? spoil(draft) : bend(draft);
-        return new Hostile(number, type.wireName() + " with " + what, draft.record(), bad);
+        return draft.hostile(type.wireName() + " with " + what, bad);
+    }
+
+    /** What once stopped, froze, drove or silenced a whole installation, each by itself. */
+    public List<Hostile> known() {
+        List<Hostile> known = new ArrayList<>();
+        Map<String, @Nullable Object> swelling = Map.of("template", "{{a}}".repeat(3_000), "a", "x".repeat(1_000));
+        for (KnownEventType type : List.of(KnownEventType.WEBHOOK_TRIGGERED, KnownEventType.SCHEDULE_FIRED)) {
+            known.add(draft(type, Segment.EXTERNAL, swelling).hostile("a template that swells to 3 MB", true));
+        }
+        known.add(draft(
+                        KnownEventType.MESSAGE_RECEIVED,
+                        Segment.EXTERNAL,
+                        Map.of("text", "ping", "taskType", "no-such-agent"))
+                .hostile("an agent that nobody knows", true));
+        Draft old = draft(KnownEventType.MESSAGE_RECEIVED, Segment.BACKGROUND, Map.of("text", "ping"));
+        old.timestamp = 1L;
+        old.headers.put("ce_time", bytes("1970-01-01T00:00:00Z"));
+        known.add(old.hostile("a date of 1970", false));
+        Draft forget = draft(KnownEventType.FORGET_REQUESTED, Segment.SYSTEM, Map.of("scope", "namespace"));
+        forget.headers.put("ce_time", bytes("9998-01-01T00:00:00Z"));
+        known.add(forget.hostile("a request to forget from the year 9998", false));
+        Draft first = draft(KnownEventType.MESSAGE_RECEIVED, Segment.SYSTEM, Map.of("text", "ping"));
+        first.headers.put("ce_priority", bytes("0"));
+        known.add(first.hostile("a task on the lane of cancels", false));
+        for (String value : List.of("null", "{}", "[]", "\"x\"", "{\"op\":null}")) {
+            number++;
+            ProducerRecord<byte[], byte[]> claim =
+                    new ProducerRecord<>(topics.rates(), bytes("openai"), bytes(value));
+            claim.headers().add(NUMBER, bytes(Integer.toString(number)));
+            known.add(new Hostile(number, "a claim that is none", claim, false));
+        }
+        return known;
+    }
+
+    private Draft draft(KnownEventType type, Segment lane, Map<String, @Nullable Object> payload) {
+        number++;
+        return new Draft(topics.lane(lane), type, payload);
     }
 
     /** The largest legal record of each type for its own lane, in the order of their names. */
@@ -104,7 +141,7 @@ public final class HostileRecords {
             Segment segment = type.segment();
             Draft draft = new Draft(topics.lane(segment), type, payload(type));
             draft.padTo(Topics.MAX_EVENT_BYTES, random.nextBoolean() ? "x" : "\u0001");
-            records.add(new Hostile(number, type.wireName() + " as large as it may be", draft.record(), false));
+            records.add(draft.hostile(type.wireName() + " as large as it may be", false));
         }
         return records;
     }
@@ -302,6 +339,7 @@ public final class HostileRecords {
     /** A record that is still being made. */
     private final class Draft {
 
+        private final int of = number;
         private final String topic;
         private final Map<String, @Nullable Object> payload;
         private final Map<String, byte[]> headers = new LinkedHashMap<>();
@@ -324,6 +362,10 @@ public final class HostileRecords {
             headers.put(NUMBER, bytes(Integer.toString(number)));
             key = bytes(NAMESPACE + '/' + session);
             value = Json.write(this.payload);
+        }
+
+        Hostile hostile(String what, boolean bad) {
+            return new Hostile(of, what, record(), bad);
         }
 
         /** Makes the value so long that the record has this size. */

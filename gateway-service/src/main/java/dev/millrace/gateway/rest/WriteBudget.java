@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class WriteBudget {
     /** So long a client may take for one event although others wait for the room. */
-    static final Duration GRACE = Duration.ofSeconds(2);
+    static final Duration GRACE = Duration.ofSeconds(1);
 
     private final long limit;
     private final ReentrantLock lock = new ReentrantLock();
