@@ -80,7 +80,8 @@ class HostileSenderIT {
             long pid = up.pid();
             probe(up);
 
-            // when: what is known to have stopped everything, and the largest legal event of each type, as a Kafka client and over
+            // when: what is known to have stopped everything, and the largest legal event of each type, as a Kafka
+            // client and over
             // HTTP
             HostileRecords records = new HostileRecords(TOPICS, SEED, HostileRecords.Kind.ALL);
             for (Hostile known : records.known()) {

@@ -120,8 +120,7 @@ public final class HostileRecords {
         known.add(first.hostile("a task on the lane of cancels", false));
         for (String value : List.of("null", "{}", "[]", "\"x\"", "{\"op\":null}")) {
             number++;
-            ProducerRecord<byte[], byte[]> claim =
-                    new ProducerRecord<>(topics.rates(), bytes("openai"), bytes(value));
+            ProducerRecord<byte[], byte[]> claim = new ProducerRecord<>(topics.rates(), bytes("openai"), bytes(value));
             claim.headers().add(NUMBER, bytes(Integer.toString(number)));
             known.add(new Hostile(number, "a claim that is none", claim, false));
         }

@@ -120,12 +120,21 @@ record TaskRow(
 
     /**
      * Whether an event is not of this task but of another one that was given the same id: all events of a task are on the
-     * partition of its start.
+     * partition of its start. What becomes of a request to forget, which is no task, is told on every partition.
      */
     static boolean isAnothers(@Nullable TaskRow before, JournalEntry entry) {
         return before != null
                 && before.last.partition() != entry.cursor().partition()
-                && (before.progress.state != null || told(entry, Progress.NONE).state == null);
+                && (before.progress.state != null
+                        || (told(entry, Progress.NONE).state == null && !tellsOfForgetting(entry)));
+    }
+
+    private static boolean tellsOfForgetting(JournalEntry entry) {
+        return entry.event().type() instanceof KnownEventType type
+                && switch (type) {
+                    case FORGET_REQUESTED, TASKS_FORGOTTEN, MEMORY_FORGOTTEN -> true;
+                    default -> false;
+                };
     }
 
     /**
@@ -139,7 +148,9 @@ record TaskRow(
     static TaskRow after(@Nullable TaskRow before, JournalEntry entry, long now) {
         Event event = entry.event();
         long happened = Math.max(0, event.timestamp().toEpochMilli());
-        if (before == null || before.last.partition() != entry.cursor().partition()) {
+        boolean ofAnotherPartition =
+                before != null && before.last.partition() != entry.cursor().partition();
+        if (before == null || (ofAnotherPartition && !tellsOfForgetting(entry))) {
             Origin origin = told(event, beginning(event, happened));
             Progress progress = told(entry, Progress.NONE);
             return new TaskRow(nameOf(event), origin, progress, happened, now, entry.cursor(), entry.cursor());

@@ -107,6 +107,49 @@ class JournalProcessorTest {
     }
 
     @Test
+    @DisplayName(
+            "what becomes of a request to forget is told on every partition, but not in place of a task of that id")
+    void shouldTellOfForgettingOnEveryPartition() {
+        // given
+        MockProcessorContext<Void, Void> context = new MockProcessorContext<>();
+        KeyValueStore<Bytes, byte[]> rows = rows(context);
+        JournalProcessor processor = processor(context, rows, new AppliedOffsets());
+        List<Event> onOne = List.of(
+                forgetting("f1", "request", KnownEventType.FORGET_REQUESTED),
+                forgetting("f1", "first", KnownEventType.TASKS_FORGOTTEN));
+        List<Event> onTheOther = List.of(forgetting("f1", "second", KnownEventType.TASKS_FORGOTTEN));
+        List<Event> task = Histories.startedBy("m1", Histories.START, "a", "default")
+                .created()
+                .events();
+
+        // when
+        take(context, processor, 0, onOne);
+        take(context, processor, 1, onTheOther);
+        take(context, processor, 0, task);
+        take(context, processor, 1, List.of(forgetting("m1", "of a task", KnownEventType.TASKS_FORGOTTEN)));
+
+        // then
+        ProjectionReader reader = new ProjectionReader(rows);
+        assertThat(reader.events("default", "f1", null, 100, 1_000_000)
+                        .orElseThrow()
+                        .events())
+                .extracting(entry -> entry.event().id())
+                .containsExactlyInAnyOrder("request", "first", "second");
+        assertThat(reader.events("default", "m1", null, 100, 1_000_000)
+                        .orElseThrow()
+                        .events())
+                .extracting(entry -> entry.event().id())
+                .doesNotContain("of a task");
+    }
+
+    private static Event forgetting(String forgetId, String id, KnownEventType type) {
+        return Event.root(id, type, Histories.START)
+                .taskId(forgetId)
+                .payload(Map.of("scope", "namespace", "forgetId", forgetId))
+                .build();
+    }
+
+    @Test
     @DisplayName("issue 14 item 1: a defect on one record of the journal costs that record, and no other")
     void shouldLeaveOutWhatADefectKeepsFromBeingTaken() throws InterruptedException {
         // given
