@@ -58,8 +58,7 @@ class CrowdIT {
         public Map<String, String> getConfigOverrides() {
             return Map.of(
                     "millrace.gateway.stream.buffer", "64K",
-                    "millrace.gateway.stream.total-buffer", "8M",
-                    "millrace.gateway.stream.backfills", "4");
+                    "millrace.gateway.stream.total-buffer", "8M");
         }
     }
 
