@@ -21,6 +21,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.header.Headers;
 import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.streams.processor.api.Record;
 import org.jspecify.annotations.Nullable;
@@ -175,12 +176,14 @@ final class Outbox {
 
     /** Sends what has come to these partitions as it is, with the header that says that this has been done. */
     void copy(Record<byte[], LaneDates.Dated> incoming, Set<Integer> partitions, String header) {
-        incoming.headers().add(header, Sender.date(incoming.value().timestampMs()));
+        // those of the record itself stay, for it may have to be taken once more
+        Headers headers = new RecordHeaders(incoming.headers().toArray())
+                .add(header, Sender.date(incoming.value().timestampMs()));
         sender.forward(
                 incoming.key(),
                 new Outgoing(sender.origin().topic(), incoming.value().value(), partitions),
                 Instant.ofEpochMilli(incoming.timestamp()),
-                incoming.headers());
+                headers);
         commits.awaited();
     }
 

@@ -124,6 +124,24 @@ class BrokenTurnTopologyTest {
     }
 
     @Test
+    @DisplayName("what concerns every partition is sent to all of them, also if it has to be taken a second time")
+    void shouldSendABroadcastThatIsTakenTwice() {
+        // given: two partitions, and a turn that breaks once after all was written
+        machine.close();
+        machine =
+                new TestMachine(stateDir.resolve("two"), new AdmissionSettings(10, AdmissionSettings.Policy.QUEUE), 2);
+        machine.breakAcceptingOnce();
+
+        // when
+        machine.send(TestMachine.event("drain", KnownEventType.SYSTEM_SHUTTING_DOWN));
+
+        // then
+        assertThat(machine.deadLetters()).isEmpty();
+        assertThat(machine.output(TestMachine.TOPICS.lane(Segment.SYSTEM)).readRecordsToList())
+                .isNotEmpty();
+    }
+
+    @Test
     @DisplayName("a value that unpacked is larger than the dead letters take is told of without it")
     void shouldPutAHugeValueAsideWithoutIt() {
         // when

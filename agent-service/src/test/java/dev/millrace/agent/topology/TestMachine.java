@@ -286,6 +286,11 @@ final class TestMachine implements AutoCloseable {
         counted.breaking = breaking;
     }
 
+    /** Whatever is accepted next breaks the machine, and not when it is taken once more. */
+    void breakAcceptingOnce() {
+        counted.breakingOnce = true;
+    }
+
     int admittedOverLimit() {
         return counted.overLimit;
     }
@@ -347,10 +352,13 @@ final class TestMachine implements AutoCloseable {
         private final List<DiscardReason> discards = new ArrayList<>();
         private int overLimit;
         private boolean breaking;
+        private boolean breakingOnce;
 
         @Override
         public void accepted(EventType type) {
-            if (breaking) {
+            boolean now = breaking || breakingOnce;
+            breakingOnce = false;
+            if (now) {
                 throw new IllegalStateException("what a defect does");
             }
         }
