@@ -277,6 +277,12 @@ public final class JournalTail implements AutoCloseable {
         }
         backfills.shutdownNow();
         thread.close();
+        // also if the thread had not begun yet
+        dropAll();
+    }
+
+    private void dropAll() {
+        mailboxes.forEach(mailbox -> mailbox.drop(new ListenerDroppedException(Reason.CLOSED)));
     }
 
     private void submit(Command command) {
@@ -313,7 +319,7 @@ public final class JournalTail implements AutoCloseable {
             }
         } finally {
             if (closed) {
-                mailboxes.forEach(mailbox -> mailbox.drop(new ListenerDroppedException(Reason.CLOSED)));
+                dropAll();
             }
         }
     }
