@@ -1,12 +1,20 @@
 package dev.millrace.agent.config;
 
 import dev.millrace.agent.projection.ProjectionNotReadyException;
+import dev.millrace.agent.projection.TaskDetails;
 import dev.millrace.agent.projection.TaskProjection;
 import dev.millrace.agent.topology.SessionLookup;
 import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** Asks the projection of the journal, which has the tasks of all partitions, a moment late. */
+/**
+ * Asks the projection of the journal, which has the tasks of all partitions, a moment late. The machine's own thread does so and
+ * must not pay for what is wrong with the projection: then nothing is known, as while it starts.
+ */
 final class ProjectedSessions implements SessionLookup {
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(ProjectedSessions.class);
 
     private final TaskProjection projection;
 
@@ -16,23 +24,23 @@ final class ProjectedSessions implements SessionLookup {
 
     @Override
     public boolean isElsewhere(String namespace, String taskId, int partition) {
-        try {
-            return projection
-                    .task(namespace, taskId)
-                    .map(details -> details.task().partition() != partition)
-                    .orElse(false);
-        } catch (ProjectionNotReadyException e) {
-            return false;
-        }
+        return details(namespace, taskId)
+                .map(details -> details.task().partition() != partition)
+                .orElse(false);
     }
 
     @Override
     public Optional<String> sessionOf(String namespace, String taskId) {
+        return details(namespace, taskId).map(details -> details.task().sessionId());
+    }
+
+    private Optional<TaskDetails> details(String namespace, String taskId) {
         try {
-            return projection
-                    .task(namespace, taskId)
-                    .map(details -> details.task().sessionId());
+            return projection.task(namespace, taskId);
         } catch (ProjectionNotReadyException e) {
+            return Optional.empty();
+        } catch (RuntimeException e) {
+            LOGGER.atWarn().setCause(e).log("The projection could not be asked about a task; it counts as not known");
             return Optional.empty();
         }
     }
