@@ -79,6 +79,12 @@ public record AgentDefinition(
         return at < 0 ? reference : reference.substring(0, at);
     }
 
+    /** The version in a {@link #reference}; {@code null} = it is a name alone. */
+    public static @Nullable String versionIn(String reference) {
+        int at = reference.indexOf(AT);
+        return at < 0 ? null : reference.substring(at + 1);
+    }
+
     /** Whether the agent may use this tool (F-154). */
     public boolean allows(String toolName) {
         return tools.has(toolName);

@@ -167,6 +167,11 @@ public final class Agents {
         }
     }
 
+    /** No file defines any agent any more. What tasks run on stays theirs, since it may be nowhere else. */
+    public void dropAll() {
+        fromFiles.clear();
+    }
+
     /** New tasks of this agent get this version from now on; as soon as it is there. */
     public void use(String name, String version) {
         String reference = AgentDefinition.referenceOf(name, version);

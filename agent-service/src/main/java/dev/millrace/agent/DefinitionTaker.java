@@ -4,7 +4,6 @@ import dev.millrace.schemas.MalformedEventException;
 import org.jspecify.annotations.Nullable;
 
 /** Takes the definitions of one kind as they come from the topic, in its order. */
-@FunctionalInterface
 public interface DefinitionTaker {
 
     /**
@@ -15,6 +14,9 @@ public interface DefinitionTaker {
      * @throws MalformedEventException if it is no definition; what was there before stays
      */
     void take(String id, byte @Nullable [] value) throws MalformedEventException;
+
+    /** What was taken so far is void: the topic is another one of the same name by now, and is given from its beginning. */
+    void beginAnew();
 
     /** Called every few seconds, on the thread that calls {@link #take}, for what does not depend on the topic alone. */
     default void lookAgain() {}

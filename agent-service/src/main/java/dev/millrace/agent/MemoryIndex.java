@@ -66,7 +66,22 @@ public final class MemoryIndex {
 
     /** Takes the records of a namespace; the id is the path, and older versions are passed over. */
     public DefinitionTaker of(String namespace) {
-        return (id, value) -> take(namespace, id, value);
+        return new DefinitionTaker() {
+            @Override
+            public void take(String id, byte @Nullable [] value) throws MalformedEventException {
+                MemoryIndex.this.take(namespace, id, value);
+            }
+
+            @Override
+            public void beginAnew() {
+                lines.remove(namespace);
+            }
+        };
+    }
+
+    /** There is nothing in memory, as at the beginning. */
+    public void clear() {
+        lines.clear();
     }
 
     /**

@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A prompt with fields: {@code {{date}}}, {@code {{namespace}}} and {@code {{input.…}}}, a path into the payload of the
- * event that started the task. The values are settled when the task starts and never change, so that a provider's prefix
+ * event that started the task. {@code {{input.… | otherwise}}} says what stands there if the path leads nowhere or to an empty
+ * text or list; without it that is nothing, since much of what an event may say is optional. The values are settled when the task starts and never change, so that a provider's prefix
  * cache holds from its first model call to its last.
  *
  * @param text not blank
@@ -29,6 +30,7 @@ public record PromptTemplate(String text) {
     private static final String DATE = "date";
     private static final String NAMESPACE = "namespace";
     private static final String INPUT = "input.";
+    private static final String OTHERWISE = "\\|";
     private static final Pattern FIELD = Pattern.compile("\\{\\{([^{}]*)}}");
     private static final Pattern PATH = Pattern.compile("input(\\.[A-Za-z0-9_-]+)+");
 
@@ -54,7 +56,7 @@ public record PromptTemplate(String text) {
                     switch (name) {
                         case DATE -> LocalDate.ofInstant(start, ZoneOffset.UTC).toString();
                         case NAMESPACE -> namespace;
-                        default -> cut(words(at(payload, name.substring(INPUT.length()))));
+                        default -> cut(value(payload, name));
                     });
         }
         return values;
@@ -83,10 +85,25 @@ public record PromptTemplate(String text) {
     }
 
     private static void check(String name) {
-        if (!name.equals(DATE) && !name.equals(NAMESPACE) && !PATH.matcher(name).matches()) {
+        if (!name.equals(DATE)
+                && !name.equals(NAMESPACE)
+                && !PATH.matcher(path(name)).matches()) {
             throw new IllegalArgumentException(
                     "expected {{date}}, {{namespace}} or {{input.field}}, found {{" + name + "}}");
         }
+    }
+
+    private static String path(String name) {
+        return name.split(OTHERWISE, 2)[0].strip();
+    }
+
+    private static String value(Map<String, ? extends @Nullable Object> payload, String name) {
+        String[] parts = name.split(OTHERWISE, 2);
+        Object value = at(payload, path(name).substring(INPUT.length()));
+        boolean nothing = value instanceof Collection<?> list
+                ? list.isEmpty()
+                : words(value).isEmpty();
+        return nothing && parts.length == 2 ? parts[1].strip() : words(value);
     }
 
     private static @Nullable Object at(Object payload, String path) {

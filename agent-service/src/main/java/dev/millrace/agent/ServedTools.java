@@ -5,8 +5,11 @@ import dev.millrace.schemas.ToolDefinition;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -54,6 +57,12 @@ public final class ServedTools implements ToolCatalogue, DefinitionTaker {
     }
 
     @Override
+    public void beginAnew() {
+        tools.clear();
+        waiting.clear();
+    }
+
+    @Override
     public void lookAgain() {
         waiting.forEach((id, tool) -> {
             if (hasTopic.test(tool.toolset())) {
@@ -62,6 +71,13 @@ public final class ServedTools implements ToolCatalogue, DefinitionTaker {
                 LOGGER.atInfo().addKeyValue("toolName", id).log("A tool's toolset has its request topic now");
             }
         });
+    }
+
+    /** Every toolset that there are tools of, also of those that are left out. */
+    public Set<String> toolsets() {
+        return Stream.concat(tools.values().stream(), waiting.values().stream())
+                .map(ToolDefinition::toolset)
+                .collect(Collectors.toUnmodifiableSet());
     }
 
     @Override

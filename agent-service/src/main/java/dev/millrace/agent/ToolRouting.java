@@ -26,6 +26,7 @@ public final class ToolRouting {
     private final ToolCatalogue catalogue;
     private final Approvals approvals;
     private final SubAgents subAgents;
+    private final ArgumentChecks checks = new ArgumentChecks();
 
     public ToolRouting(Agents agents, ToolCatalogue catalogue, Approvals approvals) {
         this.agents = agents;
@@ -68,6 +69,13 @@ public final class ToolRouting {
         }
     }
 
+    /** The name of the agent that would take a new task of this type; the type itself if there is none. */
+    public String agentFor(String taskType) {
+        return unknown(taskType).isPresent()
+                ? taskType
+                : agents.forNewTask(taskType).name();
+    }
+
     /** Whether there is still the agent that a task is to go on with. */
     public boolean knows(AgentPin pin) {
         return agents.find(pin.reference()).isPresent();
@@ -101,7 +109,7 @@ public final class ToolRouting {
 
     /**
      * Where a call of this task goes, and who has to agree first: everybody whom the task's agent or an agent above it would
-     * have to ask.
+     * have to ask. Nobody is asked for a call whose arguments its tool cannot take: that fails as its worker would have it fail.
      *
      * @param arguments JSON values, as the model gave them
      */
@@ -127,7 +135,19 @@ public final class ToolRouting {
                         agent.equals(binding.getFirst()) ? "" : ", for which this task does a part of the work");
             }
         }
-        return new ToolCall.Run(tool.toolset(), tool.timeoutMs(), approval(binding, tool, namespace, arguments));
+        ToolCall.Approval approval = approval(binding, tool, namespace, arguments);
+        String unfit = approval == null ? "" : checks.problems(tool, arguments);
+        return unfit.isEmpty()
+                ? new ToolCall.Run(tool.toolset(), tool.timeoutMs(), approval)
+                : new ToolCall.Refuse("invalid_arguments", unfit);
+    }
+
+    /** Why these cannot be the arguments of a call of this tool, as far as that can be said soon; empty if they can. */
+    public Optional<String> unfit(String toolName, Map<String, @Nullable Object> arguments) {
+        ToolDefinition tool = catalogue.find(toolName);
+        return tool == null
+                ? Optional.empty()
+                : Optional.of(checks.problems(tool, arguments)).filter(problems -> !problems.isEmpty());
     }
 
     private ToolCall.@Nullable Approval approval(

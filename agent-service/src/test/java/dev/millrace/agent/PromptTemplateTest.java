@@ -25,6 +25,19 @@ class PromptTemplateTest {
     }
 
     @Test
+    @DisplayName("issue 15 item 6: a field says itself what stands there without a value; else that is nothing")
+    void shouldTakeWhatIsSaidOtherwise() {
+        PromptTemplate prompt =
+                new PromptTemplate("For {{input.metadata.customer | a customer}}, {{input.tags|no tags}}"
+                        + " and {{ input.text | nothing }}{{input.metadata.other}}.");
+
+        assertThat(prompt.fill(prompt.values("acme", Map.of("tags", List.of(), "text", "all"), NEW_YEAR)))
+                .isEqualTo("For a customer, no tags and all.");
+        assertThat(prompt.fill(prompt.values("acme", Map.of("metadata", Map.of("customer", "Ada")), NEW_YEAR)))
+                .isEqualTo("For Ada, no tags and nothing.");
+    }
+
+    @Test
     @DisplayName("issue 4 item 7: only what the prompt names is kept, and no more of it than the limit")
     void shouldKeepLittle() {
         PromptTemplate prompt = new PromptTemplate("{{input.text}} {{input.text}}");

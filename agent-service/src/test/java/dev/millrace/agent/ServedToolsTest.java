@@ -52,6 +52,21 @@ class ServedToolsTest {
                 .hasMessageContaining("expected the key tool/echo, found the id other");
     }
 
+    @Test
+    void shouldKnowNothingWhenItBeginsAnew() throws MalformedEventException {
+        // given
+        tools.take("echo", definition("echo", "tool"));
+        tools.take("bill", definition("bill", "billing"));
+        assertThat(tools.toolsets()).containsExactlyInAnyOrder("tool", "billing");
+        // when
+        tools.beginAnew();
+        toolsets.add("billing");
+        tools.lookAgain();
+        // then
+        assertThat(tools.all()).isEmpty();
+        assertThat(tools.toolsets()).isEmpty();
+    }
+
     private static byte[] definition(String name, String toolset) {
         return new ToolDefinition(name, "d", Map.of(), toolset, 5, ToolDefinition.SideEffects.DESTRUCTIVE).toJson();
     }

@@ -12,6 +12,7 @@ import dev.millrace.schemas.ToolDefinition;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -180,12 +181,62 @@ class ToolRoutingTest {
         assertThat(routing.route(pin(old.reference()), "default", "github__list", Map.of("owner", "us")))
                 .isEqualTo(new ToolCall.Run("tool", 5, null));
         assertThat(routing.route(pin(old.reference()), "default", "github__list", Map.of("owner", "them")))
-                .isEqualTo(new ToolCall.Run("tool", 5, new ToolCall.Approval(60_000, false)));
+                .isEqualTo(new ToolCall.Run(
+                        "tool", 5, new ToolCall.Approval(60_000, false, "condition `args.owner != \"us\"` holds")));
         assertThat(routing.route(pin(old.reference()), "default", "github__delete", Map.of()))
                 .isEqualTo(new ToolCall.Refuse(
                         "tool_not_allowed", "Tool \"github__delete\" is not available for task type \"clerk\""));
         assertThat(routing.sequential(pin(old.reference()))).isTrue();
         assertThat(routing.sequential(pin("clerk"))).isFalse();
         assertThat(routing.visibleTo("clerk")).isEmpty();
+    }
+
+    @Test
+    @DisplayName("issue 15 item 3: nobody is asked for a call that its tool cannot take; the model is told at once")
+    void shouldRefuseBeforeSomebodyIsAsked() throws Exception {
+        String clerk = use("clerk", """
+                ---
+                description: d
+                tools: "*"
+                approval: { refund: { when: args.amount > 100 } }
+                ---
+                p
+                """);
+        serve("refund", Map.of("orderId", Map.of("type", "string"), "amount", Map.of("type", "number")));
+
+        assertThat(routing.route(pin(clerk), "default", "refund", Map.of("orderId", "X1", "amount", "59.90")))
+                .isEqualTo(new ToolCall.Refuse(
+                        "invalid_arguments", "VALIDATION ERROR: /amount string found, number expected"));
+        assertThat(routing.route(pin(clerk), "default", "refund", Map.of("amount", 101)))
+                .isInstanceOf(ToolCall.Refuse.class);
+        assertThat(routing.route(pin(clerk), "default", "refund", Map.of("orderId", "X1", "amount", 101)))
+                .isEqualTo(new ToolCall.Run(
+                        "tool", 5, new ToolCall.Approval(3_600_000, false, "condition `args.amount > 100` holds")));
+        assertThat(routing.route(pin(clerk), "default", "refund", Map.of("amount", 1)))
+                .as("nobody has to agree, so its worker says no")
+                .isEqualTo(new ToolCall.Run("tool", 5, null));
+        assertThat(routing.unfit("refund", Map.of("orderId", "X1"))).isPresent();
+        assertThat(routing.unfit("nobodys", Map.of())).isEmpty();
+
+        serve("refund", Map.of("order", Map.of("type", "string")));
+        assertThat(routing.route(pin(clerk), "default", "refund", Map.of("order", "X1", "amount", 101)))
+                .as("by the definition that is served now")
+                .isInstanceOf(ToolCall.Refuse.class);
+    }
+
+    /** All of these are required, and no others. */
+    private void serve(String name, Map<String, Object> properties) throws MalformedEventException {
+        Map<String, @Nullable Object> schema = Map.of(
+                "type",
+                "object",
+                "required",
+                List.copyOf(properties.keySet()),
+                "additionalProperties",
+                false,
+                "properties",
+                properties);
+        tools.take(
+                name,
+                new ToolDefinition(name, "d", schema, "tool", 5, ToolDefinition.SideEffects.DESTRUCTIVE).toJson());
     }
 }

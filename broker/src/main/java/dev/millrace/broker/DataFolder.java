@@ -53,8 +53,34 @@ final class DataFolder implements AutoCloseable {
         this.lock = lock;
     }
 
-    /** Takes the folder, creating it if it is missing. The lock goes with {@link #close}, or with the process. */
-    static DataFolder take(Path folder) throws BrokerStartException {
+    /**
+     * Complains if somebody else holds the folder; makes none. What holds it now may let go of it, and the other way round.
+     */
+    static void requireFree(Path folder) throws BrokerStartException {
+        Path path = folder.toAbsolutePath().normalize();
+        Path lockPath = path.resolve(LOCK_FILE);
+        if (!Files.isRegularFile(lockPath)) {
+            return;
+        }
+        try (FileChannel lockFile = FileChannel.open(lockPath, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            try (FileLock lock = lockFile.tryLock()) {
+                if (lock == null) {
+                    throw inUse(path, holder(lockFile));
+                }
+            } catch (OverlappingFileLockException e) {
+                throw inUse(path, holder(lockFile));
+            }
+        } catch (IOException e) {
+            // a folder that cannot be used is found out, in other words, when it is taken
+        }
+    }
+
+    /**
+     * Takes the folder, creating it if it is missing. The lock goes with {@link #close}, or with the process.
+     *
+     * @param port where the broker will listen, for who comes next and finds the folder taken
+     */
+    static DataFolder take(Path folder, int port) throws BrokerStartException {
         Path path = folder.toAbsolutePath().normalize();
         requireOurs(path);
         FileChannel lockFile;
@@ -73,8 +99,8 @@ final class DataFolder implements AutoCloseable {
             lock = lockFile.tryLock();
             if (lock != null) {
                 lockFile.truncate(0);
-                lockFile.write(ByteBuffer.wrap(
-                        Long.toString(ProcessHandle.current().pid()).getBytes(StandardCharsets.UTF_8)));
+                lockFile.write(
+                        ByteBuffer.wrap((ProcessHandle.current().pid() + " " + port).getBytes(StandardCharsets.UTF_8)));
                 return new DataFolder(path, lockFile, lock);
             }
         } catch (OverlappingFileLockException e) {
@@ -85,7 +111,11 @@ final class DataFolder implements AutoCloseable {
         }
         String holder = holder(lockFile);
         closeQuietly(lockFile);
-        throw new BrokerStartException(
+        throw inUse(path, holder);
+    }
+
+    private static BrokerStartException inUse(Path path, String holder) {
+        return new BrokerStartException(
                 Reason.FOLDER_LOCKED,
                 "The data folder " + path + " is in use by another running broker" + holder
                         + ". Stop that one, or choose another data folder.",
@@ -254,8 +284,12 @@ final class DataFolder implements AutoCloseable {
         try {
             ByteBuffer content = ByteBuffer.allocate(32);
             lockFile.read(content, 0);
-            String pid = new String(content.array(), 0, content.position(), StandardCharsets.UTF_8).trim();
-            return pid.isEmpty() ? "" : " (process " + pid + ")";
+            String[] words = new String(content.array(), 0, content.position(), StandardCharsets.UTF_8)
+                    .trim()
+                    .split(" ", -1);
+            return words[0].isEmpty()
+                    ? ""
+                    : " (process " + words[0] + (words.length == 1 ? "" : ", Kafka port " + words[1]) + ")";
         } catch (IOException e) {
             return ""; // some systems do not let others read a locked file
         }

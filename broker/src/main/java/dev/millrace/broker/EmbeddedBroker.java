@@ -66,13 +66,22 @@ public final class EmbeddedBroker implements AutoCloseable {
     }
 
     /**
+     * Says early what {@link #start} would find out: that another broker has its data in this folder now. Changes nothing.
+     *
+     * @throws BrokerStartException if it has
+     */
+    public static void requireFree(Path dataFolder) throws BrokerStartException {
+        DataFolder.requireFree(dataFolder);
+    }
+
+    /**
      * As above, for clients that reach it by way of something else, such as a relay.
      *
      * @param advertisedHost the host where clients are told to connect, on the same port; this process has to reach itself there
      */
     public static EmbeddedBroker start(Path dataFolder, int port, String advertisedHost) throws BrokerStartException {
         try (Sockets sockets = Sockets.bind(port)) {
-            DataFolder folder = DataFolder.take(dataFolder);
+            DataFolder folder = DataFolder.take(dataFolder, sockets.brokerPort());
             try {
                 folder.format();
                 return start(folder, sockets, advertisedHost);

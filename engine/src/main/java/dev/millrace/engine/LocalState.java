@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 import org.apache.kafka.streams.processor.TaskId;
 
@@ -61,6 +62,11 @@ final class LocalState {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    /** Of what it is a copy. */
+    Provenance provenance(Map<String, Object> kafka) {
+        return new Provenance(kafka, applicationId, stateDir);
     }
 
     /** Where the state of a task is. */

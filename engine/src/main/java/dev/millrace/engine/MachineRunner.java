@@ -4,6 +4,7 @@ import dev.millrace.schemas.Topics;
 import dev.millrace.schemas.kafka.TopicSettings;
 import dev.millrace.schemas.kafka.TopicSetup;
 import dev.millrace.schemas.kafka.TopicSetupException;
+import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
@@ -18,7 +19,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Starts a machine on a thread of its own, waiting for brokers and topics as long as it takes, and stops it. Another machine
- * takes its place when its local state failed, and when its group has forgotten it. What is special about a machine is in
+ * takes its place when its local state failed, and when its group has forgotten it. Local state of another cluster is deleted
+ * before the start; a machine whose changelog is gone does not start, since that state may be all that there is. What is special about a machine is in
  * {@link Steps}.
  */
 public final class MachineRunner implements AutoCloseable {
@@ -38,6 +40,7 @@ public final class MachineRunner implements AutoCloseable {
     private final Thread starter;
     private final IdleMachineWatch idle;
     private final Repairs repairs = new Repairs();
+    private @Nullable Provenance provenance;
     private boolean startedBefore;
     private volatile @Nullable Throwable gaveUp;
     private volatile String waitingFor = "the start";
@@ -63,6 +66,9 @@ public final class MachineRunner implements AutoCloseable {
 
         /** It has started; not called again for one that takes its place. */
         void started();
+
+        /** Called every few seconds while it runs, for what has to be looked after. */
+        default void lookAgain() throws InterruptedException {}
     }
 
     /**
@@ -168,13 +174,18 @@ public final class MachineRunner implements AutoCloseable {
     }
 
     /** Absent if it could not start, which may pass: another process may still hold the state folder. */
-    private @Nullable MachineStreams startMachine() {
+    private @Nullable MachineStreams startMachine() throws InterruptedException {
         MachineStreams streams = null;
         try {
             streams = steps.machine();
+            provenance = streams.localState().provenance(kafka);
+            if (!mayStart(streams, provenance)) {
+                streams.close();
+                return null;
+            }
             machine.set(streams);
             streams.start();
-        } catch (KafkaException | IllegalStateException e) {
+        } catch (KafkaException | IllegalStateException | UncheckedIOException e) {
             machine.set(null);
             if (streams != null) {
                 streams.close();
@@ -192,6 +203,49 @@ public final class MachineRunner implements AutoCloseable {
         return streams;
     }
 
+    private boolean mayStart(MachineStreams starting, Provenance origin) throws InterruptedException {
+        return switch (origin.beforeStart()) {
+            case Provenance.Verdict.Fits() -> true;
+            case Provenance.Verdict.Elsewhere(String reason) -> {
+                LOGGER.atWarn()
+                        .addKeyValue("folder", starting.localState())
+                        .addKeyValue("reason", reason)
+                        .log(
+                                "The state on this disk is a copy of what another cluster has; it is deleted, and built from"
+                                        + " the changelogs of this one");
+                starting.streams().cleanUp();
+                yield origin.beforeStart() instanceof Provenance.Verdict.Fits;
+            }
+            case Provenance.Verdict.Orphaned(String reason) -> {
+                giveUp(reason);
+                yield false;
+            }
+        };
+    }
+
+    private void giveUp(String reason) {
+        gaveUp = new IllegalStateException(reason);
+        LOGGER.atError().addKeyValue("reason", reason).log("A machine stops: the changelog of its state is gone");
+    }
+
+    /** Whether the state is still a copy of what there is; if not, the machine is stopped. */
+    private boolean hasItsOrigin(MachineStreams running) throws InterruptedException {
+        Provenance.Verdict verdict =
+                provenance == null ? new Provenance.Verdict.Fits() : provenance.whileRunning(running.ready());
+        return switch (verdict) {
+            case Provenance.Verdict.Fits() -> true;
+            case Provenance.Verdict.Elsewhere(String reason) -> {
+                retire(running, "another start: " + reason);
+                yield false;
+            }
+            case Provenance.Verdict.Orphaned(String reason) -> {
+                retire(running, reason);
+                giveUp(reason);
+                yield false;
+            }
+        };
+    }
+
     /** Returns when another machine has to take its place, and has cleared the way for it. */
     private void watch(MachineStreams running) throws InterruptedException {
         while (!closed && running.fatal().isEmpty()) {
@@ -201,6 +255,10 @@ public final class MachineRunner implements AutoCloseable {
                 if (!repairs.repair(running.localState(), damage, why -> waitingFor = why)) {
                     gaveUp = damage;
                 }
+                return;
+            }
+            steps.lookAgain();
+            if (running.fatal().isEmpty() && !hasItsOrigin(running)) {
                 return;
             }
             if (running.fatal().isEmpty() && idle.shouldBeReplaced(running)) {

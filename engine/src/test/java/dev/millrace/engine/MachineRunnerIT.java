@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
+import org.apache.kafka.clients.CommonClientConfigs;
 import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.streams.StoreQueryParameters;
 import org.apache.kafka.streams.ThreadMetadata;
@@ -69,6 +70,78 @@ class MachineRunnerIT {
             assertThat(made).hasValue(3);
             assertThat(second.fatal()).isEmpty();
         }
+    }
+
+    @Test
+    @DisplayName("issue 15 item 1: a machine whose changelog was made again does not lose what only its disk has")
+    void shouldNotStartWithoutTheChangelogOfItsState(TestBroker broker) throws Exception {
+        // given: state that was closed well
+        Topics topics = broker.createTopics(1);
+        try (MachineRunner first = runner(broker, topics, "a", STORE)) {
+            first.start();
+            awaitReady(first);
+            broker.produceRaw(topics.lane(Segment.EXTERNAL), "key", Map.of(), "kept".getBytes(StandardCharsets.UTF_8));
+            awaitValue(first);
+            await().atMost(LIMIT).until(() -> origin(topics).contains("-changelog"));
+        }
+        String changelog = group(topics) + "-" + STORE + "-changelog";
+        broker.admin().deleteTopics(List.of(changelog)).all().get();
+
+        // when
+        try (MachineRunner second = runner(broker, topics, "a", STORE)) {
+            second.start();
+
+            // then
+            await().atMost(LIMIT).until(() -> second.fatal().isPresent());
+            assertThat(second.fatal().orElseThrow())
+                    .hasMessageStartingWith("expected the topic " + changelog)
+                    .hasMessageContaining("What to do: keep a copy of that folder");
+            assertThat(new LocalState(state.resolve("a"), group(topics)).folder(new TaskId(0, 0)))
+                    .isDirectory();
+        }
+    }
+
+    @Test
+    @DisplayName("issue 15 item 1: state of another cluster is deleted, and built from the changelogs of this one")
+    void shouldNotTakeTheStateOfAnotherCluster(TestBroker broker) throws Exception {
+        // given: two installations; the folder of the second has the state of the first, as of another cluster
+        Topics here = broker.createTopics(1);
+        try (MachineRunner first = runner(broker, here, "a", STORE)) {
+            first.start();
+            awaitReady(first);
+            broker.produceRaw(here.lane(Segment.EXTERNAL), "key", Map.of(), "kept".getBytes(StandardCharsets.UTF_8));
+            awaitValue(first);
+        }
+        Path file = originFile(here);
+        Files.writeString(file, "{\"cluster\":\"elsewhere\",\"changelogs\":{}}");
+        Path task = new LocalState(state.resolve("a"), group(here)).folder(new TaskId(0, 0));
+        Path mark = Files.writeString(task.resolve("of-another-cluster"), "");
+
+        // and: a process that ended after it had looked, and before it had deleted anything
+        assertThat(new LocalState(state.resolve("a"), group(here))
+                        .provenance(Map.of(CommonClientConfigs.BOOTSTRAP_SERVERS_CONFIG, broker.bootstrapServers()))
+                        .beforeStart())
+                .isInstanceOf(Provenance.Verdict.Elsewhere.class);
+        assertThat(origin(here)).contains("elsewhere");
+
+        // when
+        try (MachineRunner second = runner(broker, here, "a", STORE)) {
+            second.start();
+
+            // then
+            awaitValue(second);
+            awaitReady(second);
+            assertThat(mark).doesNotExist();
+            assertThat(origin(here)).doesNotContain("elsewhere");
+        }
+    }
+
+    private Path originFile(Topics topics) {
+        return state.resolve("a").resolve(group(topics) + ".origin.json");
+    }
+
+    private String origin(Topics topics) throws IOException {
+        return Files.readString(originFile(topics));
     }
 
     @Test

@@ -20,7 +20,9 @@ public enum ErrorCode {
     BAD_FIELD("A header or field is out of its range.", Place.DEAD_LETTER),
     BAD_DEFINITION("A record of the definitions topic is no definition.", Place.DEAD_LETTER),
     SCHEMA_VIOLATION("The payload does not fit the schema of its type.", Place.DEAD_LETTER),
-    BAD_PAYLOAD("The payload fits the schema and still makes no sense.", Place.DEAD_LETTER),
+    BAD_PAYLOAD(
+            "The payload fits the schema and still makes no sense, such as a template with a path that leads nowhere.",
+            Place.DEAD_LETTER),
     NO_TEXT("The input is blank, or the template made nothing of it.", Place.DEAD_LETTER),
     NO_TASK("The type is about a task, and ce_subject is missing.", Place.DEAD_LETTER),
     UNKNOWN_TASK(
@@ -56,7 +58,10 @@ public enum ErrorCode {
             Place.DEAD_LETTER,
             Place.TOOL_CALL),
     RESULT_TOO_LARGE("The tool's result does not fit into a record.", Place.TOOL_CALL),
-    INVALID_ARGUMENTS("The arguments do not fit the tool's schema.", Place.TOOL_CALL),
+    INVALID_ARGUMENTS(
+            "The arguments do not fit the tool's schema, or those of a decision do not.",
+            Place.DEAD_LETTER,
+            Place.TOOL_CALL),
     TOOL_TIMEOUT("The tool took longer than it may.", Place.TOOL_CALL),
     SUB_TASK_FAILED("A sub-task failed, was cancelled, or is not there.", Place.TOOL_CALL),
     APPROVAL_REJECTED("A person did not agree, or nobody did in time.", Place.TOOL_CALL),

@@ -17,6 +17,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -83,6 +85,15 @@ public final class EventSchemas {
     public static Optional<JsonNode> payloadSchema(EventType type) {
         Schema schema = PAYLOADS.get(type);
         return schema == null ? Optional.empty() : Optional.of(schema.getSchemaNode());
+    }
+
+    /** Names of the fields that the payload of a type has; empty if that type takes any payload. */
+    public static Optional<Set<String>> fields(EventType type) {
+        return payloadSchema(type).map(schema -> {
+            Set<String> names = new TreeSet<>();
+            schema.path("properties").fieldNames().forEachRemaining(names::add);
+            return names;
+        });
     }
 
     /** The schema of an event as one object, as it lies in the jar. */

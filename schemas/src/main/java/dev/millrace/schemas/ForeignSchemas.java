@@ -4,21 +4,25 @@ import com.networknt.schema.SchemaRegistry;
 import com.networknt.schema.SchemaRegistryConfig;
 import com.networknt.schema.SpecificationVersion;
 import com.networknt.schema.regex.RegularExpression;
+import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads JSON Schemas (2020-12) that others wrote, such that no {@code pattern} in them takes long. One that RE2 does not know
  * ({@link LinearPattern}), with lookaround for one, is tried with the JDK's expressions and given up after a while; a text
  * that could not be checked counts as one that fits.
  */
-public final class ForeignSchemas {
+final class ForeignSchemas {
 
     /** For the schemas of operators and their agents. */
     static final SchemaRegistry TRUSTED = registry(JdkPattern::of);
 
     private static final SchemaRegistry STRANGE = registry(regex -> text -> true);
+
+    private static final ThreadLocal<@Nullable StepBudget> BUDGET = new ThreadLocal<>();
 
     private ForeignSchemas() {}
 
@@ -26,7 +30,7 @@ public final class ForeignSchemas {
      * For schemas that no operator has seen, such as those of MCP servers: what RE2 does not know is not even tried, since there
      * are expressions that the JDK can be kept from by nothing.
      */
-    public static SchemaRegistry ofStrangers() {
+    static SchemaRegistry ofStrangers() {
         return STRANGE;
     }
 
@@ -34,8 +38,7 @@ public final class ForeignSchemas {
         SchemaRegistryConfig config = SchemaRegistryConfig.builder()
                 .regularExpressionFactory(regex -> {
                     try {
-                        LinearPattern pattern = LinearPattern.of(regex);
-                        return pattern::isIn;
+                        return limited(LinearPattern.of(regex));
                     } catch (IllegalArgumentException e) {
                         return otherwise.getRegularExpression(regex);
                     }
@@ -43,6 +46,31 @@ public final class ForeignSchemas {
                 .build();
         return SchemaRegistry.withDefaultDialect(
                 SpecificationVersion.DRAFT_2020_12, builder -> builder.schemaRegistryConfig(config));
+    }
+
+    /** Work of this thread that may cost so much: what its patterns cost is taken off the budget. */
+    static <T> T within(StepBudget budget, Supplier<T> work) {
+        BUDGET.set(budget);
+        try {
+            return work.get();
+        } finally {
+            BUDGET.remove();
+        }
+    }
+
+    private static RegularExpression limited(LinearPattern pattern) {
+        spend(pattern.size());
+        return text -> {
+            spend(pattern.size() * text.length() / StepBudget.PATTERN_CHARACTERS);
+            return pattern.isIn(text);
+        };
+    }
+
+    private static void spend(long steps) {
+        StepBudget budget = BUDGET.get();
+        if (budget != null) {
+            budget.spend(steps);
+        }
     }
 
     /** An expression of the JDK's that looks at so many characters and no more. */

@@ -18,9 +18,11 @@ public final class LinearPattern {
     public static final int MAX_SIZE = 10_000;
 
     private final Pattern pattern;
+    private final long size;
 
-    private LinearPattern(Pattern pattern) {
+    private LinearPattern(Pattern pattern, long size) {
         this.pattern = pattern;
+        this.size = size;
     }
 
     /**
@@ -33,15 +35,21 @@ public final class LinearPattern {
             throw new IllegalArgumentException(
                     "expected at most " + MAX_LENGTH + " characters, found " + regex.length());
         }
-        if (new Measure(regex).size() > MAX_SIZE) {
+        long size = new Measure(regex).size();
+        if (size > MAX_SIZE) {
             throw new IllegalArgumentException(
                     "its repetitions written out are longer than " + MAX_SIZE + " characters");
         }
         try {
-            return new LinearPattern(Pattern.compile(regex));
+            return new LinearPattern(Pattern.compile(regex), size);
         } catch (PatternSyntaxException e) {
             throw new IllegalArgumentException(e.getDescription() + ": " + e.getPattern(), e);
         }
+    }
+
+    /** How large it is, in characters and classes, with repetitions written out: 0 to {@link #MAX_SIZE}. */
+    long size() {
+        return size;
     }
 
     /** Whether a part of the text matches. What the text throws when it is read comes through. */

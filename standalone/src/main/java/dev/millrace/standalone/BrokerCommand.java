@@ -64,6 +64,15 @@ final class BrokerCommand implements Callable<Integer> {
         return ExitCodes.FAILED;
     }
 
+    /** Complains if another broker has its data in this folder now. */
+    static void requireFree(Path folder) {
+        try {
+            EmbeddedBroker.requireFree(folder);
+        } catch (BrokerStartException e) {
+            throw new CommandException(ExitCodes.FAILED, String.valueOf(e.getMessage()));
+        }
+    }
+
     /** Starts a broker without a word from Kafka: what is wrong is in the exception. */
     static EmbeddedBroker start(Path folder, int port) {
         return start(folder, port, LOOPBACK);

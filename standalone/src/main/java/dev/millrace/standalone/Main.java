@@ -11,6 +11,7 @@ import dev.millrace.standalone.cli.DrainCommand;
 import dev.millrace.standalone.cli.EventsCommand;
 import dev.millrace.standalone.cli.ExitCodes;
 import dev.millrace.standalone.cli.ForgetCommand;
+import dev.millrace.standalone.cli.Hint;
 import dev.millrace.standalone.cli.MemoryCommand;
 import dev.millrace.standalone.cli.NotificationsCommand;
 import dev.millrace.standalone.cli.RejectCommand;
@@ -43,8 +44,10 @@ public final class Main {
         return commandLine(terminal).execute(args);
     }
 
-    private static CommandLine commandLine(Terminal terminal) {
+    /** All commands that there are. */
+    static CommandLine commandLine(Terminal terminal) {
         return new CommandLine(new Top())
+                .setCommandName(Hint.local())
                 .addSubcommand(new UpCommand(terminal))
                 .addSubcommand(new AskCommand(terminal))
                 .addSubcommand(new TasksCommand(terminal))
@@ -87,7 +90,17 @@ public final class Main {
             mixinStandardHelpOptions = true,
             synopsisSubcommandLabel = "COMMAND",
             versionProvider = Version.class,
-            description = "Millrace: an event-driven runtime for AI agents on Apache Kafka.")
+            description = "Millrace: an event-driven runtime for AI agents on Apache Kafka.",
+            exitCodeListHeading = "%nExit codes:%n",
+            exitCodeList = {
+                "0:done; of ask: the task completed",
+                "1:not done; of ask: the task failed, was cancelled or was refused",
+                "2:the command line makes no sense",
+                "3:nobody answers at the URL",
+                "4:it did not end in time, and goes on",
+                "5:of ask: the task waits for an answer, or to be resumed; standard error has the command",
+                "6:of ask: the task waits for a decision on a tool call; standard error has the commands",
+            })
     static final class Top implements Runnable {
 
         @CommandLine.Spec

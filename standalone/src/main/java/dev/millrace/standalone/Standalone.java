@@ -1,12 +1,14 @@
 package dev.millrace.standalone;
 
 import dev.millrace.llm.LanguageModel;
+import dev.millrace.standalone.cli.Hint;
 import dev.millrace.standalone.cli.Terminal;
 import io.quarkus.runtime.Quarkus;
 import io.quarkus.runtime.QuarkusApplication;
 import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
 import java.lang.management.ManagementFactory;
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.eclipse.microprofile.config.Config;
@@ -57,15 +59,16 @@ public class Standalone implements QuarkusApplication {
                           workspace  %s
                           runs       broker, agent-service, tool-service, reflection-service, gateway-service
                           model      %s
-                          ask        ./millrace ask "Which files are in the workspace, and what does notes.txt say?"
+                          ask        %s
                         """.formatted(
-                        seconds,
-                        url,
-                        url,
-                        value("kafka.bootstrap.servers"),
-                        value(DATA_KEY),
-                        Path.of(value("millrace.tools.workspace")),
-                        model.description()));
+                seconds,
+                url,
+                url,
+                value("kafka.bootstrap.servers"),
+                value(DATA_KEY),
+                Path.of(value("millrace.tools.workspace")),
+                model.description(),
+                Hint.of(URI.create(url), "ask", "Which files are in the workspace, and what does notes.txt say?")));
         terminal.out().flush();
     }
 

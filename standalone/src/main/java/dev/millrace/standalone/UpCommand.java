@@ -1,6 +1,7 @@
 package dev.millrace.standalone;
 
 import dev.millrace.broker.EmbeddedBroker;
+import dev.millrace.schemas.kafka.TopicSettings;
 import dev.millrace.standalone.cli.CommandException;
 import dev.millrace.standalone.cli.ExitCodes;
 import dev.millrace.standalone.cli.Terminal;
@@ -63,7 +64,7 @@ final class UpCommand implements Callable<Integer> {
             names = "--data",
             paramLabel = "FOLDER",
             defaultValue = "./data",
-            description = "Where everything is kept (default: ${DEFAULT-VALUE}).")
+            description = "Where everything is kept; for one Millrace at a time (default: ${DEFAULT-VALUE}).")
     private Path data = Path.of("data");
 
     @Option(
@@ -102,6 +103,15 @@ final class UpCommand implements Callable<Integer> {
             description = "Jars with Java methods that are tools, or folders of jars (default: none).")
     private List<Path> toolJars = List.of();
 
+    @Option(
+            names = "--toolsets",
+            paramLabel = "NAME[:PARTITIONS]",
+            split = ",",
+            description =
+                    "Toolsets of workers of your own, whose request topics are to be there, such as orders or"
+                            + " orders:3; one partition serves a share group best (default: those of millrace.topics.toolsets).")
+    private List<String> toolsets = List.of();
+
     @Option(names = "--verbose", description = "Log what the services do, and show stack traces.")
     private boolean verbose;
 
@@ -117,8 +127,12 @@ final class UpCommand implements Callable<Integer> {
         requireReadable("--mcp", mcp);
         toolJars.forEach(jar -> requireReadable("--tools", jar));
         requireAgents();
-        requireFreePort();
+        requireToolsets();
+        requirePorts();
         Path dataPath = data.toAbsolutePath().normalize();
+        // who starts the same thing twice has to hear of that, and not of its ports
+        BrokerCommand.requireFree(dataPath.resolve(KAFKA_FOLDER));
+        requireFreePort();
         requireApart();
         Path workspacePath = Workspace.prepare(workspace);
         EmbeddedBroker broker = BrokerCommand.start(dataPath.resolve(KAFKA_FOLDER), kafkaPort);
@@ -146,6 +160,16 @@ final class UpCommand implements Callable<Integer> {
         }
     }
 
+    private void requireToolsets() {
+        try {
+            toolsets.forEach(TopicSettings.Toolset::parse);
+        } catch (IllegalArgumentException e) {
+            throw new CommandException(
+                    ExitCodes.USAGE,
+                    String.valueOf(e.getMessage()).replace("millrace.topics.toolsets:", "--toolsets:"));
+        }
+    }
+
     /** The tool service looks as well, at more than can be named here, but only after there is a broker. */
     private void requireApart() {
         try {
@@ -161,8 +185,7 @@ final class UpCommand implements Callable<Integer> {
         }
     }
 
-    /** Quarkus would find out as well, but only after the broker and the services have started. */
-    private void requireFreePort() {
+    private void requirePorts() {
         if (port < 1 || port > MAX_PORT) {
             throw new CommandException(ExitCodes.USAGE, "--port: expected 1 to " + MAX_PORT + ", found " + port);
         }
@@ -170,6 +193,10 @@ final class UpCommand implements Callable<Integer> {
             throw new CommandException(
                     ExitCodes.USAGE, "--kafka-port: expected 0 to " + MAX_PORT + ", found " + kafkaPort);
         }
+    }
+
+    /** Quarkus would find out as well, but only after the broker and the services have started. */
+    private void requireFreePort() {
         try (ServerSocket probe = new ServerSocket()) {
             probe.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
         } catch (IOException e) {
@@ -187,6 +214,9 @@ final class UpCommand implements Callable<Integer> {
         System.setProperty("millrace.gateway.agent-url", "http://127.0.0.1:" + port);
         System.setProperty("millrace.tools.agent-url", "http://127.0.0.1:" + port);
         System.setProperty("millrace.agent.state-dir", dataPath.resolve("agent").toString());
+        System.setProperty(
+                "millrace.agent.projection.state-dir",
+                dataPath.resolve("projection").toString());
         System.setProperty(
                 "millrace.reflection.state-dir", dataPath.resolve("reflection").toString());
         System.setProperty("millrace.tools.workspace", workspacePath.toString());
@@ -213,6 +243,9 @@ final class UpCommand implements Callable<Integer> {
                             .map(jar -> jar.toAbsolutePath().normalize().toString())
                             .collect(Collectors.joining(",")));
         }
+        if (!toolsets.isEmpty()) {
+            System.setProperty("millrace.topics.toolsets", String.join(",", toolsets));
+        }
         if (verbose) {
             System.setProperty("quarkus.log.level", "INFO");
         }
@@ -231,7 +264,7 @@ final class UpCommand implements Callable<Integer> {
         broker.failed().thenAccept(fault -> {
             terminal.err()
                     .println("millrace: the broker cannot go on: " + fault.getMessage()
-                            + ". Is the disk full? What was acknowledged is kept; `millrace up` goes on with it.");
+                            + ". Is the disk full? What was acknowledged is kept; the same command goes on with it.");
             Quarkus.asyncExit(ExitCodes.FAILED);
         });
         Quarkus.run(Standalone.class, (code, failure) -> {

@@ -19,20 +19,25 @@ public record CommandRun(int exitCode, String out, String err) {
 
     /** Runs {@code millrace} with these arguments. Not for {@code up}, which takes over the process. */
     public static CommandRun of(String... args) {
-        return run(null, false, args);
+        return run(null, false, Terminal.DEFAULT_COLUMNS, args);
     }
 
     /** The same with its output on a screen. */
     static CommandRun live(String... args) {
-        return run(null, true, args);
+        return run(null, true, Terminal.DEFAULT_COLUMNS, args);
+    }
+
+    /** The same on a screen of this width. */
+    static CommandRun onScreenOf(int columns, String... args) {
+        return run(null, true, columns, args);
     }
 
     /** The same at a terminal, where a person types these lines. */
     static CommandRun typing(String lines, String... args) {
-        return run(new BufferedReader(new StringReader(lines)), false, args);
+        return run(new BufferedReader(new StringReader(lines)), false, Terminal.DEFAULT_COLUMNS, args);
     }
 
-    private static CommandRun run(@Nullable BufferedReader person, boolean live, String... args) {
+    private static CommandRun run(@Nullable BufferedReader person, boolean live, int columns, String... args) {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         ByteArrayOutputStream err = new ByteArrayOutputStream();
         int exitCode = Main.run(
@@ -40,7 +45,8 @@ public record CommandRun(int exitCode, String out, String err) {
                         new PrintStream(out, true, StandardCharsets.UTF_8),
                         new PrintStream(err, true, StandardCharsets.UTF_8),
                         person,
-                        live),
+                        live,
+                        columns),
                 args);
         return new CommandRun(exitCode, out.toString(StandardCharsets.UTF_8), err.toString(StandardCharsets.UTF_8));
     }

@@ -2,7 +2,10 @@ package dev.millrace.standalone;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.millrace.schemas.Json;
 import java.io.IOException;
+import java.net.URI;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
@@ -120,7 +123,7 @@ class CommandsTest {
         // then
         assertThat(ask.exitCode()).isEqualTo(5);
         assertThat(ask.out()).isEqualTo("Which wheel?\n");
-        assertThat(ask.err()).contains("./millrace resume t-1 --input");
+        assertThat(ask.err()).contains("./millrace resume t-1 --url " + gateway.url() + " --input");
     }
 
     @Test
@@ -160,31 +163,80 @@ class CommandsTest {
 
         // then
         assertThat(ask.exitCode()).isZero();
-        assertThat(ask.err()).contains("approval needed: write_file {\"path\":\"a\"}");
+        assertThat(ask.err()).contains("approval needed: write_file {\"path\":\"a\"}\n  reason: condition `x` holds\n");
         assertThat(gateway.requests())
                 .anySatisfy(request -> assertThat(request).startsWith("POST /v1/approvals/t-1%2F1%2F0-ab " + sent));
     }
 
     @Test
-    void shouldSayHowToDecideWhereNobodyCanBeAsked() {
+    @DisplayName("issue 15 item 3: arguments that the tool cannot take are asked for again")
+    void shouldAskAgainForArgumentsThatDoNotFit() {
+        // given
+        gateway
+                .answer("/v1/tasks", 202, ACCEPTED)
+                .answer(
+                        "/v1/approvals",
+                        422,
+                        "{\"code\":\"invalid_arguments\",\"detail\":\"params: /path string expected\"}")
+                .stream("/v1/tasks/t-1/stream", approvalRequested() + event(2, "TASK_COMPLETED", "{\"result\":{}}"));
+
+        // when
+        CommandRun ask = CommandRun.typing("e\n{\"path\":1}\nn\nno\n", "ask", "x", "--url", gateway.url());
+
+        // then
+        assertThat(ask.err()).contains("params: /path string expected");
+        assertThat(gateway.requests())
+                .filteredOn(request -> request.startsWith("POST /v1/approvals/"))
+                .satisfiesExactly(
+                        first -> assertThat(first).contains("\"params\":{\"path\":1}"),
+                        second -> assertThat(second).contains("\"decision\":\"reject\""));
+    }
+
+    @Test
+    @DisplayName("ask ends at once, with an exit code of its own, where an approval is needed and nobody can be asked")
+    void shouldEndWhereNobodyCanDecide() {
+        // given
+        gateway.answer("/v1/tasks", 202, ACCEPTED).stream("/v1/tasks/t-1/stream", approvalRequested());
+
+        // when
+        CommandRun ask = CommandRun.of("ask", "x", "--url", gateway.url());
+        CommandRun typedNothing = CommandRun.typing("\n", "ask", "x", "--url", gateway.url());
+
+        // then
+        assertThat(ask.exitCode()).isEqualTo(6);
+        assertThat(ask.out()).isEmpty();
+        assertThat(ask.err())
+                .contains("approval needed: write_file {\"path\":\"a\"}")
+                .contains("Task t-1 waits for a decision on call t-1/1/0-ab: ./millrace approve t-1/1/0-ab --url "
+                        + gateway.url() + "   or   ./millrace reject t-1/1/0-ab --url " + gateway.url()
+                        + " --reason");
+        assertThat(typedNothing.exitCode()).isEqualTo(6);
+    }
+
+    @Test
+    @DisplayName("ask --wait waits for what somebody decides or answers elsewhere")
+    void shouldWaitForSomebodyElse() {
         // given
         gateway.answer("/v1/tasks", 202, ACCEPTED).stream(
                 "/v1/tasks/t-1/stream",
                 approvalRequested()
+                        + event(2, "TASK_SUSPENDED", "{\"question\":\"Which wheel?\"}")
+                        + event(3, "TASK_RESUMED", "{\"newInput\":\"Elsa\"}")
                         + event(
-                                2,
+                                4,
                                 "APPROVAL_DECIDED",
                                 "{\"decision\":\"reject\",\"decidedBy\":\"ada\",\"reason\":\"no\"}")
-                        + event(3, "TASK_COMPLETED", "{\"result\":{\"response\":\"I may not.\"}}"));
+                        + event(5, "TASK_COMPLETED", "{\"result\":{\"response\":\"I may not.\"}}"));
 
         // when
-        CommandRun ask = CommandRun.of("ask", "x", "--url", gateway.url());
+        CommandRun ask = CommandRun.of("ask", "x", "--wait", "--url", gateway.url());
 
         // then
         assertThat(ask.exitCode()).isZero();
-        assertThat(ask.out()).isEqualTo("I may not.\n");
+        assertThat(ask.out()).isEqualTo("Which wheel?\nI may not.\n");
         assertThat(ask.err())
-                .contains("./millrace approve t-1/1/0-ab", "./millrace reject t-1/1/0-ab", "rejected by ada: no");
+                .contains("./millrace approve t-1/1/0-ab", "./millrace reject t-1/1/0-ab", "rejected by ada: no")
+                .contains("./millrace resume t-1 --url " + gateway.url() + " --input");
     }
 
     @Test
@@ -216,7 +268,44 @@ class CommandsTest {
 
         // then
         assertThat(ask.exitCode()).isEqualTo(4);
-        assertThat(ask.err()).contains("did not end within 300 ms", "millrace events t-1");
+        assertThat(ask.err())
+                .contains("did not end within 300 ms", "`./millrace events t-1 --url " + gateway.url() + "`");
+    }
+
+    @Test
+    void shouldPassOnMetadata() {
+        // given
+        gateway.answer("/v1/tasks", 202, ACCEPTED).stream(
+                "/v1/tasks/t-1/stream", event(1, "TASK_COMPLETED", "{\"result\":{\"response\":\"done\"}}"));
+
+        // when
+        CommandRun ask = CommandRun.of(
+                "ask", "x", "--metadata", "customer=Ada L.", "--metadata", "sum=a=b", "--url", gateway.url());
+
+        // then
+        assertThat(ask.exitCode()).as(ask.err()).isZero();
+        assertThat(gateway.requests())
+                .contains("POST /v1/tasks {\"text\":\"x\",\"metadata\":{\"customer\":\"Ada L.\",\"sum\":\"a=b\"}}");
+    }
+
+    @Test
+    @DisplayName("ask looks after 5 s without an event what the task says of its wait, and tells it once")
+    void shouldTellWhatATaskWaitsFor() {
+        // given
+        gateway
+                .answer("/v1/tasks", 202, ACCEPTED)
+                .answer("/v1/tasks/t-1", 200, "{\"taskId\":\"t-1\",\"note\":\"no worker serves toolset orders\"}")
+                .stream(
+                        "/v1/tasks/t-1/stream",
+                        event(1, "TOOL_CALL_REQUESTED", "{\"toolName\":\"find_order\",\"params\":{}}"));
+
+        // when
+        CommandRun ask = CommandRun.of("ask", "x", "--timeout", "5500ms", "--url", gateway.url());
+
+        // then
+        assertThat(ask.exitCode()).isEqualTo(4);
+        assertThat(ask.err()).containsOnlyOnce("  no worker serves toolset orders\n");
+        assertThat(gateway.requests()).filteredOn("GET /v1/tasks/t-1"::equals).hasSize(2);
     }
 
     @Test
@@ -260,7 +349,10 @@ class CommandsTest {
 
         // then
         assertThat(run.exitCode()).isEqualTo(3);
-        assertThat(run.err()).contains("Cannot reach Millrace at " + url).doesNotContain("Exception");
+        assertThat(run.err())
+                .contains("Cannot reach Millrace at " + url)
+                .contains("`./millrace up --port " + URI.create(url).getPort() + "`")
+                .doesNotContain("Exception");
     }
 
     @ParameterizedTest
@@ -354,8 +446,8 @@ class CommandsTest {
         // given
         gateway.answer("/v1/tasks", 200, """
                 {"tasks":[
-                  {"taskId":"t-2","state":"acting","taskType":"general","createdAt":0,"iterations":1,"inputText":"two\\nlines",
-                   "waitingFor":{"kind":"tools","callIds":["a","b"],"since":0}},
+                  {"taskId":"t-2","state":"acting","taskType":"genral","agent":"general","createdAt":0,"iterations":1,"inputText":"two\\nlines",
+                   "waitingFor":{"kind":"tools","callIds":["a","b"],"since":0},"note":"no worker serves toolset orders"},
                   {"taskId":"t-10","state":"completed","taskType":"explore","createdAt":0,"iterations":12,"inputText":"one"}
                 ],"next":null}""");
 
@@ -372,7 +464,8 @@ class CommandsTest {
                                 .startsWith("t-2   acting     general ")
                                 .contains("  2 × tools, ")
                                 .endsWith("  two lines"),
-                        second -> assertThat(second).startsWith("t-10  completed  explore "));
+                        second -> assertThat(second).startsWith("t-10  completed  explore "),
+                        note -> assertThat(note).isEqualTo("Task t-2: no worker serves toolset orders"));
         assertThat(gateway.requests()).containsExactly("GET /v1/tasks?state=a%20b&limit=20");
     }
 
@@ -382,7 +475,7 @@ class CommandsTest {
         gateway.answer("/v1/approvals", 200, """
                 {"approvals":[
                   {"callId":"t-1/1/0-ab","toolName":"write_file","requestedAt":0,"expiresAt":"2999-01-01T00:00:00Z",
-                   "params":{"path":"a"}},
+                   "reason":"condition `x` holds","params":{"path":"a"}},
                   {"callId":"t-1/1/1-cd","toolName":"http_get","requestedAt":0,"expiresAt":null,"params":{}}
                 ],"next":"more"}""");
 
@@ -393,9 +486,11 @@ class CommandsTest {
         assertThat(approvals.exitCode()).isZero();
         assertThat(approvals.out().lines())
                 .satisfiesExactly(
-                        heading -> assertThat(heading).matches("CALL +TOOL +SINCE +EXPIRES +ARGUMENTS"),
-                        first -> assertThat(first).matches("t-1/1/0-ab  write_file  .* in \\d+ d +\\{\"path\":\"a\"}"),
-                        second -> assertThat(second).matches("t-1/1/1-cd  http_get    .* never +\\{}"));
+                        heading -> assertThat(heading).matches("CALL +TOOL +SINCE +EXPIRES +REASON +ARGUMENTS"),
+                        first -> assertThat(first)
+                                .matches(
+                                        "t-1/1/0-ab  write_file  .* in \\d+ d +condition `x` holds +\\{\"path\":\"a\"}"),
+                        second -> assertThat(second).matches("t-1/1/1-cd  http_get    .* never +- +\\{}"));
         assertThat(approvals.err()).contains("There are more");
         assertThat(gateway.requests()).containsExactly("GET /v1/approvals?taskId=t-1&limit=20");
     }
@@ -484,7 +579,8 @@ class CommandsTest {
         assertThat(shown.out().lines())
                 .containsExactly(
                         "t-1  question  Which wheel?",
-                        "t-1  approval_needed  write_file {\"path\":\"a\"}  ./millrace approve t-1/1/0-ab",
+                        "t-1  approval_needed  write_file {\"path\":\"a\"}  ./millrace approve t-1/1/0-ab --url "
+                                + gateway.url(),
                         "t-1  completed  4.2 m");
         assertThat(gateway.requests())
                 .containsExactly("GET /v1/notifications?taskId=t-1", "GET /v1/notifications?taskId=t-1 after 0:2");
@@ -515,14 +611,228 @@ class CommandsTest {
         // then
         assertThat(events.exitCode()).isEqualTo(1);
         assertThat(events.err())
-                .isEqualTo("millrace: There is no task no-such. `millrace tasks` lists those that there are.\n");
+                .isEqualTo("millrace: There is no task no-such. `./millrace tasks --url " + gateway.url()
+                        + "` lists those that there are.\n");
+    }
+
+    private static final String HISTORY = """
+            {"events":[
+              {"id":"aaaaaaaa-1","type":"MESSAGE_RECEIVED","timestamp":5,"source":"user","payload":{"text":"refund X1"}},
+              {"id":"bbbbbbbb-1","type":"REASON_DONE","timestamp":6,"parentEventId":"aaaaaaaa-1","payload":{
+                "response":"I look it up.","toolCalls":[{"toolName":"find_order","arguments":{"id":"X1"}}]}},
+              {"id":"cccccccc-1","type":"TOOL_CALL_FAILED","timestamp":7,"parentEventId":"bbbbbbbb-1","payload":{
+                "toolName":"find_order","code":"execution_error","error":"no order X1\\n\\u001b[31mat Orders.find"}},
+              {"id":"cccccccc-2","type":"TOOL_CALL_COMPLETED","timestamp":8,"parentEventId":"bbbbbbbb-1","payload":{
+                "toolName":"find_all","durationMs":3,"result":{"count":12}}},
+              {"id":"dddddddd-1","type":"MODEL_CALL_FAILED","timestamp":9,"parentEventId":"cccccccc-1","payload":{
+                "code":"output_mismatch","error":"/amount: expected a number"}},
+              {"id":"eeeeeeee-1","type":"TASK_FAILED","timestamp":9,"parentEventId":"dddddddd-1","payload":{
+                "code":"output_mismatch","error":"The answer does not fit."}}
+            ],"next":null}""";
+
+    @Test
+    @DisplayName("events tells what went wrong, what the model said, and what tools were given and gave")
+    void shouldTellWhatWentWrong() {
+        // given
+        gateway.answer("/v1/tasks/t-1/events", 200, HISTORY);
+
+        // when
+        CommandRun events = CommandRun.of("events", "t-1", "--url", gateway.url());
+
+        // then
+        assertThat(events.exitCode()).isZero();
+        assertThat(events.out()).isEqualTo("""
+                MESSAGE_RECEIVED  "refund X1"  +0 ms  aaaaaaaa-1
+                └ REASON_DONE  "I look it up."; calls find_order {"id":"X1"}  +1 ms  bbbbbbbb-1
+                  ├ TOOL_CALL_FAILED  find_order execution_error: no order X1 \uFFFD[31mat Orders.find  +2 ms  cccccccc-1
+                  │ └ MODEL_CALL_FAILED  output_mismatch: /amount: expected a number  +4 ms  dddddddd-1
+                  │   └ TASK_FAILED  output_mismatch: The answer does not fit.  +4 ms  eeeeeeee-1
+                  └ TOOL_CALL_COMPLETED  find_all in 3 ms: {"count":12}  +3 ms  cccccccc-2
+                """);
+    }
+
+    @Test
+    @DisplayName("events cuts what events say to the width of the terminal, --verbose shows it all")
+    void shouldShowAsMuchAsFitsOrEverything() {
+        // given
+        gateway.answer("/v1/tasks/t-1/events", 200, """
+                {"events":[{"id":"a","type":"TASK_COMPLETED","timestamp":0,"source":"think",
+                  "payload":{"result":{"response":"%s.\\nend"},"iterations":2,"none":null}}],"next":null}""".formatted("word ".repeat(60)));
+
+        // when
+        CommandRun narrow = CommandRun.onScreenOf(80, "events", "t-1", "--url", gateway.url());
+        CommandRun wide = CommandRun.onScreenOf(200, "events", "t-1", "--url", gateway.url());
+        CommandRun verbose = CommandRun.onScreenOf(80, "events", "t-1", "--verbose", "--url", gateway.url());
+
+        // then
+        assertThat(narrow.out())
+                .hasSize(81)
+                .startsWith("TASK_COMPLETED  \"word word")
+                .endsWith("…  +0 ms  a\n");
+        assertThat(wide.out()).hasSize(201);
+        assertThat(verbose.out()).isEqualTo("""
+                TASK_COMPLETED  +0 ms  a
+                    id: a
+                    timestamp: 1970-01-01T00:00:00Z (0)
+                    source: think
+                    payload:
+                      result:
+                        response:
+                          %s.
+                          end
+                      iterations: 2
+                      none: null
+                """.formatted("word ".repeat(60)));
+    }
+
+    @Test
+    @DisplayName("events --event shows one event by its id or the beginning of it")
+    void shouldShowOneEvent() {
+        // given
+        gateway.answer("/v1/tasks/t-1/events", 200, HISTORY);
+
+        // when
+        CommandRun one = CommandRun.of("events", "t-1", "--event", "cccccccc-1", "--url", gateway.url());
+        CommandRun json = CommandRun.of("events", "t-1", "--event", "dd", "--json", "--url", gateway.url());
+        CommandRun none = CommandRun.of("events", "t-1", "--event", "x", "--url", gateway.url());
+        CommandRun several = CommandRun.of("events", "t-1", "--event", "ccc", "--url", gateway.url());
+
+        // then
+        assertThat(one.out()).isEqualTo("""
+                TOOL_CALL_FAILED
+                id: cccccccc-1
+                timestamp: 1970-01-01T00:00:00.007Z (7)
+                parentEventId: bbbbbbbb-1
+                payload:
+                  toolName: find_order
+                  code: execution_error
+                  error:
+                    no order X1
+                    \uFFFD[31mat Orders.find
+                """);
+        assertThat(read(json.out()).path("payload").path("code").asText()).isEqualTo("output_mismatch");
+        assertThat(none.exitCode()).isEqualTo(1);
+        assertThat(none.err())
+                .contains("There is no event x of task t-1. `./millrace events t-1 --url " + gateway.url() + "`");
+        assertThat(several.exitCode()).isEqualTo(1);
+        assertThat(several.err()).contains("found that of 2: cccccccc-1, cccccccc-2");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "tasks, tasks",
+        "approvals, approvals",
+        "dead-letters, deadLetters",
+        "events t-1, events",
+        "agents, agents",
+        "tools, tools",
+        "usage, groups",
+        "memory list, documents",
+        "memory history a.md, versions"
+    })
+    @DisplayName("--json gives what is listed as the API does, one line for each")
+    void shouldListAsJson(String command, String field) {
+        // given
+        String body =
+                "{\"" + field + "\":[{\"name\":\"one\\ntwo\",\"deep\":{\"n\":1.5}},{\"name\":null}],\"next\":null,"
+                        + "\"total\":{},\"problems\":[]}";
+        gateway.answer("/v1/", 200, body);
+
+        // when
+        CommandRun run = CommandRun.of((command + " --json --url " + gateway.url()).split(" "));
+
+        // then
+        assertThat(run.exitCode()).as(run.err()).isZero();
+        assertThat(run.out().lines().map(CommandsTest::read))
+                .as(run.out())
+                .hasSize(2)
+                .first()
+                .satisfies(first -> {
+                    assertThat(first.path("name").asText()).isEqualTo("one\ntwo");
+                    assertThat(first.path("deep").path("n").asDouble()).isEqualTo(1.5);
+                });
+    }
+
+    @Test
+    @DisplayName("memory list --all --json says whose each document is")
+    void shouldListAllMemoryAsJson() {
+        // given
+        gateway.answer("/v1/memory", 200, "{\"namespaces\":[{\"namespace\":\"acme\"}],\"next\":null}")
+                .answer("/v1/memory/acme", 200, "{\"documents\":[{\"path\":\"a.md\"}],\"next\":null}");
+
+        // when
+        CommandRun list = CommandRun.of("memory", "list", "--all", "--json", "--url", gateway.url());
+
+        // then
+        assertThat(list.out()).isEqualTo("{\"namespace\":\"acme\",\"path\":\"a.md\"}\n");
+    }
+
+    @Test
+    @DisplayName("notifications --json gives each as the API does")
+    void shouldShowNotificationsAsJson() {
+        // given
+        gateway.stream("/v1/notifications", notification(1, "question", "\"question\":\"Which wheel?\""));
+
+        // when
+        CommandRun shown = CommandRun.of("notifications", "--json", "--count", "1", "--url", gateway.url());
+
+        // then
+        assertThat(read(shown.out()).path("question").asText()).isEqualTo("Which wheel?");
+    }
+
+    @Test
+    @DisplayName("agents NAME --json gives the agent")
+    void shouldShowAnAgentAsJson() {
+        // given
+        gateway.answer("/v1/agents/clerk", 200, "{\"name\":\"clerk\",\"prompt\":\"You\\nare.\"}");
+
+        // when
+        CommandRun shown = CommandRun.of("agents", "clerk", "--json", "--url", gateway.url());
+
+        // then
+        assertThat(read(shown.out()).path("prompt").asText()).isEqualTo("You\nare.");
+    }
+
+    @Test
+    @DisplayName("what hints say works when it is pasted, also where ids are odd")
+    void shouldQuoteWhatIsPasted() {
+        // given
+        gateway.answer("/v1/", 202, ACCEPTED);
+
+        // when
+        CommandRun suspend = CommandRun.of("suspend", "it's; rm -rf", "--url", gateway.url());
+        CommandRun drain = CommandRun.of("drain", "--url", gateway.url());
+
+        // then
+        assertThat(suspend.out())
+                .contains("goes on with: ./millrace resume 'it'\\''s; rm -rf' --url " + gateway.url() + "\n");
+        assertThat(drain.out()).contains("`./millrace tasks --url " + gateway.url() + "`");
+    }
+
+    @Test
+    @DisplayName("--session says that a task does not see what was said before")
+    void shouldNotPromiseAMemoryOfTheConversation() {
+        // when
+        CommandRun help = CommandRun.of("ask", "--help");
+
+        // then
+        assertThat(help.out().replaceAll("\\s+", " ")).contains("does not see what was said in earlier ones yet");
+    }
+
+    private static JsonNode read(String json) {
+        try {
+            return Json.MAPPER.readTree(json);
+        } catch (IOException e) {
+            throw new AssertionError(json, e);
+        }
     }
 
     private static String approvalRequested() {
         return event(
                 1,
                 "APPROVAL_REQUESTED",
-                "{\"callId\":\"t-1/1/0-ab\",\"toolName\":\"write_file\",\"params\":{\"path\":\"a\"}}");
+                "{\"callId\":\"t-1/1/0-ab\",\"toolName\":\"write_file\",\"params\":{\"path\":\"a\"},"
+                        + "\"reason\":\"condition `x` holds\"}");
     }
 
     private static String notification(int offset, String type, String says) {

@@ -62,9 +62,10 @@ class ForeignWorkersIT {
                         String.valueOf(port),
                         "--kafka-port",
                         String.valueOf(kafkaPort),
+                        "--toolsets",
+                        "words:2",
                         "--script",
                         EXAMPLES.resolve("words.yaml").toAbsolutePath().toString())
-                .env("MILLRACE_TOPICS_TOOLSETS", "words:2")
                 .start(folder)) {
             up.awaitReady(URI.create("http://127.0.0.1:" + port + "/q/health/ready"));
             HttpApi api = HttpApi.onPort(port);

@@ -56,7 +56,7 @@ class ForgetIT {
                       - { tool: memory_list, arguments: {} }
                       - { tool: memory_read, arguments: { path: facts/user.md } }
                       - { tool: task_list, arguments: {} }
-                  - text: "{{result.memory_list | none}} {{result.memory_read | none}} {{result.task_list | none}}"
+                  - text: "{{result.memory_list | otherwise 'none'}} {{result.memory_read | otherwise 'none'}} {{result.task_list | otherwise 'none'}}"
             """;
 
     @TempDir

@@ -1,6 +1,7 @@
 package dev.millrace.standalone;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.millrace.testing.FreePort;
 import dev.millrace.testing.HttpApi;
@@ -13,6 +14,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
@@ -28,11 +30,21 @@ class KcatIT {
 
     private static final Duration LIMIT = Duration.ofSeconds(40);
 
+    private static final String SCRIPT = """
+            rules:
+              - user: 'weather in (?<city>\\w+)'
+                steps:
+                  - calls: [{ tool: weather, arguments: { city: "{{user.city}}" } }]
+                  - text: "The sky: {{result.weather.sky}}"
+              - text: hello
+            """;
+
     @TempDir
     Path folder;
 
     @Test
-    @DisplayName("an id, a type and a text, without a key and with a wrong key: both tasks complete")
+    @DisplayName(
+            "an id, a type and a text, without a key and with a wrong key: both tasks complete; and a tool by hand")
     void shouldServeKcat() throws IOException, InterruptedException {
         String kcat = Stream.of(System.getenv("PATH").split(":", -1))
                 .map(place -> Path.of(place, "kcat"))
@@ -47,7 +59,14 @@ class KcatIT {
         int port = FreePort.find();
         int kafkaPort = FreePort.find();
         try (ServiceProcess up = ServiceProcess.standalone(
-                        "up", "--port", String.valueOf(port), "--kafka-port", String.valueOf(kafkaPort))
+                        "up",
+                        "--port",
+                        String.valueOf(port),
+                        "--kafka-port",
+                        String.valueOf(kafkaPort),
+                        "--script",
+                        Files.writeString(folder.resolve("script.yaml"), SCRIPT).toString())
+                .env("MILLRACE_TOPICS_TOOLSETS", "weather")
                 .start(folder)) {
             up.awaitReady(URI.create("http://127.0.0.1:" + port + "/q/health/ready"));
             HttpApi api = HttpApi.onPort(port);
@@ -62,6 +81,25 @@ class KcatIT {
                 awaitCompleted(api, "no-key-" + i);
                 awaitCompleted(api, "wrong-key-" + i);
             }
+
+            shouldDoWhatTheDocumentSays(api, kafkaPort);
+        }
+    }
+
+    /** A task and a tool by hand, as the first part of docs/events.md has them. */
+    private void shouldDoWhatTheDocumentSays(HttpApi api, int kafkaPort) throws IOException, InterruptedException {
+        String page = Files.readString(Path.of("..", "docs", "events.md"));
+        List<Walkthrough.Block> blocks = Walkthrough.blocks(
+                page.substring(page.indexOf("## To begin with"), page.indexOf("## What an event is")));
+        assertThat(blocks).hasSize(4);
+        try (Walkthrough walk = new Walkthrough(folder, Map.of()).with("localhost:9092", "127.0.0.1:" + kafkaPort)) {
+            walk.follow(blocks.get(0));
+            // what takes a person a moment: the agents have heard of the tool
+            await().atMost(LIMIT).until(() -> api.get("/v1/tools").body().contains("\"weather\""));
+            walk.follow(blocks.get(1));
+            walk.follow(blocks.get(2));
+            assertThat(api.awaitEnd("my-task", LIMIT).path("response").asText()).isEqualTo("The sky: rain");
+            walk.follow(blocks.get(3));
         }
     }
 

@@ -64,7 +64,8 @@ class MainJobIT {
                 .anyMatch(line -> line.contains("http://localhost:" + port))
                 .anyMatch(line -> line.contains("Kafka") && line.contains("127.0.0.1:"))
                 .anyMatch(line -> line.contains("model") && line.contains("scripted"))
-                .anyMatch(line -> line.contains("./millrace ask"));
+                .anyMatch(line -> line.contains("./millrace ask 'Which files ")
+                        && line.endsWith("' --url http://localhost:" + port));
     }
 
     @Test

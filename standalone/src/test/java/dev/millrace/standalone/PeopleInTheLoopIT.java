@@ -85,7 +85,7 @@ class PeopleInTheLoopIT {
         CommandRun ask = CommandRun.of("ask", "Oil the wheel", "--url", url, "--timeout", "60s");
         String taskId = ask.err().lines().findFirst().orElseThrow().substring("task ".length());
         assertThat(ask.exitCode()).isEqualTo(5);
-        assertThat(ask.err()).contains("./millrace resume " + taskId + " --input");
+        assertThat(ask.err()).contains("./millrace resume " + taskId + " --url " + url + " --input \"…\"");
         JsonNode waiting = await().atMost(LIMIT)
                 .until(
                         () -> api.get("/v1/tasks/" + taskId).json(),

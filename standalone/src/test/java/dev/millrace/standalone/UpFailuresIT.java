@@ -65,8 +65,47 @@ class UpFailuresIT {
             // then
             assertThat(message)
                     .contains(running.dataFolder().toString(), "in use by another running broker")
-                    .contains(Long.toString(ProcessHandle.current().pid()));
+                    .contains(Long.toString(ProcessHandle.current().pid()))
+                    .contains("Kafka port " + running.bootstrapServers().replaceFirst(".*:", ""));
         }
+    }
+
+    @Test
+    @DisplayName("issue 15 item 1: who starts the same thing twice hears of the folder, and not of its ports")
+    void shouldNameALockedDataFolderBeforePorts() throws Exception {
+        // given
+        try (EmbeddedBroker running = EmbeddedBroker.start(temp.resolve("data/kafka"), 0);
+                ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            String kafkaPort = running.bootstrapServers().replaceFirst(".*:", "");
+
+            // when
+            String message = failureOf(
+                    "up",
+                    "--port",
+                    Integer.toString(taken.getLocalPort()),
+                    "--kafka-port",
+                    kafkaPort,
+                    "--data",
+                    "data",
+                    "--workspace",
+                    "workspace");
+
+            // then
+            assertThat(message).contains(running.dataFolder().toString(), "in use by another running broker");
+        }
+    }
+
+    @Test
+    @DisplayName("issue 15 item 6: toolsets that cannot be topics")
+    void shouldNameABadToolset() {
+        try (ServiceProcess process =
+                ServiceProcess.standalone(up("--toolsets", "orders,b/d")).start(temp)) {
+            assertThat(process.awaitEnd(END_LIMIT)).as(process.output()).isEqualTo(2);
+            assertThat(process.output())
+                    .startsWith("millrace: --toolsets: expected names such as billing or billing:3")
+                    .contains("b/d");
+        }
+        assertThat(temp.resolve("data")).doesNotExist();
     }
 
     @Test

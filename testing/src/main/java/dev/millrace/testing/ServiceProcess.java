@@ -71,8 +71,8 @@ public final class ServiceProcess implements AutoCloseable {
             return this;
         }
 
-        /** Starts it; its output goes to {@code <folder>/<name>.log}, appended if there is one. Does not wait. */
-        public ServiceProcess start(Path folder) {
+        /** The command line that starts it. */
+        public List<String> command() {
             List<String> command = new ArrayList<>();
             command.add(ProcessHandle.current().info().command().orElse("java"));
             command.addAll(
@@ -80,8 +80,13 @@ public final class ServiceProcess implements AutoCloseable {
             command.addAll(jvmArgs);
             command.addAll(program);
             command.addAll(args);
+            return command;
+        }
+
+        /** Starts it; its output goes to {@code <folder>/<name>.log}, appended if there is one. Does not wait. */
+        public ServiceProcess start(Path folder) {
             Path log = folder.resolve(name + ".log");
-            ProcessBuilder builder = new ProcessBuilder(command)
+            ProcessBuilder builder = new ProcessBuilder(command())
                     .directory(folder.toFile())
                     .redirectErrorStream(true)
                     .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()));

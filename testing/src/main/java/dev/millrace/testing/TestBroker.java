@@ -129,6 +129,29 @@ public final class TestBroker {
         return topics;
     }
 
+    /** Deletes a topic and makes it again, as one that has nothing to do with the one before. */
+    public void makeAgain(Topics topics, String topic, int partitions) {
+        try {
+            admin.deleteTopics(List.of(topic)).all().get(LIMIT.toMillis(), TimeUnit.MILLISECONDS);
+            long deadline = System.nanoTime() + LIMIT.toNanos();
+            while (admin.listTopics()
+                    .names()
+                    .get(LIMIT.toMillis(), TimeUnit.MILLISECONDS)
+                    .contains(topic)) {
+                if (System.nanoTime() - deadline > 0) {
+                    throw new AssertionError("The topic " + topic + " does not go away");
+                }
+                TimeUnit.MILLISECONDS.sleep(50);
+            }
+        } catch (ExecutionException | TimeoutException e) {
+            throw new AssertionError("Could not delete " + topic + ": " + e, e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new AssertionError("Interrupted while deleting " + topic, e);
+        }
+        TopicSetup.ensure(admin, topics, new TopicSettings(partitions, TopicSettings.BROKER_DEFAULT, true), LIMIT);
+    }
+
     /** Puts an event on the lane that it belongs on, and waits until it is there. */
     public RecordMetadata produce(Topics topics, Event event) {
         return produce(topics.lane(event.lane()), event);

@@ -1,5 +1,6 @@
 package dev.millrace.tools;
 
+import dev.millrace.tool.api.ToolException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;

@@ -4,6 +4,7 @@ import static dev.millrace.tools.JsonSchemas.object;
 import static dev.millrace.tools.JsonSchemas.text;
 
 import dev.millrace.schemas.ToolDefinition;
+import dev.millrace.tool.api.ToolException;
 import java.time.Clock;
 import java.time.DateTimeException;
 import java.time.ZoneId;

@@ -1,6 +1,7 @@
 package dev.millrace.tools;
 
 import dev.millrace.schemas.ToolDefinition;
+import dev.millrace.tool.api.ToolException;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 

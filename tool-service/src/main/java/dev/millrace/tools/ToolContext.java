@@ -1,5 +1,7 @@
 package dev.millrace.tools;
 
+import java.time.Instant;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -9,5 +11,18 @@ import org.jspecify.annotations.Nullable;
  * @param sessionId the conversation; {@code null} if the task is one of its own
  * @param namespace the tenant
  * @param callId the same on every attempt: the idempotency key
+ * @param deadline when the time of the call is over; {@link Instant#MAX} = never
  */
-public record ToolContext(String taskId, @Nullable String sessionId, String namespace, String callId) {}
+public record ToolContext(String taskId, @Nullable String sessionId, String namespace, String callId, Instant deadline)
+        implements dev.millrace.tool.api.ToolContext {
+
+    /** A call that may take as long as it likes. */
+    public ToolContext(String taskId, @Nullable String sessionId, String namespace, String callId) {
+        this(taskId, sessionId, namespace, callId, Instant.MAX);
+    }
+
+    @Override
+    public Optional<String> session() {
+        return Optional.ofNullable(sessionId);
+    }
+}

@@ -5,10 +5,13 @@ import dev.millrace.requests.Request;
 import dev.millrace.requests.RequestHandler;
 import dev.millrace.schemas.ErrorCode;
 import dev.millrace.schemas.Event;
+import dev.millrace.schemas.ToolArguments;
 import dev.millrace.schemas.ToolDefinition;
+import dev.millrace.tool.api.ToolException;
 import dev.millrace.tools.content.LargeResults;
 import dev.millrace.tools.secrets.Secrets;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -43,7 +46,7 @@ public final class ToolExecutor implements RequestHandler {
     private final LargeResults results;
     private final Secrets secrets;
     private final ToolMetrics metrics;
-    private final Map<String, Arguments> arguments = new ConcurrentHashMap<>();
+    private final Map<String, ToolArguments> arguments = new ConcurrentHashMap<>();
 
     public ToolExecutor(
             ToolRegistry registry, CallGuards guards, LargeResults results, Secrets secrets, ToolMetrics metrics) {
@@ -92,10 +95,10 @@ public final class ToolExecutor implements RequestHandler {
         return run(tool, request, started);
     }
 
-    private Arguments argumentsOf(ToolDefinition definition) {
-        Arguments current = arguments.compute(
+    private ToolArguments argumentsOf(ToolDefinition definition) {
+        ToolArguments current = arguments.compute(
                 definition.name(),
-                (name, known) -> known != null && known.areOf(definition) ? known : new Arguments(definition));
+                (name, known) -> known != null && known.areOf(definition) ? known : ToolArguments.of(definition));
         return Objects.requireNonNull(current);
     }
 
@@ -108,11 +111,15 @@ public final class ToolExecutor implements RequestHandler {
 
     private Reply run(Tool tool, Request request, long started) throws InterruptedException {
         Event event = request.event();
-        ToolContext context = new ToolContext(
-                Optional.ofNullable(event.taskId()).orElse(""), event.sessionId(), event.namespace(), request.callId());
         ToolDefinition definition = tool.definition();
         long timeoutMs = timeoutMs(tool, request);
         long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
+        ToolContext context = new ToolContext(
+                Optional.ofNullable(event.taskId()).orElse(""),
+                event.sessionId(),
+                event.namespace(),
+                request.callId(),
+                Instant.now().plusMillis(timeoutMs));
         ToolDefinition.Retry retry = guards.policies().retry(definition);
         Backoff backoff = new Backoff(Duration.ofMillis(retry.initialDelayMs()), LONGEST_PAUSE, request.callId());
         for (int attempt = 1; true; attempt++) {
@@ -225,9 +232,13 @@ public final class ToolExecutor implements RequestHandler {
                     && passing
                     && (no.code().startsWith("mcp_") || ErrorCode.of(no.code()).isEmpty());
             return new Outcome.Failed(
-                    no.code(), said, guessed ? ToolException.Again.UNCERTAIN : no.again(), no.retryAfter());
+                    no.code(),
+                    said,
+                    guessed ? ToolException.Again.UNCERTAIN : no.again(),
+                    no.retryAfter().orElse(null));
         }
         LOGGER.atError()
+                .addKeyValue("taskId", request.event().taskId())
                 .addKeyValue("callId", request.callId())
                 .addKeyValue("toolName", request.toolName())
                 // the message may quote a secret, and a stack trace begins with it
@@ -247,6 +258,7 @@ public final class ToolExecutor implements RequestHandler {
             return new Reply.Completed(results.passOn(secrets.maskAll(result), context), elapsedMs(started));
         } catch (IllegalArgumentException e) {
             LOGGER.atError()
+                    .addKeyValue("taskId", request.event().taskId())
                     .addKeyValue("callId", request.callId())
                     .addKeyValue("toolName", request.toolName())
                     .log("The result of a tool is no JSON");

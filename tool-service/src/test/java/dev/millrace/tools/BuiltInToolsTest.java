@@ -2,6 +2,7 @@ package dev.millrace.tools;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.millrace.tool.api.ToolException;
 import dev.millrace.tools.text.Base64Decode;
 import dev.millrace.tools.text.Base64Encode;
 import dev.millrace.tools.text.JsonParse;

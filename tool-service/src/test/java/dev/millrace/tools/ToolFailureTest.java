@@ -8,6 +8,7 @@ import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.schemas.ToolDefinition.Approval;
 import dev.millrace.schemas.ToolDefinition.Retry;
 import dev.millrace.schemas.ToolDefinition.SideEffects;
+import dev.millrace.tool.api.ToolException;
 import dev.millrace.tools.content.LargeResults;
 import dev.millrace.tools.content.MemoryContent;
 import dev.millrace.tools.secrets.Secrets;

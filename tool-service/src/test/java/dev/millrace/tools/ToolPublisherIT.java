@@ -11,6 +11,7 @@ import dev.millrace.testing.TopicReader;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 @RequiresBroker
@@ -45,6 +46,25 @@ class ToolPublisherIT {
                     .containsExactlyInAnyOrder(
                             "tool/stays", "tool/goes", "tool/server__away", "tool/stranger", "tool/goes taken back");
         }
+    }
+
+    @Test
+    void shouldKnowThatWhatItPublishedIsLost() throws InterruptedException {
+        // given
+        List<ToolDefinition> tools = List.of(tool("stays", "tool"));
+        publisher.publish(tools, name -> false);
+        assertThat(publisher.isOutdated()).isFalse();
+        // when
+        broker.makeAgain(topics, topics.definitions(), TestBroker.DEFAULT_PARTITIONS);
+        // then
+        assertThat(publisher.isOutdated()).isTrue();
+        assertThat(publisher.publish(tools, name -> false)).isEqualTo(1);
+        assertThat(publisher.isOutdated()).isFalse();
+    }
+
+    @AfterEach
+    void close() {
+        publisher.close();
     }
 
     private void publishAsAStranger(ToolDefinition tool) {

@@ -1,6 +1,7 @@
 package dev.millrace.agent.approval;
 
 import dev.millrace.agent.core.ToolCall;
+import dev.millrace.schemas.JsonText;
 import dev.millrace.schemas.ToolDefinition;
 import java.time.Duration;
 import java.util.Map;
@@ -19,9 +20,11 @@ public final class Approvals {
     private static final Logger LOGGER = LoggerFactory.getLogger(Approvals.class);
     /** Conditions stand in definitions, which are few; this only bounds what a year of edits leaves behind. */
     private static final int MAX_CONDITIONS = 1_000;
+    /** Of an expression, or of what is wrong with it, in characters. */
+    private static final int MAX_SHOWN = 200;
 
     private final long defaultExpiryMs;
-    private final Map<String, Optional<Condition>> conditions = new ConcurrentHashMap<>();
+    private final Map<String, Compiled> conditions = new ConcurrentHashMap<>();
 
     /**
      * Compiles conditions when they are first needed.
@@ -51,58 +54,69 @@ public final class Approvals {
             String namespace,
             Map<String, @Nullable Object> arguments) {
         ApprovalPolicy.Rule rule = policy.of(tool.name()).orElse(null);
-        ToolDefinition.Approval approval = rule == null ? tool.approval() : rule.approval();
-        boolean ask =
-                switch (approval) {
-                    case ToolDefinition.Approval.Never never -> false;
-                    case ToolDefinition.Approval.Always always -> true;
-                    case ToolDefinition.Approval.When(String expression) ->
-                        asks(expression, new Condition.Call(agent, namespace, tool.name(), arguments));
-                };
-        return ask ? approval(tool, rule) : null;
+        return switch (rule == null ? tool.approval() : rule.approval()) {
+            case ToolDefinition.Approval.Never never -> null;
+            case ToolDefinition.Approval.Always always -> approval(tool, rule, null);
+            case ToolDefinition.Approval.When(String expression) ->
+                reason(expression, new Condition.Call(agent, namespace, tool.name(), arguments))
+                        .map(reason -> approval(tool, rule, reason))
+                        .orElse(null);
+        };
     }
 
-    private ToolCall.Approval approval(ToolDefinition tool, ApprovalPolicy.@Nullable Rule rule) {
+    private ToolCall.Approval approval(
+            ToolDefinition tool, ApprovalPolicy.@Nullable Rule rule, @Nullable String reason) {
         Long expiry = rule == null || rule.expiryMs() == null ? tool.approvalExpiryMs() : rule.expiryMs();
         ToolDefinition.OnExpiry onExpiry = rule == null || rule.onExpiry() == null ? tool.onExpiry() : rule.onExpiry();
         return new ToolCall.Approval(
-                expiry == null ? defaultExpiryMs : expiry, onExpiry == ToolDefinition.OnExpiry.APPROVE);
+                expiry == null ? defaultExpiryMs : expiry, onExpiry == ToolDefinition.OnExpiry.APPROVE, reason);
     }
 
-    private boolean asks(String expression, Condition.Call call) {
-        Optional<Condition> condition = conditions.get(expression);
+    /** Why a person has to agree by this condition; empty if nobody has to. */
+    private Optional<String> reason(String expression, Condition.Call call) {
+        Compiled condition = conditions.get(expression);
         if (condition == null) {
             if (conditions.size() >= MAX_CONDITIONS) {
                 conditions.clear();
             }
             condition = conditions.computeIfAbsent(expression, text -> compile(text, call.toolName()));
         }
-        if (condition.isEmpty()) {
-            return true;
-        }
-        try {
-            return condition.get().holds(call);
-        } catch (Condition.UndecidedException e) {
-            LOGGER.atInfo()
-                    .addKeyValue("toolName", call.toolName())
-                    .addKeyValue("agent", call.agent())
-                    .addKeyValue("condition", expression)
-                    .addKeyValue("cause", e.getMessage())
-                    .log("A condition for an approval could not be evaluated, so the call is asked for");
-            return true;
-        }
+        String named = "condition `" + JsonText.cut(expression, MAX_SHOWN) + "` ";
+        return switch (condition) {
+            case Compiled.None(String why) -> Optional.of(named + "is no expression: " + why);
+            case Compiled.One(Condition one) -> {
+                try {
+                    yield one.holds(call) ? Optional.of(named + "holds") : Optional.empty();
+                } catch (Condition.UndecidedException e) {
+                    LOGGER.atInfo()
+                            .addKeyValue("toolName", call.toolName())
+                            .addKeyValue("agent", call.agent())
+                            .addKeyValue("condition", expression)
+                            .addKeyValue("cause", e.getMessage())
+                            .log("A condition for an approval could not be evaluated, so the call is asked for");
+                    yield Optional.of(named + "cannot be decided: " + e.words());
+                }
+            }
+        };
     }
 
-    private static Optional<Condition> compile(String expression, String toolName) {
+    private static Compiled compile(String expression, String toolName) {
         try {
-            return Optional.of(Condition.compile(expression));
+            return new Compiled.One(Condition.compile(expression));
         } catch (IllegalArgumentException e) {
             LOGGER.atWarn()
                     .addKeyValue("toolName", toolName)
                     .addKeyValue("condition", expression)
                     .addKeyValue("cause", e.getMessage())
                     .log("A condition for an approval is no expression, so every such call is asked for");
-            return Optional.empty();
+            return new Compiled.None(JsonText.cut(String.valueOf(e.getMessage()), MAX_SHOWN));
         }
+    }
+
+    /** What came of an expression. */
+    private sealed interface Compiled {
+        record One(Condition condition) implements Compiled {}
+
+        record None(String why) implements Compiled {}
     }
 }

@@ -1,5 +1,6 @@
 package dev.millrace.agent.approval;
 
+import dev.millrace.schemas.JsonText;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.util.ArrayList;
@@ -38,10 +39,14 @@ final class Condition {
             Decls.newVar("agent", Decls.String),
             Decls.newVar("tenant", Decls.String)));
 
+    private static final int MAX_WORDS = 100;
+
     private final Program program;
+    private final Mentions mentions;
     private final ThreadLocal<int[]> steps = ThreadLocal.withInitial(() -> new int[1]);
 
-    private Condition(Ast ast) {
+    private Condition(String expression, Ast ast) {
+        mentions = new Mentions(expression);
         program = ENVIRONMENT.program(
                 ast, ProgramOption.customDecorator(InterpretableDecorator.decObserveEval((id, value) -> step())));
     }
@@ -66,7 +71,7 @@ final class Condition {
             throw new IllegalArgumentException(
                     "expected an expression that is true or false, found one that is neither");
         }
-        return new Condition(checked);
+        return new Condition(expression, checked);
     }
 
     private static Ast withoutIssues(Env.AstIssuesTuple result) {
@@ -87,30 +92,32 @@ final class Condition {
         int chars = chars(call.arguments());
         if (chars > MAX_ARGUMENT_CHARS) {
             throw new UndecidedException(
-                    "expected arguments of at most " + MAX_ARGUMENT_CHARS + " characters, found " + chars);
+                    "expected arguments of at most " + MAX_ARGUMENT_CHARS + " characters, found " + chars, "");
         }
-        Val value = value(Map.of(
-                "args",
-                plain(call.arguments()),
-                "tool",
-                call.toolName(),
-                "agent",
-                call.agent(),
-                "tenant",
-                call.namespace()));
+        Val value = value(call);
         if (value instanceof BoolT answer) {
             return answer.booleanValue();
         }
-        throw new UndecidedException("expected true or false, found " + value);
+        throw new UndecidedException("expected true or false, found " + value, mentions.in(call.arguments()));
     }
 
-    private Val value(Map<String, ?> variables) throws UndecidedException {
+    private Val value(Call call) throws UndecidedException {
         steps.get()[0] = 0;
         try {
-            return program.eval(variables).getVal();
+            return program.eval(Map.of(
+                            "args",
+                            plain(call.arguments()),
+                            "tool",
+                            call.toolName(),
+                            "agent",
+                            call.agent(),
+                            "tenant",
+                            call.namespace()))
+                    .getVal();
         } catch (RuntimeException e) {
             // whatever the interpreter stumbles over, the limit below among it: the call is asked for
-            throw new UndecidedException(String.valueOf(e.getMessage()));
+            throw new UndecidedException(
+                    String.valueOf(e.getMessage()), steps.get()[0] > MAX_STEPS ? "" : mentions.in(call.arguments()));
         }
     }
 
@@ -163,8 +170,22 @@ final class Condition {
     static final class UndecidedException extends Exception {
         private static final long serialVersionUID = 1L;
 
-        UndecidedException(String message) {
+        private final String found;
+
+        /**
+         * For a reason, which is logged.
+         *
+         * @param found what the arguments are that the condition looks at, which is not logged; may be empty
+         */
+        UndecidedException(String message, String found) {
             super(message);
+            this.found = found;
+        }
+
+        /** For the person who is asked. */
+        String words() {
+            String cause = JsonText.cut(String.valueOf(getMessage()), MAX_WORDS);
+            return (found.isEmpty() ? cause : found + " (" + cause + ")").replaceAll("\\p{Cntrl}", "?");
         }
     }
 }

@@ -12,6 +12,7 @@ import dev.millrace.agent.kafka.Definitions;
 import dev.millrace.agent.kafka.InstanceEvents;
 import dev.millrace.agent.kafka.JournalFollower;
 import dev.millrace.agent.kafka.TokenProducer;
+import dev.millrace.agent.kafka.ToolsetWatch;
 import dev.millrace.agent.telemetry.CallSpans;
 import dev.millrace.agent.telemetry.JournalSpans;
 import dev.millrace.agent.thinker.LiveText;
@@ -168,6 +169,11 @@ public final class AgentRuntime implements AutoCloseable {
     /** The tools that are served. */
     public ToolCatalogue tools() {
         return definitions.tools();
+    }
+
+    /** Who works on the calls of the tools. */
+    public ToolsetWatch toolsets() {
+        return definitions.toolsets();
     }
 
     /** The tools and where their calls go. */

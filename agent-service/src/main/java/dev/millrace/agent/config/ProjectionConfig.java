@@ -11,7 +11,7 @@ public interface ProjectionConfig {
 
     /**
      * The folder for the projection of the journal; for this instance alone. It may be deleted between two runs, and is
-     * then built again from the journal.
+     * then built again from the journal; of another journal, it is deleted by itself.
      */
     @WithDefault("data/projection")
     Path stateDir();

@@ -8,9 +8,11 @@ import dev.millrace.agent.files.BuiltInAgents;
 import dev.millrace.agent.kafka.Definitions;
 import dev.millrace.agent.kafka.InstanceEvents;
 import dev.millrace.agent.kafka.SharedRates;
+import dev.millrace.agent.kafka.ToolsetWatch;
 import dev.millrace.agent.projection.TaskProjection;
 import dev.millrace.agent.rest.AgentCatalogue;
 import dev.millrace.agent.rest.Catalogue;
+import dev.millrace.agent.rest.TaskNotes;
 import dev.millrace.agent.telemetry.MeteredModel;
 import dev.millrace.agent.thinker.LiveText;
 import dev.millrace.agent.topology.AdmissionSettings;
@@ -43,6 +45,7 @@ import jakarta.inject.Singleton;
 import jakarta.interceptor.Interceptor;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import org.eclipse.microprofile.config.Config;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -151,7 +154,32 @@ public class Wiring {
         FunctionCounter.builder("millrace.agent.tokens.lost", runtime, AgentRuntime::tokensLost)
                 .description("Pieces of live text that could not be stored; the replies themselves are not affected")
                 .register(metrics);
+        ToolsetWatch toolsets = runtime.toolsets();
+        toolsets.whenNew(toolset -> measure(toolset, toolsets, metrics));
         return runtime;
+    }
+
+    /** A second time changes nothing. */
+    private static void measure(String toolset, ToolsetWatch watch, MeterRegistry metrics) {
+        Gauge.builder("millrace.requests.backlog", watch, all -> value(all.backlog(toolset)))
+                .description(
+                        "Requests on the topic that nobody has finished, as the broker says; NaN = it has not said")
+                .tag("toolset", toolset)
+                .register(metrics);
+        Gauge.builder("millrace.requests.workers", watch, all -> value(all.workers(toolset)))
+                .description("Workers that read the request topic in a group; NaN = not known")
+                .tag("toolset", toolset)
+                .register(metrics);
+    }
+
+    private static double value(OptionalLong known) {
+        return known.isPresent() ? known.getAsLong() : Double.NaN;
+    }
+
+    @Produces
+    @Singleton
+    TaskNotes taskNotes(TaskProjection projection, AgentRuntime runtime) {
+        return new TaskNotes(projection, runtime.tools(), runtime.toolsets());
     }
 
     private static Map<String, Object> kafka(Config config) {

@@ -32,8 +32,15 @@ public sealed interface Fact {
      *
      * @param arguments a JSON object as text
      * @param expiresAtMs when it is decided without the person, in Unix milliseconds
+     * @param reason why, in words; {@code null} = every such call needs it
      */
-    record ApprovalRequested(String callId, String toolCallId, String toolName, String arguments, long expiresAtMs)
+    record ApprovalRequested(
+            String callId,
+            String toolCallId,
+            String toolName,
+            String arguments,
+            long expiresAtMs,
+            @Nullable String reason)
             implements Fact {}
 
     /** Nobody has decided on a tool call in time (APPROVAL_DECIDED). */

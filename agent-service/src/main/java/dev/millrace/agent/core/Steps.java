@@ -196,7 +196,12 @@ final class Steps {
             when run.approval() != null -> {
                 long expiresAtMs = Deadlines.after(nowMs, run.approval().expiryMs());
                 effects.add(new Publish(new Fact.ApprovalRequested(
-                        step.callId(), step.toolCallId(), step.toolName(), held.arguments(), expiresAtMs)));
+                        step.callId(),
+                        step.toolCallId(),
+                        step.toolName(),
+                        held.arguments(),
+                        expiresAtMs,
+                        run.approval().reason())));
                 yield new Deciding(held.arguments(), run, expiresAtMs);
             }
             case ToolCall.Run run -> {

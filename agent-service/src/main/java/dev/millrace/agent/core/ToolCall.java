@@ -47,12 +47,31 @@ public record ToolCall(String toolCallId, String toolName, String arguments, Rou
      *
      * @param expiryMs how long the person has, in milliseconds, 1 or more
      * @param approveOnExpiry whether the call runs when nobody has decided by then; else it is rejected
+     * @param reason why the person is asked, in words; {@code null} = every such call needs it
      */
-    public record Approval(long expiryMs, boolean approveOnExpiry) {
+    public record Approval(
+            long expiryMs,
+            boolean approveOnExpiry,
+            @Nullable String reason) {
+
+        /** That every such call needs. */
+        public Approval(long expiryMs, boolean approveOnExpiry) {
+            this(expiryMs, approveOnExpiry, null);
+        }
 
         /** What satisfies both. */
         public Approval and(Approval other) {
-            return new Approval(Math.min(expiryMs, other.expiryMs), approveOnExpiry && other.approveOnExpiry);
+            return new Approval(
+                    Math.min(expiryMs, other.expiryMs),
+                    approveOnExpiry && other.approveOnExpiry,
+                    both(reason, other.reason));
+        }
+
+        private static @Nullable String both(@Nullable String one, @Nullable String other) {
+            if (one == null || one.equals(other)) {
+                return other;
+            }
+            return other == null ? one : one + "; " + other;
         }
     }
 

@@ -48,6 +48,7 @@ public final class AgentFolder implements AutoCloseable {
     private Map<String, Stamp> before = Map.of();
     private Map<String, Stamp> applied = Map.of();
     private boolean there;
+    private volatile boolean again;
     private volatile boolean closed;
 
     /** What tells whether a file has changed. */
@@ -83,6 +84,11 @@ public final class AgentFolder implements AutoCloseable {
     public void start() throws InterruptedException {
         look(true);
         thread.start();
+    }
+
+    /** Publishes everything once more with the next look, since what was published is lost. For any thread. */
+    public void publishAgain() {
+        again = true;
     }
 
     /** The files that are no good, by path. */
@@ -128,6 +134,11 @@ public final class AgentFolder implements AutoCloseable {
         Map<String, Stamp> now = stamps();
         if (now == null) {
             return;
+        }
+        if (again) {
+            again = false;
+            there = false;
+            applied = Map.of();
         }
         boolean settled = atOnce || now.equals(before);
         before = now;

@@ -59,6 +59,12 @@ public final class AgentRecords implements DefinitionTaker {
         }
     }
 
+    @Override
+    public void beginAnew() {
+        references.clear();
+        agents.dropAll();
+    }
+
     private void takeInForce(String name, byte @Nullable [] value) throws MalformedEventException {
         if (value == null) {
             agents.drop(name);

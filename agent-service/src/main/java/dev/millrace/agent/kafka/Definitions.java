@@ -32,6 +32,7 @@ public final class Definitions implements AutoCloseable {
     private final MemoryIndex memory;
     private final DefinitionsReader memoryReader;
     private final DefinitionsWriter writer;
+    private final ToolsetWatch toolsets;
     private final AgentFolder folder;
 
     /**
@@ -50,9 +51,11 @@ public final class Definitions implements AutoCloseable {
         this.tools = new ServedTools(requestTopics);
         String topic = topics.definitions();
         this.records = new AgentRecords(agents);
-        this.reader = new DefinitionsReader(kafka, topic, Map.of(TOOL, tools, AgentRecords.KIND, records));
-        this.memoryReader = new DefinitionsReader(kafka, topics.memory(), memory::of);
+        this.reader = new DefinitionsReader(
+                kafka, topic, Map.of(TOOL, tools, AgentRecords.KIND, records), this::publishAgain);
+        this.memoryReader = new DefinitionsReader(kafka, topics.memory(), memory::of, memory::clear);
         this.writer = new DefinitionsWriter(kafka, topic);
+        this.toolsets = new ToolsetWatch(kafka, topics, tools::toolsets);
         this.folder = new AgentFolder(files.folder(), agents, writer, files.reload());
     }
 
@@ -67,14 +70,35 @@ public final class Definitions implements AutoCloseable {
         return reader.awaitCaughtUp(timeout) && memoryReader.awaitCaughtUp(timeout);
     }
 
-    /** After it has caught up: publishes what this instance has to add, and follows its folder from here on. Once. */
+    /**
+     * After it has caught up: publishes what this instance has to add, and from here on follows its folder and looks who serves
+     * the tools. Once.
+     */
     public void publishOwn() throws InterruptedException {
+        publishBuiltIn();
+        folder.start();
+        toolsets.start();
+    }
+
+    /** The topic was made again, and has been read: what this instance has to add is missing there. */
+    private void publishAgain() {
+        folder.publishAgain();
+        // not on the thread that reads the topic
+        Thread.ofVirtual().name("publish-agents").start(() -> {
+            try {
+                publishBuiltIn();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        });
+    }
+
+    private void publishBuiltIn() throws InterruptedException {
         for (AgentFile builtIn : BuiltInAgents.files()) {
             if (!records.has(builtIn.definition().reference())) {
                 writer.publish(AgentRecords.key(builtIn.definition()), builtIn.toJson());
             }
         }
-        folder.start();
     }
 
     /** The agents. */
@@ -92,6 +116,11 @@ public final class Definitions implements AutoCloseable {
         return tools;
     }
 
+    /** Who works on the calls of the tools. */
+    public ToolsetWatch toolsets() {
+        return toolsets;
+    }
+
     /** The files of the folder that are no good. */
     public List<AgentFolder.Problem> problems() {
         return folder.problems();
@@ -104,6 +133,7 @@ public final class Definitions implements AutoCloseable {
 
     @Override
     public void close() {
+        toolsets.close();
         folder.close();
         reader.close();
         memoryReader.close();

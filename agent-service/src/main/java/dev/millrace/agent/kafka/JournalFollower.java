@@ -5,6 +5,7 @@ import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.kafka.RecordLoop;
+import dev.millrace.schemas.kafka.TopicIdentity;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -61,6 +62,7 @@ public final class JournalFollower implements AutoCloseable {
         this.loop = new RecordLoop(
                 "telemetry",
                 () -> new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer()),
+                TopicIdentity.of(kafka, journal),
                 new Work());
         this.journal = journal;
         this.spans = spans;
@@ -102,6 +104,11 @@ public final class JournalFollower implements AutoCloseable {
         }
 
         @Override
+        public void beginAnew() {
+            toldUpTo.clear(); // nothing of the consumer that is closed next is noted: those are no places on this topic
+        }
+
+        @Override
         public void take(ConsumerRecord<byte[], byte[]> taken) throws MalformedEventException {
             if (taken.headers().lastHeader(OUTCOME) != null) {
                 return;
@@ -139,7 +146,7 @@ public final class JournalFollower implements AutoCloseable {
             long end = ends.getOrDefault(partition, 0L);
             OffsetAndMetadata told = committed.get(partition);
             // where nobody has told anything yet, it begins with this instance
-            long from = told != null ? told.offset() : offset(sinceStart.get(partition), end);
+            long from = told != null ? Math.min(told.offset(), end) : offset(sinceStart.get(partition), end);
             toldUpTo.put(partition, from);
             consumer.seek(partition, Math.min(from, offset(before.get(partition), end)));
         }

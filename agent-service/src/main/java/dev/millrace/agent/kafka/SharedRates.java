@@ -9,6 +9,7 @@ import dev.millrace.schemas.Json;
 import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.kafka.ProducerSettings;
 import dev.millrace.schemas.kafka.RecordLoop;
+import dev.millrace.schemas.kafka.TopicIdentity;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -164,11 +165,14 @@ public final class SharedRates implements RateLimiter, AutoCloseable {
         reading.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, false);
         reading.put(ConsumerConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG, false);
         reading.put(ConsumerConfig.CLIENT_ID_CONFIG, "millrace-agent-rates");
+        // what is not there any more has to be read anew from the first record that counts
+        reading.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "none");
         return new Clients(
                 new KafkaProducer<>(writing, new StringSerializer(), new ByteArraySerializer()),
                 new RecordLoop(
                         "rates",
                         () -> new KafkaConsumer<>(reading, new ByteArrayDeserializer(), new ByteArrayDeserializer()),
+                        TopicIdentity.of(kafka, topic),
                         new Work()));
     }
 
@@ -294,6 +298,17 @@ public final class SharedRates implements RateLimiter, AutoCloseable {
                     consumer.seek(partition, start == null ? ends.getOrDefault(partition, 0L) : start.offset());
                 }
             }
+        }
+
+        /** What was granted counts until it is too old: providers know nothing of topics. What was asked for was lost with them. */
+        @Override
+        public void beginAnew() {
+            Set.copyOf(pending.keySet()).forEach(claim -> {
+                Pending asked = pending.remove(claim);
+                if (asked != null) {
+                    asked.answer().complete(new Refused(PAUSE_AFTER_FAILURE));
+                }
+            });
         }
 
         @Override

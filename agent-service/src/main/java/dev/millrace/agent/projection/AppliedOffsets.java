@@ -33,6 +33,11 @@ final class AppliedOffsets {
         }
     }
 
+    /** Nothing of what there is now is in the store. */
+    void beginAnew() {
+        offsets.clear();
+    }
+
     void malformed() {
         malformed.increment();
     }

@@ -1,6 +1,7 @@
 package dev.millrace.agent.projection;
 
 import dev.millrace.agent.projection.ProjectionKeys.TaskName;
+import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventJson;
 import dev.millrace.schemas.EventType;
 import dev.millrace.schemas.JournalCursor;
@@ -13,6 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Base64;
+import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
@@ -28,6 +30,8 @@ final class ProjectionReader {
 
     /** No answer looks at more rows than this; a filter that finds little then gives a short page with a next one. */
     private static final int MAX_LOOKED_AT = 10_000;
+    /** For the tools that a task waits for; a step has fewer events. */
+    private static final int MAX_LOOKED_BACK = 200;
     /** No page is larger than this in what it is made of; a single larger row is a page of its own. */
     static final int MAX_PAGE_BYTES = 1024 * 1024;
     /** No answer reads more than this; then the page is short and has a next one. */
@@ -58,6 +62,34 @@ final class ProjectionReader {
             }
         }
         return newestFirst.reversed();
+    }
+
+    /** Looks back from the task's last event, until all are found or it has looked at {@value #MAX_LOOKED_BACK}. */
+    Set<String> toolsOf(String namespace, String taskId, Collection<String> callIds) {
+        TaskName name = new TaskName(namespace, taskId);
+        Set<String> wanted = new HashSet<>(callIds);
+        Set<String> tools = new HashSet<>();
+        if (row(name) == null) {
+            return tools;
+        }
+        Bytes prefix = ProjectionKeys.events(name);
+        int lookedAt = 0;
+        try (KeyValueIterator<Bytes, byte[]> range = rows.reverseRange(prefix, Bytes.increment(prefix))) {
+            while (range.hasNext() && !wanted.isEmpty() && lookedAt++ < MAX_LOOKED_BACK) {
+                KeyValue<Bytes, byte[]> stored = range.next();
+                Event event =
+                        entry(ProjectionKeys.cursor(stored.key), stored.value).event();
+                String callId = event.text("callId");
+                String tool = event.text("toolName");
+                if (event.type() == KnownEventType.TOOL_CALL_REQUESTED
+                        && callId != null
+                        && tool != null
+                        && wanted.remove(callId)) {
+                    tools.add(tool);
+                }
+            }
+        }
+        return tools;
     }
 
     Optional<MovePage> history(String namespace, String taskId, @Nullable JournalCursor after, int limit) {

@@ -2,15 +2,21 @@ package dev.millrace.agent.projection;
 
 import dev.millrace.schemas.JournalCursor;
 import dev.millrace.schemas.Topics;
+import dev.millrace.schemas.kafka.TopicId;
+import dev.millrace.schemas.kafka.TopicIdentity;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.streams.KafkaStreams;
 import org.apache.kafka.streams.StoreQueryParameters;
 import org.apache.kafka.streams.StreamsConfig;
@@ -20,16 +26,21 @@ import org.apache.kafka.streams.state.QueryableStoreTypes;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
  * All tasks and events of the journal on local disk. Each instance has the whole of it, so any may be asked. What the
- * folder holds may be thrown away at any time between two runs: it is built again from the journal. For any thread.
+ * folder holds may be thrown away at any time between two runs: it is built again from the journal. It is thrown away if it was
+ * built from another journal, of another cluster or one that was deleted and made again, also while this runs. For any thread.
  */
 public final class TaskProjection implements AutoCloseable {
     private static final Logger LOGGER = LoggerFactory.getLogger(TaskProjection.class);
 
     private static final Duration FIRST_RETRY = Duration.ofMillis(500);
     private static final Duration LAST_RETRY = Duration.ofSeconds(30);
+    /** How often is looked whether the journal is still the same. */
+    private static final Duration LOOK = Duration.ofSeconds(5);
+
     private static final Duration CLOSE_LIMIT = Duration.ofSeconds(10);
     /** What is gathered in memory before it is written to the store: what tasks do within a second or two of full load. */
     private static final long CACHE_BYTES = 8L * 1024 * 1024;
@@ -37,6 +48,8 @@ public final class TaskProjection implements AutoCloseable {
     private final StreamsConfig config;
     private final Topics topics;
     private final Duration retention;
+    private final ProjectedJournal journal;
+    private final Path store;
     private final AppliedOffsets applied = new AppliedOffsets();
     private final CountDownLatch closed = new CountDownLatch(1);
     private final Thread supervisor;
@@ -54,17 +67,24 @@ public final class TaskProjection implements AutoCloseable {
         this.topics = topics;
         this.retention = retention;
         this.config = new StreamsConfig(config(kafka, topics, stateDir));
+        this.store = stateDir.resolve(applicationId(topics)).resolve("global");
+        this.journal = new ProjectedJournal(
+                TopicIdentity.of(kafka, topics.journal()), stateDir.resolve(applicationId(topics) + ".journal.json"));
         this.supervisor = Thread.ofPlatform().daemon().name("projection").unstarted(this::run);
     }
 
     private static Map<String, Object> config(Map<String, Object> kafka, Topics topics, Path stateDir) {
         Map<String, Object> config = new HashMap<>(kafka);
-        config.put(StreamsConfig.APPLICATION_ID_CONFIG, topics.prefix() + "projection");
+        config.put(StreamsConfig.APPLICATION_ID_CONFIG, applicationId(topics));
         config.put(StreamsConfig.STATE_DIR_CONFIG, stateDir.toString());
         config.put(StreamsConfig.STATESTORE_CACHE_MAX_BYTES_CONFIG, CACHE_BYTES);
         config.put(StreamsConfig.GLOBAL_CONSUMER_PREFIX + ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
         config.put(StreamsConfig.GLOBAL_CONSUMER_PREFIX + ConsumerConfig.MAX_POLL_RECORDS_CONFIG, 1_000);
         return config;
+    }
+
+    private static String applicationId(Topics topics) {
+        return topics.prefix() + "projection";
     }
 
     /**
@@ -103,6 +123,17 @@ public final class TaskProjection implements AutoCloseable {
      */
     public Optional<TaskDetails> task(String namespace, String taskId) {
         return ask(reader -> reader.details(namespace, taskId));
+    }
+
+    /**
+     * The tools that calls of a task are for, as far as its last events tell.
+     *
+     * @param callIds the calls
+     * @return names of tools, in no order; none for calls that were asked for long ago
+     * @throws ProjectionNotReadyException see {@link #ready}
+     */
+    public Set<String> toolsOf(String namespace, String taskId, Collection<String> callIds) {
+        return ask(reader -> reader.toolsOf(namespace, taskId, callIds));
     }
 
     /**
@@ -248,14 +279,32 @@ public final class TaskProjection implements AutoCloseable {
 
     /** Keeps one KafkaStreams running: it gives up when its store no longer fits the journal, or has no topic to read. */
     private void run() {
+        try {
+            keepRunning();
+        } finally {
+            journal.close();
+        }
+    }
+
+    private void keepRunning() {
         Duration pause = FIRST_RETRY;
         while (closed.getCount() > 0) {
             long startedAt = System.nanoTime();
             try {
-                runOnce();
+                TopicId now = journal.now().orElse(null);
+                if (now == null) {
+                    stoppedBy =
+                            new KafkaException("the journal is not there, or the brokers do not say which one it is");
+                    LOGGER.atInfo().log("The projection waits for the journal");
+                } else if (runOnce(now)) {
+                    pause = FIRST_RETRY;
+                    continue;
+                }
             } catch (RuntimeException | LinkageError e) {
                 stoppedBy = e;
                 LOGGER.atWarn().setCause(e).log("The projection of the journal could not be made and tries again");
+            } catch (InterruptedException e) {
+                return;
             }
             boolean lasted = System.nanoTime() - startedAt > LAST_RETRY.toNanos();
             pause = lasted
@@ -271,7 +320,8 @@ public final class TaskProjection implements AutoCloseable {
         }
     }
 
-    private void runOnce() {
+    /** Whether it ended because the journal is another one by now. */
+    private boolean runOnce(TopicId followed) {
         CountDownLatch stopped = new CountDownLatch(1);
         SweepingClients clients = new SweepingClients();
         KafkaStreams started =
@@ -286,11 +336,18 @@ public final class TaskProjection implements AutoCloseable {
             }
         });
         try {
+            clearFor(followed, started);
             streams = started;
             started.start(); // returns once the store has caught up
             stoppedBy = null;
             LOGGER.info("The projection of the journal is ready");
-            stopped.await();
+            while (!stopped.await(LOOK.toMillis(), TimeUnit.MILLISECONDS)) {
+                TopicId now = journal.now().orElse(followed);
+                if (!now.equals(followed)) {
+                    stoppedBy = new KafkaException(followed.changedInto(now));
+                    return true;
+                }
+            }
         } catch (RuntimeException | LinkageError e) {
             stoppedBy = e;
             if (closed.getCount() > 0) {
@@ -306,5 +363,18 @@ public final class TaskProjection implements AutoCloseable {
                 Thread.currentThread().interrupt();
             }
         }
+        return false;
+    }
+
+    /** Deletes what was built from another journal. */
+    private void clearFor(TopicId followed, KafkaStreams notStarted) {
+        applied.beginAnew(); // what the store says itself is what counts
+        journal.objection(followed).ifPresent(objection -> {
+            LOGGER.atLevel(Files.isDirectory(store) ? Level.WARN : Level.INFO)
+                    .addKeyValue("reason", objection)
+                    .log("The projection is built from the beginning of the journal; what was there is deleted");
+            notStarted.cleanUp();
+            journal.is(followed);
+        });
     }
 }

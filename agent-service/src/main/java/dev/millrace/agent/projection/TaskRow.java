@@ -40,7 +40,13 @@ record TaskRow(
     /** How much of the input is kept, in characters. */
     static final int MAX_INPUT = 500;
 
-    /** How a task began. */
+    /**
+     * How a task began.
+     *
+     * @param taskType the agent that was asked for, and that works on it once that is told
+     * @param agent the agent that works on it; {@code null} = the journal has told none
+     * @param agentVersion of its definition; {@code null} = the journal has told none
+     */
     @JsonInclude(JsonInclude.Include.NON_NULL)
     record Origin(
             @Nullable String sessionId,
@@ -49,7 +55,9 @@ record TaskRow(
             String source,
             int priority,
             long createdAt,
-            @Nullable String callbackUrl) {}
+            @Nullable String callbackUrl,
+            @Nullable String agent,
+            @Nullable String agentVersion) {}
 
     /**
      * How far a task is.
@@ -180,7 +188,9 @@ record TaskRow(
                 event.source(),
                 event.effectivePriority(),
                 happened,
-                event.text("callbackUrl"));
+                event.text("callbackUrl"),
+                null,
+                null);
     }
 
     private static Origin told(Event event, Origin origin) {
@@ -193,7 +203,9 @@ record TaskRow(
                         or(event.text("source"), origin.source),
                         origin.priority,
                         origin.createdAt,
-                        origin.callbackUrl);
+                        origin.callbackUrl,
+                        event.text("taskType") == null ? origin.agent : event.text("taskType"),
+                        event.text("agentVersion") == null ? origin.agentVersion : event.text("agentVersion"));
     }
 
     private static Progress told(JournalEntry entry, Progress progress) {
@@ -313,6 +325,8 @@ record TaskRow(
                         name.namespace(),
                         origin.sessionId,
                         origin.taskType,
+                        origin.agent,
+                        origin.agentVersion,
                         state,
                         origin.inputText,
                         origin.source,

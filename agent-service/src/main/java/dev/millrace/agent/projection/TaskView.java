@@ -10,7 +10,10 @@ import org.jspecify.annotations.Nullable;
  * @param taskId its id, unique in the namespace
  * @param namespace the tenant
  * @param sessionId the conversation; {@code null} = the task is one of its own
- * @param taskType the agent that works on it
+ * @param taskType the agent that works on it; the one that was asked for until {@code agent} is told
+ * @param agent the agent that works on it; {@code null} = it has not begun
+ * @param agentVersion of its definition, on which the task stays; {@code null} = it has not begun, or began before this was
+ *     told
  * @param state the last state that the journal tells
  * @param inputText what was asked, cut at {@value TaskRow#MAX_INPUT} characters
  * @param source who asked
@@ -36,6 +39,8 @@ public record TaskView(
         String namespace,
         @Nullable String sessionId,
         String taskType,
+        @Nullable String agent,
+        @Nullable String agentVersion,
         String state,
         String inputText,
         String source,

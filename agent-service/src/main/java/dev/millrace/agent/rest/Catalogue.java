@@ -82,7 +82,9 @@ public final class Catalogue implements AgentCatalogue {
                         .filter(name -> tools.find(name) == null)
                         .toList());
         json.put("model", agent.model().name());
+        json.put("fallback", agent.model().fallback());
         json.put("temperature", agent.model().temperature());
+        json.put("output", agent.model().output());
         json.put("limits", limits(agent.limits()));
         json.put("approval", rules(agent.approval()));
         json.put("sequential", agent.steps().sequential());

@@ -48,10 +48,18 @@ public class DefinitionsResource {
                 .orElseGet(() -> unknownAgent(name, uri));
     }
 
-    /** The tools that are served now; with {@code agent}, those that it may use. */
+    /** The tools that are served now; with {@code agent}, those that it may use; with {@code name}, that one alone. */
     @GET
     @Path("/tools")
-    public Response tools(@QueryParam("agent") @Nullable String agent, UriInfo uri) {
+    public Response tools(
+            @QueryParam("agent") @Nullable String agent, @QueryParam("name") @Nullable String name, UriInfo uri) {
+        if (name != null) {
+            return ok(Map.of(
+                    "tools",
+                    there().map(AgentCatalogue::tools).orElse(List.of()).stream()
+                            .filter(tool -> tool.name().equals(name))
+                            .toList()));
+        }
         if (agent == null || agent.isBlank()) {
             return ok(Map.of("tools", there().map(AgentCatalogue::tools).orElse(List.of())));
         }

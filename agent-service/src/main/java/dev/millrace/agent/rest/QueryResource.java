@@ -47,12 +47,14 @@ public class QueryResource {
     private static final Duration CATCH_UP = Duration.ofSeconds(2);
 
     private final TaskProjection projection;
+    private final TaskNotes notes;
 
     private final Clock clock = Clock.systemUTC();
 
     @Inject
-    public QueryResource(TaskProjection projection) {
+    public QueryResource(TaskProjection projection, TaskNotes notes) {
         this.projection = projection;
+        this.notes = notes;
     }
 
     /** Tasks, newest first. */
@@ -73,7 +75,7 @@ public class QueryResource {
                 limit(limit),
                 blankToNull(before)));
         Map<String, @Nullable Object> json = new LinkedHashMap<>();
-        json.put("tasks", page.tasks());
+        json.put("tasks", notes.noted(page.tasks()));
         json.put("next", page.next());
         return ok(json);
     }
@@ -92,6 +94,7 @@ public class QueryResource {
         }
         return projection
                 .task(namespace, taskId)
+                .map(notes::noted)
                 .map(QueryResource::ok)
                 .orElseThrow(() -> new UnknownIdException("unknown_task", "task", taskId, namespace));
     }

@@ -8,23 +8,25 @@ import dev.millrace.agent.core.Meta;
 import dev.millrace.agent.core.TaskError;
 import dev.millrace.agent.core.TaskEvent;
 import dev.millrace.agent.core.TaskLimits;
+import dev.millrace.agent.core.TaskState;
 import dev.millrace.agent.core.ToolCall;
 import dev.millrace.agent.core.Usage;
 import dev.millrace.engine.ReplyLimits;
 import dev.millrace.schemas.CustomEventType;
 import dev.millrace.schemas.Event;
+import dev.millrace.schemas.InputTemplate;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.JsonText;
 import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.StreamType;
+import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Turns events as they travel into events as the machine takes them; the only place that says what is not acceptable. */
@@ -38,13 +40,8 @@ final class EventMapping {
     /** As much of a child's answer as its parent is told; in characters. */
     private static final int MAX_NEWS = 20_000;
 
-    /** The longest text that a task begins with, in characters: as in the schemas, also for one that a template makes. */
-    static final int MAX_INPUT = 100_000;
-
     private static final String TOO_LARGE =
             "expected at most " + ReplyLimits.MAX_ARGUMENTS_BYTES + " bytes of JSON, found more";
-
-    private static final Pattern PLACEHOLDER = Pattern.compile("\\{\\{\\s*([\\w.\\-]+)\\s*}}");
 
     private final ToolRouting routing;
 
@@ -224,6 +221,27 @@ final class EventMapping {
         return routing.knows(agent);
     }
 
+    /** Why the arguments that a person has changed a call's to cannot be those of its tool; empty if they can. */
+    Optional<String> unfit(TaskEvent.ApprovalDecided decision, TaskState state) {
+        String arguments = decision.arguments();
+        if (arguments == null || !(state instanceof TaskState.Suspended suspended)) {
+            return Optional.empty();
+        }
+        Map<String, @Nullable Object> edited = object(arguments);
+        return suspended.undecided().stream()
+                .filter(call -> call.callId().equals(decision.callId()))
+                .findFirst()
+                .flatMap(call -> routing.unfit(call.toolName(), edited));
+    }
+
+    private static Map<String, @Nullable Object> object(String json) {
+        try {
+            return Json.readObject(json.getBytes(StandardCharsets.UTF_8));
+        } catch (MalformedEventException e) {
+            throw new IllegalArgumentException("written from an object, found none", e);
+        }
+    }
+
     private static String taskType(Event event) {
         return or(blankIsNone(event.text("taskType")), Agents.DEFAULT);
     }
@@ -235,12 +253,17 @@ final class EventMapping {
         }
         String template = event.text("template");
         if (text == null && template != null) {
-            text = fill(template, event.payload());
+            InputTemplate input = new InputTemplate(template);
+            List<String> problems = input.problems(event.payload());
+            if (!problems.isEmpty()) {
+                return new Refused("bad_payload", event.type().wireName() + ": " + String.join("; ", problems));
+            }
+            text = input.fill(event.payload()).orElse(null);
             if (text == null) {
                 return new Refused(
                         "bad_payload",
-                        event.type().wireName() + ": template: expected to make a text of at most " + MAX_INPUT
-                                + " characters, found one that is longer");
+                        event.type().wireName() + ": template: expected to make a text of at most "
+                                + InputTemplate.MAX_TEXT + " characters, found one that is longer");
             }
         }
         if (text == null || text.isBlank()) {
@@ -249,7 +272,7 @@ final class EventMapping {
                     event.type().wireName()
                             + ": expected a text, or a template to make one from the payload, found neither");
         }
-        String taskType = taskType(event);
+        String taskType = routing.agentFor(taskType(event));
         TaskEvent.Terms terms = new TaskEvent.Terms(
                 event.causalDepth(),
                 event.expiry() == null ? Deadlines.NEVER : event.expiry().toEpochMilli(),
@@ -276,30 +299,6 @@ final class EventMapping {
                 changed,
                 blankIsNone(event.text("reason")),
                 blankIsNone(event.text("decidedBy")));
-    }
-
-    /**
-     * Puts values of the payload into a text (X-12): {@code {{a.b}}} is field b of object a; what is missing is left out.
-     *
-     * @return {@code null} if the text would be longer than an input may be; it is not made then
-     */
-    static @Nullable String fill(String template, Map<String, @Nullable Object> payload) {
-        Matcher matcher = PLACEHOLDER.matcher(template);
-        StringBuilder text = new StringBuilder();
-        while (matcher.find()) {
-            Object value = payload;
-            for (String name : matcher.group(1).split("\\.", -1)) {
-                value = value instanceof Map<?, ?> object ? object.get(name) : null;
-            }
-            String words = value == null ? "" : value instanceof String string ? string : Json.writeText(value);
-            matcher.appendReplacement(text, "");
-            if (text.length() + words.length() > MAX_INPUT) {
-                return null;
-            }
-            text.append(words);
-        }
-        matcher.appendTail(text);
-        return text.length() > MAX_INPUT ? null : text.toString();
     }
 
     private static Mapped toolCompleted(Event event, Meta meta) {

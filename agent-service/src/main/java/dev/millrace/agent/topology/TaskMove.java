@@ -252,14 +252,14 @@ final class TaskMove {
             case Effect.ResumeChild child -> toOthers.add(records.resume(child, task));
             case Effect.CancelChild child -> toOthers.add(records.cancel(child));
             case Effect.Publish(Fact fact) -> publish(fact, records, context);
-            case Effect.FollowUp(Fact fact) -> followUps.add(records.of(fact, context, this::userText));
+            case Effect.FollowUp(Fact fact) -> followUps.add(records.of(fact, context, task.agent(), this::userText));
             case Effect.RequestAdmission request -> {} // the state says it, and the shell reads it there
             case Effect.Discard discard -> throw new IllegalStateException("a discard beside other effects");
         }
     }
 
     private void publish(Fact fact, TaskRecords records, TaskContext context) {
-        Event event = records.of(fact, context, this::userText);
+        Event event = records.of(fact, context, task.agent(), this::userText);
         record(event);
         if (reflect
                 && fact instanceof Fact.Completed completed

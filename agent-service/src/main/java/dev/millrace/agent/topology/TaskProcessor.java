@@ -434,6 +434,7 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
                             "expected no ce_subject (which starts a task) or that of an existing task, found no task "
                                     + taskId);
                 }
+                requireFitting(forTask.event(), before);
                 Event adopted = before.adopt(event);
                 TaskMove move = moves.of(before);
                 if (row == null && forTask.event() instanceof TaskEvent.InputReceived) {
@@ -451,6 +452,16 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
                 yield new Decided(before, adopted, move);
             }
         };
+    }
+
+    /** A decision with arguments that the tool cannot take decides nothing: the call waits for another one. */
+    private void requireFitting(TaskEvent event, StoredTask before) throws RejectedRecordException {
+        if (event instanceof TaskEvent.ApprovalDecided decision) {
+            String unfit = parts.mapping().unfit(decision, before.state()).orElse(null);
+            if (unfit != null) {
+                throw new RejectedRecordException(ErrorCode.INVALID_ARGUMENTS.code(), "params: " + unfit);
+            }
+        }
     }
 
     /** A task that has just come may have been cancelled before, or may be one too many. */

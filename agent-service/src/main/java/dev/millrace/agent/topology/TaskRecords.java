@@ -1,5 +1,7 @@
 package dev.millrace.agent.topology;
 
+import dev.millrace.agent.AgentDefinition;
+import dev.millrace.agent.AgentPin;
 import dev.millrace.agent.core.Children;
 import dev.millrace.agent.core.Effect;
 import dev.millrace.agent.core.Fact;
@@ -118,23 +120,13 @@ final class TaskRecords {
     /**
      * The event that states a fact.
      *
+     * @param agent of the task
      * @param inputs gives the text of the transcript entry at a position
      */
-    Event of(Fact fact, TaskContext context, IntFunction<String> inputs) {
+    Event of(Fact fact, TaskContext context, AgentPin agent, IntFunction<String> inputs) {
         return switch (fact) {
             case Fact.Created f ->
-                make(
-                        KnownEventType.TASK_CREATED,
-                        cause.source(),
-                        Map.of(
-                                "inputText",
-                                inputs.apply(context.inputSeq()),
-                                "source",
-                                cause.source(),
-                                "inputMetadata",
-                                cause.payload().get("metadata") instanceof Map<?, ?> metadata ? metadata : Map.of(),
-                                "taskType",
-                                f.taskType()));
+                make(KnownEventType.TASK_CREATED, cause.source(), created(f, inputs.apply(context.inputSeq()), agent));
             case Fact.StepDone f ->
                 make(
                         KnownEventType.STEP_COMPLETED,
@@ -315,6 +307,23 @@ final class TaskRecords {
                 Map.of("callId", callId, "toolName", toolName, "error", error, "code", code, "durationMs", durationMs));
     }
 
+    private Map<String, @Nullable Object> created(Fact.Created fact, String inputText, AgentPin agent) {
+        Map<String, @Nullable Object> payload = new LinkedHashMap<>(Map.of(
+                "inputText",
+                inputText,
+                "source",
+                cause.source(),
+                "inputMetadata",
+                cause.payload().get("metadata") instanceof Map<?, ?> metadata ? metadata : Map.of(),
+                "taskType",
+                fact.taskType()));
+        String version = AgentDefinition.versionIn(agent.reference());
+        if (version != null) {
+            payload.put("agentVersion", version);
+        }
+        return payload;
+    }
+
     private Event approvalRequested(Fact.ApprovalRequested fact, TaskContext context) {
         Map<String, @Nullable Object> payload = new LinkedHashMap<>();
         payload.put("callId", fact.callId());
@@ -323,6 +332,9 @@ final class TaskRecords {
         payload.put("params", object(fact.arguments()));
         payload.put("taskType", context.taskType());
         StateReport.putTime(payload, "expiresAt", fact.expiresAtMs());
+        if (fact.reason() != null) {
+            payload.put("reason", fact.reason());
+        }
         return make(KnownEventType.APPROVAL_REQUESTED, SOURCE_AGENT, payload);
     }
 

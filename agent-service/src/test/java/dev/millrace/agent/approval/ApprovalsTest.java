@@ -28,7 +28,7 @@ class ApprovalsTest {
         assertThat(ask(ApprovalPolicy.NONE, tool("a", NEVER))).isNull();
         assertThat(ask(ApprovalPolicy.NONE, tool("a", ALWAYS))).isEqualTo(BY_DEFAULT);
         assertThat(ask(ApprovalPolicy.NONE, tool("a", new Approval.When("args.n == 1"))))
-                .isEqualTo(BY_DEFAULT);
+                .isEqualTo(because("condition `args.n == 1` holds"));
         assertThat(ask(ApprovalPolicy.NONE, tool("a", new Approval.When("args.n == 2"))))
                 .isNull();
     }
@@ -80,9 +80,41 @@ class ApprovalsTest {
     @DisplayName("X-37: a condition that fails, or is none, asks")
     void shouldAskWhenInDoubt() {
         assertThat(ask(ApprovalPolicy.NONE, tool("a", new Approval.When("args.missing == 1"))))
-                .isEqualTo(BY_DEFAULT);
+                .isEqualTo(
+                        because(
+                                "condition `args.missing == 1` cannot be decided: missing is not there (expected true or false, found no such key: missing)"));
         assertThat(ask(ApprovalPolicy.NONE, tool("a", new Approval.When("this is no expression"))))
-                .isEqualTo(BY_DEFAULT);
+                .extracting(ToolCall.Approval::reason)
+                .asString()
+                .startsWith("condition `this is no expression` is no expression: ");
+    }
+
+    @Test
+    @DisplayName("issue 15 item 3: who is asked because a condition cannot be decided is told what the arguments are")
+    void shouldSayWhyItCannotBeDecided() {
+        ToolDefinition pay = tool("pay", new Approval.When("args.amount > 100 && args[\"to\"].city == 'x'"));
+
+        assertThat(approvals.of(
+                        "general", ApprovalPolicy.NONE, pay, "default", Map.of("amount", "59.90", "to", List.of())))
+                .extracting(ToolCall.Approval::reason)
+                .asString()
+                .startsWith(
+                        "condition `args.amount > 100 && args[\"to\"].city == 'x'` cannot be decided: amount is a text"
+                                + " (\"59.90\"), to.city is not there (");
+    }
+
+    @Test
+    @DisplayName("issue 15 item 3: of several agents that ask each says why")
+    void shouldKeepAllReasons() {
+        ToolCall.Approval one = because("a");
+        assertThat(one.and(because("b"))).isEqualTo(because("a; b"));
+        assertThat(one.and(one)).isEqualTo(one);
+        assertThat(one.and(BY_DEFAULT)).isEqualTo(one);
+        assertThat(BY_DEFAULT.and(one)).isEqualTo(one);
+    }
+
+    private static ToolCall.Approval because(String reason) {
+        return new ToolCall.Approval(3_600_000, false, reason);
     }
 
     @Test

@@ -1,8 +1,10 @@
 package dev.millrace.agent.approval;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.millrace.agent.approval.Condition.Call;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.MalformedEventException;
 import java.nio.charset.StandardCharsets;
@@ -70,13 +72,36 @@ class ConditionTest {
                 .isInstanceOf(Condition.UndecidedException.class);
     }
 
+    @ParameterizedTest(name = "{0} of {1}")
+    @CsvSource(delimiter = '|', textBlock = """
+            args.amount > 100             | {"amount":"59.90"}   | amount is a text ("59.90") (
+            args.amount > 100             | {}                   | amount is not there (
+            args.a.b > 1                  | {"a":{"b":[1]}}      | a.b is a list (
+            args.a["b"] > 1               | {"a":{"b":{}}}       | a.b is an object (
+            args.a > 1 && args.a > 2      | {"a":null}           | a is null (
+            args.a.startsWith("x")        | {"a":7}              | a is the number 7 (
+            args.flag > 1                 | {"flag":true}        | flag is true (
+            args.exists(x, x != "") && 1/0 == 1 | {"y":2}          | expected true or false, found divi
+            args.a                        | {"a":"\\u001b[2Jx"} | a is a text ("\\u001B[2Jx") (expected true or false, found
+            """)
+    @DisplayName("issue 15 item 3: what has no answer says what the arguments are that it looks at")
+    void shouldSayWhatTheArgumentsAre(String expression, String arguments, String words) throws Exception {
+        Condition condition = Condition.compile(expression);
+        Call call = call(arguments);
+
+        assertThatExceptionOfType(Condition.UndecidedException.class)
+                .isThrownBy(() -> condition.holds(call))
+                .satisfies(e -> assertThat(e.words()).startsWith(words).doesNotContain("\u001b"))
+                .satisfies(e -> assertThat(e.getMessage()).as("what is logged").doesNotContain("59.90"));
+    }
+
     @Test
     @DisplayName("X-37: an evaluation that takes too many steps has no answer, and soon")
     void shouldLimitSteps() {
         List<Integer> numbers = IntStream.range(0, 20_000).boxed().toList();
         Condition condition = Condition.compile("args.list.all(a, args.list.all(b, args.list.all(c, a + b + c >= 0)))");
         long before = System.nanoTime();
-        assertThatThrownBy(() -> condition.holds(new Condition.Call("a", "n", "t", Map.of("list", numbers))))
+        assertThatThrownBy(() -> condition.holds(new Call("a", "n", "t", Map.of("list", numbers))))
                 .isInstanceOf(Condition.UndecidedException.class)
                 .hasMessageContaining("steps");
         assertThat(Duration.ofNanos(System.nanoTime() - before)).isLessThan(Duration.ofSeconds(5));
@@ -87,15 +112,13 @@ class ConditionTest {
     void shouldLimitArguments() throws Exception {
         Condition condition = Condition.compile("size(args.t) > 0");
         String text = String.join("", Collections.nCopies(Condition.MAX_ARGUMENT_CHARS - 3, "x"));
-        assertThat(condition.holds(new Condition.Call("a", "n", "t", Map.of("t", text))))
-                .isTrue();
-        assertThatThrownBy(() -> condition.holds(new Condition.Call("a", "n", "t", Map.of("t", text + "x"))))
+        assertThat(condition.holds(new Call("a", "n", "t", Map.of("t", text)))).isTrue();
+        assertThatThrownBy(() -> condition.holds(new Call("a", "n", "t", Map.of("t", text + "x"))))
                 .isInstanceOf(Condition.UndecidedException.class)
                 .hasMessage("expected arguments of at most 100000 characters, found 100001");
     }
 
-    private static Condition.Call call(String arguments) throws MalformedEventException {
-        return new Condition.Call(
-                "general", "acme", "http_post", Json.readObject(arguments.getBytes(StandardCharsets.UTF_8)));
+    private static Call call(String arguments) throws MalformedEventException {
+        return new Call("general", "acme", "http_post", Json.readObject(arguments.getBytes(StandardCharsets.UTF_8)));
     }
 }

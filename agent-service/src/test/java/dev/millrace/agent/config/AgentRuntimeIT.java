@@ -520,6 +520,36 @@ class AgentRuntimeIT {
         }
     }
 
+    @Test
+    @DisplayName("issue 15 item 1: definitions that were deleted under it are unknown, and its own are published again")
+    void shouldBeginAnewWhenDefinitionsAreMadeAgain(TestBroker broker) throws Exception {
+        // given
+        Path clerk = Files.createDirectories(state.resolve("agents/clerk"));
+        Files.writeString(clerk.resolve("AGENT.md"), "---\ndescription: d\ntools: []\n---\np");
+        ToolDefinition tool = new ToolDefinition(
+                "before", "d", Map.of("type", "object"), "tool", 1_000, ToolDefinition.SideEffects.READ_ONLY);
+        broker.produce(new ProducerRecord<>(topics.definitions(), bytes(ToolDefinition.key("before")), tool.toJson()));
+        try (AgentRuntime runtime = start(new EchoModel());
+                TopicReader journal = broker.read(topics.journal())) {
+            awaitReady(runtime);
+            Awaitility.await().atMost(LIMIT).until(() -> runtime.tools().find("before") != null);
+
+            // when
+            broker.makeAgain(topics, topics.definitions(), TestBroker.DEFAULT_PARTITIONS);
+
+            // then
+            Awaitility.await().atMost(LIMIT).until(() -> runtime.tools().find("before") == null);
+            try (TopicReader definitions = broker.read(topics.definitions())) {
+                assertThat(definitions.untilCount(5, LIMIT))
+                        .extracting(ConsumerRecord::key)
+                        .contains("agent/clerk")
+                        .anyMatch(key -> key.startsWith("agent/general@"));
+            }
+            broker.produce(topics, message("after", "hello", "clerk"));
+            awaitCompleted(journal, "after");
+        }
+    }
+
     private static String header(ConsumerRecord<String, byte[]> dead, String name) {
         return new String(dead.headers().lastHeader(name).value(), StandardCharsets.UTF_8);
     }

@@ -97,7 +97,7 @@ class TaskFsmApprovalTest {
                                                 new Call("p1", "pay", "{\"amount\":1}"),
                                                 new Call("p2", "search", "{}"))))),
                         new Publish(new Fact.ApprovalRequested(
-                                callId(1, 1, 1), "p1", "pay", "{\"amount\":1}", EXPIRES_AT_MS)),
+                                callId(1, 1, 1), "p1", "pay", "{\"amount\":1}", EXPIRES_AT_MS, null)),
                         new CallTool(callId(1, 2, 1), 1, "p2", "search", "{}", "general", 5_000)),
                 row(
                         "X-09: the other call's result is recorded while a decision is awaited",
@@ -301,7 +301,7 @@ class TaskFsmApprovalTest {
                                 .actions(1)
                                 .actingInOrder(done(0, "c1", "search"), undecided(1, "c2", "pay"))),
                         new Append(2, List.of(new ToolResult("p-c1", "search", "{}", false))),
-                        new Publish(new Fact.ApprovalRequested("c2", "p-c2", "pay", "{}", EXPIRES_AT_MS))),
+                        new Publish(new Fact.ApprovalRequested("c2", "p-c2", "pay", "{}", EXPIRES_AT_MS, null))),
                 row(
                         "suspended by hand between the two → the second is asked for after admission only",
                         goingOn(TaskBuilder.suspended(aTask().iteration(1)

@@ -121,6 +121,59 @@ class TaskProjectionIT {
     }
 
     @Test
+    void shouldBeginAnewWhenTheFolderIsOfAnotherJournal(TestBroker broker) throws Exception {
+        // given: a folder of a journal that was deleted, with fewer records than the one of the same name has now
+        Topics topics = broker.createTopics(1);
+        write(broker, topics, Histories.startedBy("before").created().events());
+        try (TaskProjection projection = started(broker, topics)) {
+            assertThat(projection.task("default", "before")).isPresent();
+        }
+        broker.makeAgain(topics, topics.journal(), 1);
+        writeTasks(broker, topics, 20);
+
+        // when
+        try (TaskProjection projection = started(broker, topics)) {
+
+            // then
+            assertThat(projection.tasks(ALL).tasks()).hasSize(20).allSatisfy(task -> {
+                assertThat(task.taskId()).isNotEqualTo("before");
+                assertThat(task.inputText()).isNotEmpty();
+            });
+            assertThat(projection.task("default", "before")).isEmpty();
+        }
+    }
+
+    @Test
+    void shouldBeginAnewWhenTheJournalIsMadeAgainUnderIt(TestBroker broker) throws InterruptedException {
+        // given
+        Topics topics = broker.createTopics(1);
+        writeTasks(broker, topics, 3);
+        try (TaskProjection projection = started(broker, topics)) {
+            assertThat(projection.tasks(ALL).tasks()).hasSize(3);
+
+            // when: as many records as there were
+            broker.makeAgain(topics, topics.journal(), 1);
+            IntStream.range(0, 3)
+                    .forEach(i -> write(
+                            broker,
+                            topics,
+                            Histories.startedBy("n" + i).created().answered().events()));
+
+            // then
+            await().atMost(LIMIT)
+                    .ignoreException(ProjectionNotReadyException.class)
+                    .untilAsserted(() -> assertThat(projection.tasks(ALL).tasks())
+                            .extracting(TaskView::taskId)
+                            .containsExactlyInAnyOrder("n0", "n1", "n2"));
+            JournalCursor last =
+                    write(broker, topics, Histories.startedBy("later").created().events());
+            await().atMost(LIMIT).until(projection::ready);
+            assertThat(projection.await(last, LIMIT)).isTrue();
+            assertThat(projection.task("default", "m1")).isEmpty();
+        }
+    }
+
+    @Test
     void shouldNotShowWhatWasAborted(TestBroker broker) throws Exception {
         // given
         Topics topics = broker.createTopics();

@@ -33,6 +33,8 @@ class TaskRowTest {
                         "default",
                         null,
                         "explore",
+                        "explore",
+                        null,
                         "completed",
                         "What time is it?",
                         "user",
@@ -89,6 +91,26 @@ class TaskRowTest {
 
         // then
         assertThat(view.state()).isEqualTo("idle");
+    }
+
+    @Test
+    @DisplayName("issue 15 item 2: the agent is the one that works on the task, and none before there is one")
+    void shouldShowTheAgentThatReallyRuns() {
+        // given
+        Histories asked = Histories.startedBy("m1");
+
+        // when
+        TaskView before = view(asked.events());
+        TaskView after = view(asked.then(
+                        KnownEventType.TASK_CREATED,
+                        Map.of("inputText", "x", "taskType", "plan", "agentVersion", "0123456789ab"))
+                .events());
+
+        // then
+        assertThat(before.agent()).isNull();
+        assertThat(after)
+                .extracting(TaskView::agent, TaskView::agentVersion, TaskView::taskType)
+                .containsExactly("plan", "0123456789ab", "plan");
     }
 
     @Test

@@ -166,6 +166,7 @@ class QueryResourceIT {
                 .asString()
                 .startsWith("You are a planner.");
         assertThat(get("/internal/tools").json()).containsEntry("tools", List.of());
+        assertThat(get("/internal/tools?name=read_file").json()).containsEntry("tools", List.of());
         assertThat(get("/internal/tools?agent=explore").json()).containsEntry("tools", List.of());
     }
 

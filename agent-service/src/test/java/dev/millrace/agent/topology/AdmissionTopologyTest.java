@@ -4,10 +4,12 @@ import static dev.millrace.agent.topology.TestMachine.event;
 import static dev.millrace.agent.topology.TestMachine.message;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.millrace.agent.Agents;
 import dev.millrace.agent.core.Deadlines;
 import dev.millrace.agent.core.DiscardReason;
 import dev.millrace.agent.core.TaskContext;
 import dev.millrace.agent.core.TaskState;
+import dev.millrace.agent.files.BuiltInAgents;
 import dev.millrace.agent.topology.AdmissionSettings.Policy;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.KnownEventType;
@@ -289,6 +291,25 @@ class AdmissionTopologyTest {
         machine.send(message("m1").payload(Map.of("text", "hi", "taskType", "plan")));
 
         assertThat(machine.called()).as("the first id was not used up").containsExactly("m4", "m1");
+    }
+
+    @Test
+    @DisplayName("issue 15 item 2: what takes tasks for unknown agents is told as who does the task, never the wish")
+    void shouldTellTheAgentThatReallyRuns(@TempDir Path other) {
+        // given
+        Agents agents = BuiltInAgents.agents("explore");
+        try (TestMachine lenient = new TestMachine(other, new AdmissionSettings(2, Policy.QUEUE), agents)) {
+            // when
+            lenient.send(message("m1").payload(Map.of("text", "hi", "taskType", "orderdesk")));
+
+            // then
+            assertThat(lenient.journal())
+                    .filteredOn(event -> event.type() == KnownEventType.TASK_CREATED)
+                    .singleElement()
+                    .satisfies(created -> assertThat(created.payload())
+                            .containsEntry("taskType", "explore")
+                            .containsEntry("agentVersion", agents.of("explore").version()));
+        }
     }
 
     @Test

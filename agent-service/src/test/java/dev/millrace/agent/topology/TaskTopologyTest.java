@@ -29,6 +29,7 @@ import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.schemas.Topics;
 import dev.millrace.schemas.kafka.DeadLetters;
 import java.io.IOException;
+import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -93,6 +94,17 @@ class TaskTopologyTest {
             60_000L,
             ToolDefinition.OnExpiry.REJECT,
             null);
+    private static final ToolDefinition TRANSFER = new ToolDefinition(
+            "transfer",
+            "Pays so much.",
+            Map.of("type", "object", "properties", Map.of("amount", Map.of("type", "number"))),
+            "tool",
+            5_000,
+            ToolDefinition.SideEffects.DESTRUCTIVE,
+            new ToolDefinition.Approval.When("args.amount > 100"),
+            60_000L,
+            ToolDefinition.OnExpiry.REJECT,
+            null);
     private static final ToolDefinition NOTIFY = new ToolDefinition(
             "notify",
             "Tells the owner.",
@@ -143,7 +155,7 @@ class TaskTopologyTest {
                 new TaskTopology.Surroundings(
                         new ToolRouting(
                                 agents,
-                                new FixedTools(List.of(READ_FILE, WRITE_FILE, NOTIFY, PAY)),
+                                new FixedTools(List.of(READ_FILE, WRITE_FILE, NOTIFY, PAY, TRANSFER)),
                                 new Approvals(Duration.ofHours(1))),
                         model,
                         (namespace, taskId) -> Optional.ofNullable(sessions.get(taskId)),
@@ -436,6 +448,48 @@ class TaskTopologyTest {
     }
 
     @Test
+    @DisplayName("issue 15 item 3: a decision with arguments that the tool cannot take is none; the call waits on")
+    void shouldRefuseADecisionThatCannotRun() throws MalformedEventException {
+        // given
+        send(message("m1", "pay"));
+        reply(Map.of(
+                "toolCalls",
+                List.of(Map.of("toolCallId", "c1", "toolName", "transfer", "arguments", Map.of("amount", 101)))));
+        Event asked = journalled(KnownEventType.APPROVAL_REQUESTED).getFirst();
+
+        // when
+        send(decision(asked, "approve", Map.of("amount", "59.90")));
+        TestRecord<byte[], byte[]> dead = deadLetters.readRecord();
+        boolean ran = !requests.isEmpty();
+        send(decision(asked, "approve", Map.of("amount", 59.9)));
+
+        // then
+        assertThat(asked.text("reason")).isEqualTo("condition `args.amount > 100` holds");
+        assertThat(reason(dead)).isEqualTo("invalid_arguments");
+        assertThat(header(dead, DeadLetters.DETAIL)).contains("params: ", "/amount string found, number expected");
+        assertThat(ran).isFalse();
+        assertThat(read(requests.readRecord()).payload())
+                .containsEntry("params", Map.of("amount", new BigDecimal("59.9")));
+    }
+
+    @Test
+    @DisplayName("issue 15 item 3: a call that cannot run asks nobody, and the model hears why")
+    void shouldAskNobodyAboutACallThatCannotRun() throws MalformedEventException {
+        // when
+        send(message("m1", "pay"));
+        reply(Map.of(
+                "toolCalls",
+                List.of(Map.of("toolCallId", "c1", "toolName", "transfer", "arguments", Map.of("amount", "59.90")))));
+
+        // then
+        assertThat(journalled(KnownEventType.APPROVAL_REQUESTED)).isEmpty();
+        assertThat(transcript("m1", 2))
+                .isEqualTo(new TranscriptEntry.ToolResult(
+                        "c1", "transfer", "Error: VALIDATION ERROR: /amount string found, number expected", true));
+        assertThat(model.requested).hasSize(2);
+    }
+
+    @Test
     @DisplayName("a rejected call is an error that names who and why; the model sees it")
     void shouldTellTheModelOfARejection() throws MalformedEventException {
         send(message("m1", "pay"));
@@ -525,6 +579,30 @@ class TaskTopologyTest {
 
         assertThat(transcript("w1", 0)).isEqualTo(new TranscriptEntry.UserText("Look at a crash (7)"));
         assertThat(reason(deadLetters.readRecord())).isIn("no_text", "schema_violation");
+    }
+
+    @Test
+    @DisplayName(
+            "issue 15 item 4: a path of a template that leads nowhere is a dead letter that names it and the nearest")
+    void shouldRefuseATemplateThatLeadsNowhere() throws MalformedEventException {
+        // given
+        Map<String, Object> body = Map.of("order", Map.of("id", "X1"), "amount", "59.9");
+
+        // when
+        send(event("w1", KnownEventType.WEBHOOK_TRIGGERED)
+                .payload(Map.of("template", "refund {{body.amount}} for order {{body.order.idd}}", "body", body))
+                .build());
+        send(event("w2", KnownEventType.SCHEDULE_FIRED)
+                .payload(Map.of("template", "order {{body.order.idd | that nobody knows}}", "body", body))
+                .build());
+
+        // then
+        TestRecord<byte[], byte[]> dead = deadLetters.readRecord();
+        assertThat(reason(dead)).isEqualTo("bad_payload");
+        assertThat(header(dead, DeadLetters.DETAIL))
+                .contains("{{body.order.idd}}, which leads nowhere; did you mean {{body.order.id}}?");
+        assertThat(transcript("w2", 0)).isEqualTo(new TranscriptEntry.UserText("order that nobody knows"));
+        assertThat(model.requested).extracting(OutstandingCall::taskId).containsExactly("w2");
     }
 
     static Stream<String> lanes() {

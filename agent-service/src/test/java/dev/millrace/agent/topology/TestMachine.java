@@ -63,7 +63,7 @@ final class TestMachine implements AutoCloseable {
     final Set<String> elsewhere = new HashSet<>();
 
     final Occupancy occupancy = new Occupancy();
-    final Agents agents = BuiltInAgents.agents();
+    final Agents agents;
     final Map<String, ToolDefinition> tools = new TreeMap<>();
     final TopologyTestDriver driver;
     private final Counted counted = new Counted();
@@ -80,16 +80,27 @@ final class TestMachine implements AutoCloseable {
 
     /** One that begins at some other time than the events say. */
     TestMachine(Path stateDir, AdmissionSettings admission, int partitions, Instant start) {
-        this(stateDir, admission, partitions, start, List.of());
+        this(stateDir, admission, partitions, start, List.of(), BuiltInAgents.agents());
     }
 
     /** One with these tools, which has tasks reflected on. */
     TestMachine(Path stateDir, AdmissionSettings admission, List<ToolDefinition> tools) {
-        this(stateDir, admission, 1, START, tools);
+        this(stateDir, admission, 1, START, tools, BuiltInAgents.agents());
+    }
+
+    /** One with these agents. */
+    TestMachine(Path stateDir, AdmissionSettings admission, Agents agents) {
+        this(stateDir, admission, 1, START, List.of(), agents);
     }
 
     private TestMachine(
-            Path stateDir, AdmissionSettings admission, int partitions, Instant start, List<ToolDefinition> served) {
+            Path stateDir,
+            AdmissionSettings admission,
+            int partitions,
+            Instant start,
+            List<ToolDefinition> served,
+            Agents agents) {
+        this.agents = agents;
         served.forEach(tool -> tools.put(tool.name(), tool));
         Properties config = new Properties();
         config.put(StreamsConfig.APPLICATION_ID_CONFIG, "test");

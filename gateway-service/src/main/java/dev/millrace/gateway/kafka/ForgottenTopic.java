@@ -51,7 +51,17 @@ public final class ForgottenTopic implements AutoCloseable {
         this.topic = topics.forgotten();
         this.memoryRequests = topics.memoryRequests();
         this.reader = new JournalReader(kafka, topic);
-        this.follower = new TopicFollower(reader, topic, found -> forgotten.take(found.value()));
+        this.follower = new TopicFollower(reader, topic, new TopicFollower.Taker() {
+            @Override
+            public void take(ConsumerRecord<byte[], byte[]> taken) {
+                forgotten.take(taken.value());
+            }
+
+            @Override
+            public void beginAnew() {
+                // what was forgotten once stays so, as long as this gateway knows it
+            }
+        });
     }
 
     /**

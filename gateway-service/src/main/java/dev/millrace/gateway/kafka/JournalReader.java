@@ -6,6 +6,7 @@ import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.JournalCursor;
 import dev.millrace.schemas.JournalEntry;
 import dev.millrace.schemas.MalformedEventException;
+import dev.millrace.schemas.kafka.TopicIdentity;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
@@ -60,7 +61,7 @@ final class JournalReader {
 
     /** Which topic it is. */
     TopicIdentity identity() {
-        return new TopicIdentity(kafka, topic);
+        return TopicIdentity.of(kafka, topic);
     }
 
     TopicPartition partition(int partition) {

@@ -2,6 +2,8 @@ package dev.millrace.gateway.kafka;
 
 import dev.millrace.gateway.kafka.ListenerDroppedException.Reason;
 import dev.millrace.schemas.Topics;
+import dev.millrace.schemas.kafka.TopicId;
+import dev.millrace.schemas.kafka.TopicIdentity;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
@@ -31,7 +33,6 @@ import org.apache.kafka.clients.consumer.InvalidOffsetException;
 import org.apache.kafka.clients.consumer.OffsetAndTimestamp;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.WakeupException;
 import org.apache.kafka.common.utils.Utils;
 import org.jspecify.annotations.Nullable;
@@ -72,7 +73,7 @@ public final class JournalTail implements AutoCloseable {
     /** For the tail's thread alone. */
     private final Map<Integer, PartitionTail> tails = new HashMap<>();
     /** Of the topic that the tails are of; {@code null} = not known. For the tail's thread alone, like the next. */
-    private @Nullable Uuid topicId;
+    private @Nullable TopicId topicId;
 
     private long lookedAtNanos = System.nanoTime() - LOOK.toNanos();
 
@@ -352,11 +353,13 @@ public final class JournalTail implements AutoCloseable {
 
     /** Whether the topic was deleted and made again, or is another cluster's; if so, it is told from its beginning. */
     private void look(Consumer<byte[], byte[]> consumer, TopicIdentity identity) throws InterruptedException {
-        Uuid before = topicId;
-        Uuid now = identity.find().orElse(before);
+        TopicId before = topicId;
+        TopicId now = identity.find().orElse(before);
         lookedAtNanos = System.nanoTime();
-        if (before != null && !before.equals(now)) {
-            LOGGER.warn("The topic is another one of the same name by now, and is told from its beginning");
+        if (before != null && now != null && !before.equals(now)) {
+            LOGGER.atWarn()
+                    .addKeyValue("reason", before.changedInto(now))
+                    .log("The topic is another one of the same name by now, and is told from its beginning");
             Map<TopicPartition, Long> begins = consumer.beginningOffsets(consumer.assignment());
             for (PartitionTail tail : tails.values()) {
                 goOn(consumer, tail, begins.getOrDefault(reader.partition(tail.partition()), 0L));

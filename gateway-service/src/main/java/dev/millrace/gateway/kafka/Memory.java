@@ -77,7 +77,17 @@ public final class Memory implements AutoCloseable {
         this.topics = topics;
         this.sender = sender;
         JournalReader reader = new JournalReader(kafka, topics.memory());
-        this.follower = new TopicFollower(reader, topics.memory(), this::take);
+        this.follower = new TopicFollower(reader, topics.memory(), new TopicFollower.Taker() {
+            @Override
+            public void take(ConsumerRecord<byte[], byte[]> taken) {
+                Memory.this.take(taken);
+            }
+
+            @Override
+            public void beginAnew() {
+                catalogue.clear();
+            }
+        });
         this.records = new RecordReader(reader, topics.memory());
     }
 

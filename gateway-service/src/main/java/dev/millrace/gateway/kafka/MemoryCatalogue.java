@@ -79,6 +79,11 @@ final class MemoryCatalogue {
         }
     }
 
+    /** There is nothing, as at the beginning. */
+    void clear() {
+        namespaces.clear();
+    }
+
     private static Kept kept(String path, ConsumerRecord<byte[], byte[]> consumed) throws MalformedEventException {
         MemoryDocument document = MemoryDocument.fromJson(consumed.value());
         return new Kept(

@@ -147,6 +147,8 @@ public final class RecentTasks {
         view.put("namespace", event.namespace());
         view.put("sessionId", event.sessionId());
         view.put("taskType", taskType == null ? "general" : taskType);
+        view.put("agent", null);
+        view.put("agentVersion", null);
         view.put("state", "accepted");
         view.put("inputText", text == null ? "" : String.valueOf(cut(text, MAX_TEXT)));
         view.put("source", event.source());

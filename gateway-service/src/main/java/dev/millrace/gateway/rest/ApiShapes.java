@@ -75,7 +75,16 @@ final class ApiShapes {
             String taskId,
             String namespace,
             @Nullable String sessionId,
+
+            @Schema(description = "The agent that was asked for; once it has begun the one that works on it.")
             String taskType,
+
+            @Schema(description = "The agent that works on it; null = it has not begun.") @Nullable
+            String agent,
+
+            @Schema(description = "Of that agent's definition, on which the task stays.", examples = "3c237af36b37")
+            @Nullable
+            String agentVersion,
 
             @Schema(
                     enumeration = {
@@ -127,7 +136,17 @@ final class ApiShapes {
             String firstCursor,
 
             @Schema(description = "The place of its last event in the journal.") @Nullable
-            String lastCursor) {}
+            String lastCursor,
+
+            @Schema(
+                    description = "What else is to be said, such as that nobody works on the calls that it waits for;"
+                            + " absent if there is nothing.")
+            @Nullable
+            String note,
+
+            @Schema(description = "Toolsets that it waits for and that have no worker now; absent if there are none.")
+            @Nullable
+            List<String> unserved) {}
 
     @Schema(name = "TaskDetails", description = "A task and how it came there.")
     record TaskDetails(
@@ -135,6 +154,8 @@ final class ApiShapes {
             String namespace,
             @Nullable String sessionId,
             String taskType,
+            @Nullable String agent,
+            @Nullable String agentVersion,
             String state,
             String inputText,
             String source,
@@ -156,7 +177,17 @@ final class ApiShapes {
             @Nullable String lastCursor,
 
             @Schema(description = "The last 50 moves, the oldest first; /v1/tasks/{id}/history has all.")
-            List<Move> history) {}
+            List<Move> history,
+
+            @Schema(
+                    description = "What else is to be said, such as that nobody works on the calls that it waits for;"
+                            + " absent if there is nothing.")
+            @Nullable
+            String note,
+
+            @Schema(description = "Toolsets that it waits for and that have no worker now; absent if there are none.")
+            @Nullable
+            List<String> unserved) {}
 
     @Schema(name = "Move", description = "A task moved from state to state.")
     record Move(
@@ -255,7 +286,8 @@ final class ApiShapes {
 
             @Schema(
                     description =
-                            "All arguments to run it with in place of those that were asked for; only with approve.")
+                            "All arguments to run it with in place of those that were asked for, by the tool's schema;"
+                                    + " only with approve.")
             @Nullable
             Map<String, Object> params,
 
@@ -274,7 +306,16 @@ final class ApiShapes {
             String toolName,
             Map<String, Object> params,
             @Nullable String taskType,
-            @Nullable String reason,
+
+            @Schema(
+                    description =
+                            "Why it needs an approval: the condition that holds, or why it cannot be decided. null"
+                                    + " = every call of the tool needs one.",
+                    examples = "condition `args.amount > 100` cannot be decided: amount is a text (\"59.90\") (no such"
+                            + " overload)")
+            @Nullable
+            String reason,
+
             @Schema(description = "Unix milliseconds") long requestedAt,
 
             @Schema(description = "When it is decided without anybody, RFC 3339.") @Nullable

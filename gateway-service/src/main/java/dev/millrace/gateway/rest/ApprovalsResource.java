@@ -8,8 +8,12 @@ import dev.millrace.gateway.query.Tasks;
 import dev.millrace.gateway.rest.Controls.Target;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Ids;
+import dev.millrace.schemas.Json;
 import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.Problem;
+import dev.millrace.schemas.ToolArguments;
+import dev.millrace.schemas.ToolDefinition;
 import io.smallrye.common.annotation.RunOnVirtualThread;
 import jakarta.inject.Inject;
 import jakarta.ws.rs.Consumes;
@@ -27,7 +31,10 @@ import jakarta.ws.rs.core.Response;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.eclipse.microprofile.openapi.annotations.Operation;
 import org.eclipse.microprofile.openapi.annotations.enums.SchemaType;
 import org.eclipse.microprofile.openapi.annotations.media.Content;
@@ -129,9 +136,10 @@ public class ApprovalsResource {
             responseCode = "200",
             description = "Only with ?wait=: the task as it has ended, asks a question or needs another approval.",
             content = @Content(schema = @Schema(implementation = ApiShapes.Task.class)))
-    @APIResponse(responseCode = "400", description = "bad_json, bad_field, bad_parameter")
+    @APIResponse(responseCode = "400", description = "bad_json, unknown_field, bad_field, bad_parameter")
     @APIResponse(responseCode = "404", description = "unknown_approval")
     @APIResponse(responseCode = "409", description = "already_decided (differently), not_waiting")
+    @APIResponse(responseCode = "422", description = "invalid_arguments: the tool cannot take these params")
     @APIResponse(responseCode = "503", description = "query_unavailable, broker_unavailable")
     public Response decide(
             @PathParam("callId") String callId,
@@ -144,7 +152,8 @@ public class ApprovalsResource {
             @Context HttpHeaders headers)
             throws IOException, QueryUnavailableException, BrokerUnavailableException, EventTooLargeException,
                     InterruptedException {
-        Map<String, @Nullable Object> payload = payload(callId, controls.fields(body, headers));
+        Map<String, @Nullable Object> payload =
+                payload(callId, controls.fields(body, headers, "decision", "params", "reason", "decidedBy"));
         Map<String, @Nullable Object> approval = tasks.approval(namespace, callId)
                 .orElseThrow(() -> unknown(namespace, callId))
                 .object();
@@ -154,10 +163,51 @@ public class ApprovalsResource {
                 approval.get("sessionId") instanceof String sessionId ? sessionId : null);
         Event event = controls.event(KnownEventType.APPROVAL_DECIDED, target, payload, headers);
         if (Boolean.TRUE.equals(approval.get("open"))) {
+            requireFitting(String.valueOf(approval.get("toolName")), payload.get("params"));
             return controls.send(event, wait, null);
         }
         requireSame(callId, approval, String.valueOf(payload.get("decision")));
         return controls.send(event, null, "The call was decided in the same way before; this changes nothing.");
+    }
+
+    /** Refuses arguments that the tool cannot take; while it is not known what it takes, the task machine judges alone. */
+    private void requireFitting(String toolName, @Nullable Object params)
+            throws QueryUnavailableException, InterruptedException {
+        if (!(params instanceof Map<?, ?> edited)) {
+            return;
+        }
+        List<String> problems = tool(toolName)
+                .flatMap(ToolArguments::soon)
+                .map(known -> known.problemsSoon(named(edited)))
+                .orElse(List.of());
+        if (!problems.isEmpty()) {
+            throw new ProblemException(new Problem(
+                    422,
+                    "invalid_arguments",
+                    "The tool cannot take these arguments",
+                    "params: " + String.join("; ", problems) + ". Nothing was decided.",
+                    Map.of("field", "params", "toolName", toolName, "problems", problems)));
+        }
+    }
+
+    private Optional<ToolDefinition> tool(String name) throws QueryUnavailableException, InterruptedException {
+        Object tools = agentService
+                .get(AgentClient.path("tools"), Map.of("name", name))
+                .object()
+                .get("tools");
+        try {
+            return tools instanceof List<?> list && list.size() == 1
+                    ? Optional.of(ToolDefinition.fromJson(Json.write(list.getFirst())))
+                    : Optional.empty();
+        } catch (MalformedEventException e) {
+            return Optional.empty();
+        }
+    }
+
+    private static Map<String, @Nullable Object> named(Map<?, ?> object) {
+        Map<String, @Nullable Object> named = new LinkedHashMap<>();
+        object.forEach((name, value) -> named.put(String.valueOf(name), value));
+        return named;
     }
 
     private static Map<String, @Nullable Object> payload(String callId, Fields fields) {

@@ -43,8 +43,15 @@ final class CatalogueShapes {
             @Schema(description = "Name of a model; null = the default one.") @Nullable
             String model,
 
+            @Schema(description = "The model that is asked if that one fails for good; null = as it is configured.")
+            @Nullable
+            String fallback,
+
             @Schema(description = "0 to 2; null = the provider's own.") @Nullable
             Double temperature,
+
+            @Schema(description = "JSON Schema of its final answers; null = free text.") @Nullable
+            Map<String, Object> output,
 
             AgentLimits limits,
 

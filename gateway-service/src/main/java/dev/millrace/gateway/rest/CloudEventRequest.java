@@ -17,6 +17,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** One or several CloudEvents as they come over HTTP: in binary mode, structured, or as a batch. */
@@ -26,6 +30,28 @@ final class CloudEventRequest {
     static final String STRUCTURED = "application/cloudevents+json";
     /** The media type of a batch. */
     static final String BATCH = "application/cloudevents-batch+json";
+
+    private static final Pattern ATTRIBUTE = Pattern.compile("[a-z0-9]+");
+    private static final SortedSet<String> ATTRIBUTES = new TreeSet<>(Set.of(
+            "id",
+            "source",
+            "specversion",
+            "type",
+            "time",
+            "subject",
+            "datacontenttype",
+            "dataschema",
+            "data",
+            "data_base64",
+            EventCodec.SESSION_ID,
+            EventCodec.NAMESPACE,
+            EventCodec.PRIORITY,
+            EventCodec.EXPIRY_TIME,
+            EventCodec.CAUSATION_ID,
+            EventCodec.CORRELATION_ID,
+            EventCodec.CAUSAL_DEPTH,
+            EventCodec.TRACEPARENT,
+            EventCodec.TRACESTATE));
 
     private final MultivaluedMap<String, String> headers;
     private final byte[] body;
@@ -84,10 +110,20 @@ final class CloudEventRequest {
     /** {@code index} is the place in a batch, {@code null} outside one. */
     private Event structured(byte[] json, @Nullable Integer index) {
         try {
+            requireAttributes(Json.readObject(json), index);
             return traced(EventCodec.fromStructured(json, now, null, null));
         } catch (MalformedEventException e) {
             throw malformed(e, index);
         }
+    }
+
+    /** Extensions may have any name that an attribute may have; {@code taskId} is none, and would be passed over. */
+    private static void requireAttributes(Map<String, @Nullable Object> json, @Nullable Integer index) {
+        List<String> none = json.keySet().stream()
+                .filter(name ->
+                        !ATTRIBUTES.contains(name) && !ATTRIBUTE.matcher(name).matches())
+                .toList();
+        Fields.requireKnown(none, ATTRIBUTES, index == null ? "" : " in event " + index + " of the batch");
     }
 
     private Event binary(String mediaType) {

@@ -52,14 +52,18 @@ public class Controls {
             @Nullable String taskId,
             @Nullable String sessionId) {}
 
-    /** The fields of a body, which has to say that it is JSON; none if there is no body. */
-    Fields fields(InputStream body, HttpHeaders headers) throws IOException, InterruptedException {
+    /**
+     * The fields of a body, which has to say that it is JSON; none if there is no body.
+     *
+     * @param known others are refused
+     */
+    Fields fields(InputStream body, HttpHeaders headers, String... known) throws IOException, InterruptedException {
         try (Bodies.Body read = intake.read(body, config.maxBodySize().asLongValue())) {
             if (read.bytes().length == 0) {
                 return new Fields(new LinkedHashMap<>());
             }
             BodyReader.requireJson(headers);
-            return new Fields(BodyReader.object(read.bytes()));
+            return new Fields(BodyReader.object(read.bytes())).allowOnly(known);
         }
     }
 

@@ -80,7 +80,7 @@ public class EventsResource {
             responseCode = "202",
             description = "All are stored.",
             content = @Content(schema = @Schema(implementation = ApiShapes.EventsAccepted.class)))
-    @APIResponse(responseCode = "400", description = "bad_json, not_a_cloud_event, bad_field")
+    @APIResponse(responseCode = "400", description = "bad_json, not_a_cloud_event, unknown_field, bad_field")
     @APIResponse(responseCode = "403", description = "not_for_clients: workers and machines write it, over Kafka")
     @APIResponse(responseCode = "413", description = "body_too_large, event_too_large")
     @APIResponse(responseCode = "415", description = "unsupported_media_type")
@@ -94,6 +94,7 @@ public class EventsResource {
             List<Event> events =
                     new CloudEventRequest(headers.getRequestHeaders(), read.bytes(), Instant.now()).events();
             events.forEach(OutsideEvents::requireTaken);
+            events.forEach(OutsideEvents::requireKnownFields);
             events.forEach(intake::requireValid);
             for (Event event : events) {
                 intake.requireAgent(event);

@@ -5,7 +5,12 @@ import java.net.URISyntaxException;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.OffsetDateTime;
+import java.util.Collection;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,6 +22,32 @@ import org.jspecify.annotations.Nullable;
 record Fields(Map<String, @Nullable Object> body) {
 
     private static final int MAX_URL = 2048;
+
+    /**
+     * Refuses what is none of these: a field that nobody reads is a mistake of whoever sent it.
+     *
+     * @return this
+     * @throws ProblemException that names it, and the nearest that there is
+     */
+    Fields allowOnly(String... known) {
+        requireKnown(body.keySet(), new TreeSet<>(Set.of(known)), "");
+        return this;
+    }
+
+    /**
+     * Refuses names that are none of these.
+     *
+     * @param where they stand, for people, with a blank before it; may be empty
+     * @throws ProblemException that names them, and the nearest that there are
+     */
+    static void requireKnown(Collection<String> names, SortedSet<String> known, String where) {
+        List<String> unknown =
+                names.stream().filter(name -> !known.contains(name)).toList();
+        if (!unknown.isEmpty()) {
+            throw ProblemException.unknownNames(
+                    new ProblemException.Kind("unknown_field", "field", "fields"), unknown, known, where);
+        }
+    }
 
     /** A text that is not all blank, of at most so many characters. */
     @Nullable

@@ -51,6 +51,7 @@ import org.jspecify.annotations.Nullable;
 @RunOnVirtualThread
 @Tag(name = "Forgetting", description = "Removes tasks, sessions, and what a namespace remembers.")
 public class ForgetResource {
+    private static final String[] KNOWN = {"scope", "namespace", "taskId", "sessionId", "reason"};
     private static final int MAX_ID = 256;
     private static final int MAX_REASON = 1_000;
     private static final long LOOK_AGAIN_MS = 100;
@@ -104,7 +105,7 @@ public class ForgetResource {
             responseCode = "200",
             description = "Only with ?wait=: it is done.",
             content = @Content(schema = @Schema(implementation = ForgetShapes.Report.class)))
-    @APIResponse(responseCode = "400", description = "bad_json, bad_field, bad_parameter")
+    @APIResponse(responseCode = "400", description = "bad_json, unknown_field, bad_field, bad_parameter")
     @APIResponse(responseCode = "503", description = "broker_unavailable, query_unavailable")
     public Response forget(
             @Parameter(description = "How long to wait until it is done, such as 10s; at most 120 s.")
@@ -116,7 +117,7 @@ public class ForgetResource {
             throws IOException, BrokerUnavailableException, EventTooLargeException, QueryUnavailableException,
                     InterruptedException {
         Duration patience = controls.patience(wait);
-        Event event = event(controls.fields(body, headers), headers);
+        Event event = event(controls.fields(body, headers, KNOWN), headers);
         intake.accept(List.of(event));
         ForgetScope.of(event).ifPresent(tasks::forget);
         ForgetProgress progress = await(event, patience);

@@ -1,10 +1,13 @@
 package dev.millrace.gateway.rest;
 
 import dev.millrace.schemas.Event;
+import dev.millrace.schemas.EventSchemas;
 import dev.millrace.schemas.EventType;
+import dev.millrace.schemas.InputTemplate;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Problem;
 import java.util.Map;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,6 +37,26 @@ final class OutsideEvents {
                     Map.of("eventId", event.id(), "eventType", event.type().wireName())));
         }
         requirePriority(event.type(), event.priority(), event.id());
+    }
+
+    /**
+     * Refuses a payload with a field that its type does not have: nobody would read it, and a misspelt {@code taskType} would
+     * have the default agent do the work. What a template looks into is read.
+     *
+     * @throws ProblemException that names the field
+     */
+    static void requireKnownFields(Event event) {
+        EventSchemas.fields(event.type()).ifPresent(fields -> {
+            TreeSet<String> known = new TreeSet<>(fields);
+            String template = known.contains("template") ? event.text("template") : null;
+            if (template != null) {
+                known.addAll(new InputTemplate(template).fields());
+            }
+            Fields.requireKnown(
+                    event.payload().keySet(),
+                    known,
+                    " in the payload of " + event.type().wireName() + " " + event.id());
+        });
     }
 
     /** Refuses a priority that is the system's: nobody's task stands in line before a cancel. */

@@ -1,14 +1,23 @@
 package dev.millrace.gateway.rest;
 
+import dev.millrace.schemas.JsonText;
 import dev.millrace.schemas.Problem;
+import dev.millrace.schemas.Spelling;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.SortedSet;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Ends a request with a problem. */
 final class ProblemException extends RuntimeException {
     private static final long serialVersionUID = 1L;
+    /** So many names are told at once, and so many characters of each. */
+    private static final int MAX_NAMES = 10;
+
+    private static final int MAX_NAME = 100;
 
     private final transient Problem problem;
     private final @Nullable Duration retryAfter;
@@ -49,6 +58,50 @@ final class ProblemException extends RuntimeException {
                 "A parameter cannot be read",
                 name + ": expected " + expected + ", found \"" + found + "\"",
                 Map.of("parameter", name)));
+    }
+
+    /**
+     * What has a name that is not known.
+     *
+     * @param code of the problem
+     * @param word for one of them, for people
+     * @param member of the problem that names them
+     */
+    record Kind(String code, String word, String member) {}
+
+    /**
+     * Names that nothing here has, each with the nearest one that there is, or with all of them.
+     *
+     * @param unknown at least one
+     * @param where they stand, for people, with a blank before it; may be empty
+     */
+    static ProblemException unknownNames(Kind kind, Collection<String> unknown, SortedSet<String> known, String where) {
+        String detail = unknown.stream()
+                .limit(MAX_NAMES)
+                .map(name -> "Unknown " + kind.word() + " `" + JsonText.cut(name, MAX_NAME) + "`" + where
+                        + nearest(name, known))
+                .collect(Collectors.joining(" "));
+        return new ProblemException(new Problem(
+                400,
+                kind.code(),
+                "Unknown " + kind.word(),
+                detail,
+                Map.of(
+                        kind.member(),
+                        unknown.stream()
+                                .limit(MAX_NAMES)
+                                .map(name -> JsonText.cut(name, MAX_NAME))
+                                .toList())));
+    }
+
+    private static String nearest(String name, SortedSet<String> known) {
+        // the agent of a task has two names, and not every way in knows both
+        if (name.equals("agent") && known.contains("taskType")) {
+            return "; did you mean `taskType`?";
+        }
+        return Spelling.nearest(name, known)
+                .map(other -> "; did you mean `" + other + "`?")
+                .orElse(known.isEmpty() ? "; there are none." : "; there are " + String.join(", ", known) + ".");
     }
 
     static ProblemException unknownTask(String namespace, String taskId) {

@@ -56,11 +56,11 @@ public class SystemResource {
             responseCode = "202",
             description = "The request is stored.",
             content = @Content(schema = @Schema(implementation = ApiShapes.BroadcastAccepted.class)))
-    @APIResponse(responseCode = "400", description = "bad_json, bad_field")
+    @APIResponse(responseCode = "400", description = "bad_json, unknown_field, bad_field")
     @APIResponse(responseCode = "503", description = "broker_unavailable")
     public Response drain(InputStream body, @Context HttpHeaders headers)
             throws IOException, BrokerUnavailableException, EventTooLargeException, InterruptedException {
-        String reason = controls.fields(body, headers).text("reason", TaskSubmission.MAX_TEXT);
+        String reason = controls.fields(body, headers, "reason").text("reason", TaskSubmission.MAX_TEXT);
         return broadcast(
                 controls.event(KnownEventType.SYSTEM_SHUTTING_DOWN, null, Controls.payload("reason", reason), headers));
     }
@@ -68,12 +68,16 @@ public class SystemResource {
     @POST
     @Path("/resume")
     @Operation(summary = "Admit tasks again", description = "The end of a drain. Without one it changes nothing.")
+    @RequestBody(description = "None, or an empty object.")
     @APIResponse(
             responseCode = "202",
             description = "The request is stored.",
             content = @Content(schema = @Schema(implementation = ApiShapes.BroadcastAccepted.class)))
+    @APIResponse(responseCode = "400", description = "bad_json, unknown_field")
     @APIResponse(responseCode = "503", description = "broker_unavailable")
-    public Response resume(@Context HttpHeaders headers) throws BrokerUnavailableException, EventTooLargeException {
+    public Response resume(InputStream body, @Context HttpHeaders headers)
+            throws IOException, BrokerUnavailableException, EventTooLargeException, InterruptedException {
+        controls.fields(body, headers);
         return broadcast(controls.event(KnownEventType.SYSTEM_STARTED, null, new LinkedHashMap<>(), headers));
     }
 

@@ -74,7 +74,7 @@ public class TaskControlResource {
             responseCode = "202",
             description = "The request is stored.",
             content = @Content(schema = @Schema(implementation = ApiShapes.ControlAccepted.class)))
-    @APIResponse(responseCode = "400", description = "bad_json, bad_field")
+    @APIResponse(responseCode = "400", description = "bad_json, unknown_field, bad_field")
     @APIResponse(responseCode = "404", description = "unknown_task")
     @APIResponse(responseCode = "409", description = "not_suspendable")
     @APIResponse(responseCode = "503", description = "query_unavailable, broker_unavailable")
@@ -85,7 +85,7 @@ public class TaskControlResource {
             @Context HttpHeaders headers)
             throws IOException, QueryUnavailableException, BrokerUnavailableException, EventTooLargeException,
                     InterruptedException {
-        Map<String, @Nullable Object> payload = reason(controls.fields(body, headers));
+        Map<String, @Nullable Object> payload = reason(controls.fields(body, headers, "reason"));
         Known task = known(namespace, taskId);
         if (!SUSPENDABLE.contains(task.state())) {
             throw conflict("not_suspendable", task, "can only suspend REASONING and ACTING tasks");
@@ -110,7 +110,7 @@ public class TaskControlResource {
             responseCode = "200",
             description = "Only with ?wait=: the task as it has ended, asks a question or needs an approval.",
             content = @Content(schema = @Schema(implementation = ApiShapes.Task.class)))
-    @APIResponse(responseCode = "400", description = "bad_json, bad_field, missing_input, bad_parameter")
+    @APIResponse(responseCode = "400", description = "bad_json, unknown_field, bad_field, missing_input, bad_parameter")
     @APIResponse(responseCode = "404", description = "unknown_task")
     @APIResponse(responseCode = "409", description = "not_resumable, answer_open, approval_open")
     @APIResponse(responseCode = "503", description = "query_unavailable, broker_unavailable")
@@ -125,7 +125,7 @@ public class TaskControlResource {
             @Context HttpHeaders headers)
             throws IOException, QueryUnavailableException, BrokerUnavailableException, EventTooLargeException,
                     InterruptedException {
-        String newInput = controls.fields(body, headers).text("newInput", TaskSubmission.MAX_TEXT);
+        String newInput = controls.fields(body, headers, "newInput").text("newInput", TaskSubmission.MAX_TEXT);
         Known task = known(namespace, taskId);
         requireResumable(task, newInput);
         Event event = controls.event(
@@ -150,7 +150,7 @@ public class TaskControlResource {
             responseCode = "200",
             description = "Only with ?wait=: the task as it has ended.",
             content = @Content(schema = @Schema(implementation = ApiShapes.Task.class)))
-    @APIResponse(responseCode = "400", description = "bad_json, bad_field, bad_parameter")
+    @APIResponse(responseCode = "400", description = "bad_json, unknown_field, bad_field, bad_parameter")
     @APIResponse(
             responseCode = "503",
             description = "query_unavailable (not if you name the session), broker_unavailable")
@@ -165,7 +165,7 @@ public class TaskControlResource {
             @Context HttpHeaders headers)
             throws IOException, QueryUnavailableException, BrokerUnavailableException, EventTooLargeException,
                     InterruptedException {
-        Fields fields = controls.fields(body, headers);
+        Fields fields = controls.fields(body, headers, "reason", "sessionId");
         Map<String, @Nullable Object> payload = reason(fields);
         String session = fields.text("sessionId", Ids.MAX_LENGTH);
         if (session != null) {

@@ -7,6 +7,7 @@ import dev.millrace.gateway.query.KnownAgents;
 import dev.millrace.gateway.query.RecentTasks;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventSchemas;
+import dev.millrace.schemas.InputTemplate;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Problem;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -86,7 +87,7 @@ public class TaskIntake {
 
     /** Refuses an event whose payload its type does not take. */
     void requireValid(Event event) {
-        List<String> problems = EventSchemas.problems(event);
+        List<String> problems = problems(event);
         if (!problems.isEmpty()) {
             throw new ProblemException(new Problem(
                     422,
@@ -95,6 +96,14 @@ public class TaskIntake {
                     event.type().wireName() + " " + event.id() + ": " + String.join("; ", problems),
                     Map.of("eventId", event.id(), "problems", problems)));
         }
+    }
+
+    private static List<String> problems(Event event) {
+        List<String> problems = EventSchemas.problems(event);
+        String template = event.text("template");
+        return problems.isEmpty() && starts(event) && template != null && event.text("text") == null
+                ? new InputTemplate(template).problems(event.payload())
+                : problems;
     }
 
     /**

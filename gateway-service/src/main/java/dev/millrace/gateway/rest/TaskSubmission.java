@@ -6,11 +6,12 @@ import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Problem;
 import java.time.Instant;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The body of {@code POST /v1/tasks}, checked field by field. Unknown fields are passed over.
+ * The body of {@code POST /v1/tasks}, checked field by field.
  *
  * @param id the client's own; {@code null} = one is drawn
  * @param expiresAt when the task is no longer worth starting; {@code null} = never
@@ -27,6 +28,21 @@ record TaskSubmission(
     /** The longest text, in characters. */
     static final int MAX_TEXT = 100_000;
 
+    private static final String[] FIELDS = {
+        "id",
+        "text",
+        "agent",
+        "taskType",
+        "sessionId",
+        "namespace",
+        "metadata",
+        "model",
+        "callbackUrl",
+        "priority",
+        "ttl",
+        "expiresAt"
+    };
+
     /** A hundred years, which is as good as never. */
     private static final long MAX_TTL_MS = 36_525L * 24 * 3_600 * 1_000;
 
@@ -37,7 +53,8 @@ record TaskSubmission(
      * @throws ProblemException if one is not as it has to be, naming it
      */
     static TaskSubmission of(Map<String, @Nullable Object> body, @Nullable String idempotencyKey, Instant now) {
-        Fields fields = new Fields(body);
+        requireNewTask(body);
+        Fields fields = new Fields(body).allowOnly(FIELDS);
         Map<String, @Nullable Object> payload = new LinkedHashMap<>();
         payload.put("text", text(body));
         putIfPresent(payload, "taskType", taskType(fields));
@@ -103,6 +120,19 @@ record TaskSubmission(
     @Nullable
     String taskType() {
         return payload.get("taskType") instanceof String name ? name : null;
+    }
+
+    /** Whoever names a task wants to go on with it, and would get another one. */
+    private static void requireNewTask(Map<String, @Nullable Object> body) {
+        if (body.containsKey("taskId")) {
+            throw new ProblemException(new Problem(
+                    400,
+                    "unknown_field",
+                    "Unknown field",
+                    "Unknown field `taskId`: a new task's own id is `id`, and POST /v1/tasks/{taskId}/resume goes on"
+                            + " with a task that there is.",
+                    Map.of("fields", List.of("taskId"))));
+        }
     }
 
     private static String text(Map<String, @Nullable Object> body) {

@@ -100,7 +100,7 @@ public class TasksResource {
             description =
                     "Only with ?wait=: the task as it has ended, asks a question or needs an approval; with eventId and links.",
             content = @Content(schema = @Schema(implementation = ApiShapes.Task.class)))
-    @APIResponse(responseCode = "400", description = "bad_json, missing_text, bad_field, bad_parameter")
+    @APIResponse(responseCode = "400", description = "bad_json, missing_text, unknown_field, bad_field, bad_parameter")
     @APIResponse(responseCode = "413", description = "body_too_large, event_too_large")
     @APIResponse(responseCode = "415", description = "unsupported_media_type")
     @APIResponse(

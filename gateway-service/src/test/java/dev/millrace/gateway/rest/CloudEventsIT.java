@@ -206,7 +206,7 @@ class CloudEventsIT {
         Answer answer = gateway.send(binary(Ids.random(), type)
                 .header("ce-subject", "t")
                 .header("ce-priority", String.valueOf(priority))
-                .POST(BodyPublishers.ofString("{\"text\":\"hello\"}")));
+                .POST(BodyPublishers.ofString(type.startsWith("TASK_") ? "{}" : "{\"text\":\"hello\"}")));
 
         // then
         assertThat(answer.status()).as(answer.body()).isEqualTo(status);
@@ -297,6 +297,71 @@ class CloudEventsIT {
         assertThat(answer.status()).isEqualTo(400);
         assertThat(answer.text("code")).isEqualTo("bad_json");
         assertThat(answer.json()).containsKey("line");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "MESSAGE_RECEIVED  | {\"text\":\"hi\",\"tasktype\":\"explore\"}  | `tasktype` in the payload of MESSAGE_RECEIVED x; did you mean `taskType`?",
+                "MESSAGE_RECEIVED  | {\"text\":\"hi\",\"agent\":\"explore\"}     | `agent` in the payload of MESSAGE_RECEIVED x; did you mean `taskType`?",
+                "WEBHOOK_TRIGGERED | {\"text\":\"hi\",\"taskTyp\":\"explore\"}   | did you mean `taskType`?",
+                "SCHEDULE_FIRED    | {\"template\":\"{{a}}\",\"a\":1,\"b\":2}   | `b` in the payload of SCHEDULE_FIRED x; there are a, body, callbackUrl",
+                "TASK_RESUMED      | {\"input\":\"hi\"}                          | did you mean `newInput`?"
+            })
+    @DisplayName(
+            "issue 15 item 2: a field that the type of an event does not have is no event; a typo asks no other agent")
+    void shouldRefuseUnknownFieldsOfAPayload(String type, String data, String words) throws Exception {
+        // when
+        Answer structured = batch("[" + structured("y", "a.b", data) + "," + structured("x", type, data) + "]");
+        Answer binary = gateway.send(binary("x", type).header("ce-subject", "t").POST(BodyPublishers.ofString(data)));
+
+        // then
+        for (Answer answer : List.of(structured, binary)) {
+            assertThat(answer.status()).as(answer.body()).isEqualTo(400);
+            assertThat(answer.text("code")).isEqualTo("unknown_field");
+            assertThat(answer.text("detail")).contains(words);
+        }
+    }
+
+    @Test
+    @DisplayName("issue 15 item 2: extensions of CloudEvents are taken; what cannot be an attribute is not passed over")
+    void shouldTakeExtensionsAndRefuseOtherFieldsOfTheEnvelope() throws Exception {
+        // given
+        String id = Ids.random();
+        String event = structured(id, "a.b", "{}");
+
+        // when
+        Answer extension = batch("[" + event.replaceFirst("\\{", "{\"acmecolour\":\"red\",") + "]");
+        Answer none = batch("[" + event.replaceFirst("\\{", "{\"sessionId\":\"s1\",") + "]");
+
+        // then
+        assertAccepted(extension, id);
+        assertThat(none.status()).isEqualTo(400);
+        assertThat(none.json()).containsEntry("code", "unknown_field").containsEntry("fields", List.of("sessionId"));
+        assertThat(none.text("detail"))
+                .isEqualTo("Unknown field `sessionId` in event 0 of the batch; did you mean `sessionid`?");
+    }
+
+    @Test
+    @DisplayName("issue 15 item 4: a path of a template that leads nowhere is a 422 with the nearest that there is")
+    void shouldRefuseATemplateThatLeadsNowhere() throws Exception {
+        // given
+        String id = Ids.random();
+        String body = ",\"body\":{\"order\":{\"id\":\"X1\"}}}";
+
+        // when
+        Answer nowhere = gateway.send(binary(id, "WEBHOOK_TRIGGERED")
+                .POST(BodyPublishers.ofString("{\"template\":\"order {{body.order.idd}}\"" + body)));
+        Answer otherwise = gateway.send(binary(id, "WEBHOOK_TRIGGERED")
+                .POST(BodyPublishers.ofString("{\"template\":\"order {{body.order.idd | ?}}\"" + body)));
+
+        // then
+        assertThat(nowhere.status()).isEqualTo(422);
+        assertThat(nowhere.text("code")).isEqualTo("invalid_payload");
+        assertThat(nowhere.text("detail"))
+                .contains("{{body.order.idd}}, which leads nowhere; did you mean {{body.order.id}}?");
+        assertAccepted(otherwise, id);
     }
 
     @Test

@@ -234,7 +234,8 @@ class ControlsIT {
     @ValueSource(strings = {"suspend", "resume"})
     @DisplayName("F-117: an unknown task is not found")
     void shouldNotFindAnUnknownTask(String what) throws Exception {
-        assertProblem(gateway.postJson("/v1/tasks/nobody/" + what, Map.of("newInput", "x")), 404, "unknown_task");
+        Map<String, String> body = what.equals("resume") ? Map.of("newInput", "x") : Map.of();
+        assertProblem(gateway.postJson("/v1/tasks/nobody/" + what, body), 404, "unknown_task");
     }
 
     @Test
@@ -374,6 +375,34 @@ class ControlsIT {
                         .json())
                 .containsEntry("open", true)
                 .containsEntry("callId", callId);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "{\"path\":\"b.txt\",\"size\":\"59.90\"} | /size string found, number expected",
+                "{\"size\":1}                          | required property 'path' not found",
+                "{}                                    | required property 'path' not found"
+            })
+    @DisplayName("issue 15 item 3: arguments that the tool cannot take are refused, and nothing is decided")
+    void shouldRefuseParamsThatDoNotFit(String params, String problem) throws Exception {
+        // given
+        String id = known(null, "suspended");
+        String callId = id + "/1/0-ab";
+        requested(id, null, callId);
+
+        // when
+        Answer answer =
+                gateway.postText("/v1/approvals/" + callId, "{\"decision\":\"approve\",\"params\":" + params + "}");
+        Answer other = gateway.postJson("/v1/approvals/" + callId, Map.of("decision", "reject"));
+
+        // then
+        assertProblem(answer, 422, "invalid_arguments");
+        assertThat(answer.text("detail")).startsWith("params: ").contains(problem);
+        assertThat(other.status()).as(other.body()).isEqualTo(202);
+        assertThat(onLane(Segment.TASK, id, KnownEventType.APPROVAL_DECIDED).text("decision"))
+                .isEqualTo("reject");
     }
 
     @Test

@@ -99,6 +99,66 @@ class ProblemsIT {
         assertThat(answer.text("detail")).startsWith(field + ": expected ").contains(", found ");
     }
 
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "/v1/tasks             | {\"text\":\"hi\",\"agnet\":\"order-desk\"} | Unknown field `agnet`; did you mean `agent`?",
+                "/v1/tasks             | {\"text\":\"hi\",\"task_type\":\"x\",\"Text\":1} | Unknown field `task_type`; did you mean `taskType`? Unknown field `Text`; did you mean `text`?",
+                "/v1/tasks             | {\"prompt\":\"hi\"}                     | Unknown field `prompt`; there are agent, callbackUrl, expiresAt, id, metadata, model, namespace, priority, sessionId, taskType, text, ttl.",
+                "/v1/tasks             | {\"text\":\"hi\",\"taskId\":\"t1\"}     | Unknown field `taskId`: a new task's own id is `id`, and POST /v1/tasks/{taskId}/resume goes on with a task that there is.",
+                "/v1/tasks/t/suspend   | {\"reson\":\"lunch\"}                   | Unknown field `reson`; did you mean `reason`?",
+                "/v1/tasks/t/resume    | {\"input\":\"hi\"}                      | Unknown field `input`; did you mean `newInput`?",
+                "/v1/tasks/t/cancel    | {\"session\":\"s\"}                     | Unknown field `session`; did you mean `sessionId`?",
+                "/v1/approvals/a/1/0   | {\"decision\":\"approve\",\"parms\":{}}  | Unknown field `parms`; did you mean `params`?",
+                "/v1/forget            | {\"scope\":\"task\",\"task\":\"t\"}      | Unknown field `task`; did you mean `taskId`?",
+                "/v1/system/drain      | {\"because\":\"x\"}                     | Unknown field `because`; there are reason.",
+                "/v1/system/resume     | {\"reason\":\"x\"}                      | Unknown field `reason`; there are none."
+            })
+    @DisplayName(
+            "issue 15 item 2: a field that nobody reads is refused, with the nearest that there is; a typo asks no other agent")
+    void shouldRefuseUnknownFields(String path, String body, String detail) throws Exception {
+        // when
+        Answer answer = gateway.postText(path, body);
+
+        // then
+        assertProblem(answer, 400, "unknown_field");
+        assertThat(answer.text("detail")).isEqualTo(detail);
+        assertThat(answer.json()).containsKey("fields");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "/v1/tasks?namepsace=acme     | Unknown parameter `namepsace`; did you mean `namespace`?",
+                "/v1/tasks/t?taskId=t         | Unknown parameter `taskId`; there are namespace.",
+                "/v1/approvals?tool=x&limit=1 | Unknown parameter `tool`; did you mean `toolName`?",
+                "/v1/agents?name=x            | Unknown parameter `name`; there are none."
+            })
+    @DisplayName("issue 15 item 2: a parameter that nobody reads is refused, with the nearest that there is")
+    void shouldRefuseUnknownParameters(String path, String detail) throws Exception {
+        // when
+        Answer answer = gateway.get(path);
+
+        // then
+        assertProblem(answer, 400, "unknown_parameter");
+        assertThat(answer.text("detail")).isEqualTo(detail);
+    }
+
+    @Test
+    @DisplayName("issue 15 item 2: clients of OpenAI's send ever new fields and parameters, which are passed over")
+    void shouldPassOverWhatClientsOfOpenAiSend() throws Exception {
+        // when
+        Answer models = gateway.get("/v1/models?new=1");
+        Answer chat = gateway.postText(
+                "/v1/chat/completions?api-version=1", "{\"model\":\"nobody\",\"messages\":[],\"verbosity\":\"low\"}");
+
+        // then
+        assertThat(models.status()).as(models.body()).isEqualTo(200);
+        assertThat(chat.body()).doesNotContain("unknown_field", "unknown_parameter", "verbosity");
+    }
+
     @Test
     void shouldTakeTheLongestTextAndRefuseALongerOne() throws Exception {
         // when

@@ -43,6 +43,21 @@ import org.jspecify.annotations.Nullable;
  * makes it behave badly.
  */
 final class StubAgent implements AutoCloseable {
+    private static final Map<String, Object> WRITE_FILE = Map.of(
+            "name",
+            "write_file",
+            "description",
+            "Writes a file.",
+            "toolset",
+            "tool",
+            "parameters",
+            Map.of(
+                    "type",
+                    "object",
+                    "required",
+                    List.of("path"),
+                    "properties",
+                    Map.of("path", Map.of("type", "string"), "size", Map.of("type", "number"))));
     private static final int PAGE = 3; // small, so that tests read several pages
 
     private final List<JournalEntry> journal = new CopyOnWriteArrayList<>();
@@ -130,6 +145,11 @@ final class StubAgent implements AutoCloseable {
         String agent = path.length == 4 ? path[3] : query.getOrDefault("agent", "general");
         if (what.equals("agents") && path.length == 3) {
             send(exchange, 200, Map.of("agents", List.of(agent("general"), agent("explore"))));
+        } else if (what.equals("tools") && query.containsKey("name")) {
+            send(
+                    exchange,
+                    200,
+                    Map.of("tools", query.get("name").equals("write_file") ? List.of(WRITE_FILE) : List.of()));
         } else if ((what.equals("agents") || what.equals("tools")) && !agent.equals("general")) {
             problem(exchange, Problem.of(404, "unknown_agent", "Unknown agent", "There is none."));
         } else if (what.equals("agents")) {

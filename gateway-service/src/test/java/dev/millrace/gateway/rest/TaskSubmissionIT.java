@@ -100,7 +100,7 @@ class TaskSubmissionIT {
                 .header("Idempotency-Key", '"' + id + '"')
                 .POST(BodyPublishers.ofString("""
                         {"text": "Grüße 🦀", "agent": "explore", "sessionId": "s 1", "namespace": "acme",
-                         "metadata": {"a": [1, 2.50, null]}, "priority": 250, "model": "fast", "unheardOf": true,
+                         "metadata": {"a": [1, 2.50, null]}, "priority": 250, "model": "fast",
                          "callbackUrl": "https://example.org/hook?a=1", "expiresAt": "2999-01-15T09:00:00+01:00"}
                         """)));
 
@@ -117,7 +117,7 @@ class TaskSubmissionIT {
         assertThat(event.text("model")).isEqualTo("fast");
         assertThat(event.text("callbackUrl")).isEqualTo("https://example.org/hook?a=1");
         assertThat(event.expiry()).isEqualTo(Instant.parse("2999-01-15T08:00:00Z"));
-        assertThat(event.payload()).containsKey("metadata").doesNotContainKey("unheardOf");
+        assertThat(event.payload()).containsKey("metadata");
     }
 
     @Test

@@ -91,7 +91,7 @@ final class ScriptReader {
                 fields.pattern("system"),
                 fields.texts("after"),
                 fields.wholeNumber("rounds"),
-                fields.flag("failed"),
+                failed(fields),
                 tools == null ? List.of() : tools,
                 fields.text("request"));
         literal = Boolean.TRUE.equals(fields.flag("literal"));
@@ -108,6 +108,14 @@ final class ScriptReader {
                     case ROUNDS -> steps(fields, user);
                     case CALLS -> replies(fields, "sequence", user);
                 });
+    }
+
+    private static ScriptRule.@Nullable Failed failed(ScriptFields rule) {
+        if (rule.node("failed") instanceof ScriptNode.Sequence) {
+            return new ScriptRule.Failed(null, Objects.requireNonNullElse(rule.texts("failed"), List.of()));
+        }
+        Boolean latest = rule.flag("failed");
+        return latest == null ? null : new ScriptRule.Failed(latest, List.of());
     }
 
     private List<ScriptRule.Reply> steps(ScriptFields rule, @Nullable Pattern user) {

@@ -21,6 +21,13 @@ final class ScriptResults {
 
     private ScriptResults() {}
 
+    /**
+     * What a path leads to.
+     *
+     * @param failed whether it is the result of a call that failed
+     */
+    record Found(JsonNode node, boolean failed) {}
+
     /** Every result on its own line, {@code <tool>: <content>}. */
     static String all(Turn turn) {
         return turn.results().stream()
@@ -32,26 +39,23 @@ final class ScriptResults {
      * What the path leads to: nothing = the latest result; a tool's name = its latest result; then keys, indexes and
      * {@code *} for every element. A path into an error, or into a result that is no JSON, leads to its whole text.
      */
-    static JsonNode find(Turn turn, List<String> path) {
+    static Found find(Turn turn, List<String> path) {
         for (ToolMessage result : turn.results().reversed()) {
-            if (path.isEmpty()) {
-                return TextNode.valueOf(result.content());
-            }
-            if (result.toolName().equals(path.getFirst())) {
-                return path.size() == 1 || result.isError()
-                        ? TextNode.valueOf(result.content())
-                        : into(result.content(), path.subList(1, path.size()));
+            if (path.isEmpty() || result.toolName().equals(path.getFirst())) {
+                boolean whole = path.size() < 2 || result.isError();
+                return new Found(
+                        whole
+                                ? TextNode.valueOf(result.content())
+                                : into(result.content(), path.subList(1, path.size())),
+                        result.isError());
             }
         }
-        return MissingNode.getInstance();
+        return new Found(MissingNode.getInstance(), false);
     }
 
     private static JsonNode into(String content, List<String> path) {
-        try {
-            return walk(JSON.readTree(content), path);
-        } catch (JsonProcessingException e) {
-            return TextNode.valueOf(content);
-        }
+        JsonNode tree = tree(content);
+        return tree.isMissingNode() ? TextNode.valueOf(content) : walk(tree, path);
     }
 
     private static JsonNode walk(JsonNode node, List<String> path) {
@@ -90,5 +94,29 @@ final class ScriptResults {
             }
         }
         return node.isValueNode() ? node.asText() : node.toString();
+    }
+
+    /** {@link #asText} as it stands within the quotes of a JSON text. */
+    static String escaped(JsonNode node) {
+        String quoted = TextNode.valueOf(asText(node)).toString();
+        return quoted.substring(1, quoted.length() - 1);
+    }
+
+    /** A JSON value: a text that is JSON as it is, everything else as a value of its own type. */
+    static String asJson(JsonNode node) {
+        return node.isTextual() && !tree(node.asText()).isMissingNode() ? node.asText() : node.toString();
+    }
+
+    static boolean isJsonObject(String text) {
+        return tree(text).isObject();
+    }
+
+    /** Missing if the text is no JSON. */
+    private static JsonNode tree(String text) {
+        try {
+            return JSON.readTree(text);
+        } catch (JsonProcessingException e) {
+            return MissingNode.getInstance();
+        }
     }
 }

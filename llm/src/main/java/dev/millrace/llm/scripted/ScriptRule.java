@@ -28,13 +28,25 @@ record ScriptRule(String name, Condition when, Order order, List<Reply> replies)
     }
 
     /**
+     * What a rule wants to have failed.
+     *
+     * @param latest whether the latest tool result is an error; null = does not matter
+     * @param tools the latest result of each is an error; empty = does not matter
+     */
+    record Failed(@Nullable Boolean latest, List<String> tools) {
+        boolean holds(Turn turn) {
+            return (latest == null || latest == turn.failed()) && tools.stream().allMatch(turn::failed);
+        }
+    }
+
+    /**
      * Which turns a rule is for; whatever is null does not matter.
      *
      * @param user found in the latest user message
      * @param system found in the system message
      * @param after the tools that have returned since the user's message, exactly, in order
      * @param rounds how many times tools were called since the user's message
-     * @param failed whether the latest tool result is an error
+     * @param failed which calls have failed
      * @param tools all of these are offered; empty = does not matter
      * @param request the fingerprint of the whole request
      */
@@ -43,7 +55,7 @@ record ScriptRule(String name, Condition when, Order order, List<Reply> replies)
             @Nullable Pattern system,
             @Nullable List<String> after,
             @Nullable Long rounds,
-            @Nullable Boolean failed,
+            @Nullable Failed failed,
             List<String> tools,
             @Nullable String request) {
 
@@ -55,7 +67,7 @@ record ScriptRule(String name, Condition when, Order order, List<Reply> replies)
             return (rounds == null || rounds == turn.rounds())
                     && (request == null || request.equals(turn.fingerprint()))
                     && (after == null || after.equals(turn.resultTools()))
-                    && (failed == null || failed == turn.failed())
+                    && (failed == null || failed.holds(turn))
                     && turn.offered().containsAll(tools)
                     && (system == null || system.matcher(turn.system()).find());
         }

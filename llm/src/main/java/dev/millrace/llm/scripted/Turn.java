@@ -70,4 +70,13 @@ record Turn(
     boolean failed() {
         return !results.isEmpty() && results.getLast().isError();
     }
+
+    /** Whether the latest result of this tool is an error; false if there is none. */
+    boolean failed(String tool) {
+        return results.reversed().stream()
+                .filter(result -> result.toolName().equals(tool))
+                .findFirst()
+                .map(ToolMessage::isError)
+                .orElse(false);
+    }
 }

@@ -126,6 +126,8 @@ class DefaultScriptTest {
             notify me: done   | notify       | {"action":"notify","message":"done"}             | notification: done
             ask me your name  | ask_user     | Ada                                              | You answered: Ada
             list the files    | list_files   | Error: the workspace is gone                     | Error: the workspace is gone
+            read a.txt        | read_file    | Error: no such file: a.txt                       | Error: no such file: a.txt
+            fetch http://h/x  | http_get     | Error: nobody listens                            | Error: nobody listens
             """)
     void shouldAnswerFromTheToolsResult(String user, String tool, String result, String answer) throws Exception {
         // when

@@ -38,6 +38,16 @@ class ScriptTest {
                         "rules:\n  - user: x\n    text: '{{user.1}}'\n",
                         "s.yaml, line 3: rules[0].text: expected {{user}}, "),
                 Arguments.of("rules:\n  - text: '{{usr}}'\n", "found {{usr}}"),
+                Arguments.of("rules:\n  - text: '{{results.find}}'\n", "found {{results.find}}"),
+                Arguments.of("rules:\n  - text: \"{{user's}}\"\n", "found {{user's}}"),
+                Arguments.of(
+                        "rules:\n  - text: a\n  - text: '{{user | otherwise x}}'\n",
+                        "s.yaml, line 3: rules[1].text: expected otherwise \"…\" and then a bar or }}, found otherwise x"),
+                Arguments.of("rules:\n  - text: '{{user | otherwise \"x\" y}}'\n", "found otherwise \"x\" y"),
+                Arguments.of(
+                        "rules:\n  - calls:\n      - tool: t\n        arguments:\n          n: '{{user | otherwise}}'\n",
+                        "s.yaml, line 5: rules[0].calls[0].arguments.n: expected otherwise \"…\""),
+                Arguments.of("rules:\n  - {failed: [1], text: a}\n", "failed: expected a list of texts"),
                 Arguments.of(
                         "rules:\n  - text: a\n    latencyMs: -1\n",
                         "s.yaml, line 3: rules[0].latencyMs: expected a whole number from 0 to 2147483647, found the "

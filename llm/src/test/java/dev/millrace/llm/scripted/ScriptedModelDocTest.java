@@ -2,6 +2,7 @@ package dev.millrace.llm.scripted;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.millrace.llm.DispatcherLimits;
 import dev.millrace.llm.ModelCall;
 import dev.millrace.llm.ModelCallException;
@@ -12,6 +13,7 @@ import dev.millrace.llm.ModelOutcome;
 import dev.millrace.llm.ModelReply;
 import dev.millrace.llm.Requests;
 import java.io.IOException;
+import java.math.BigDecimal;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -103,6 +105,27 @@ class ScriptedModelDocTest {
         assertThat(said(outcome(model, "c8", "again"))).isEqualTo("content_filtered");
         assertThat(said(outcome(model, "c9", "busy"))).isEqualTo("Sorry for the wait.");
         assertThat(said(outcome(model, "c10", "hang"))).isEqualTo("timeout");
+    }
+
+    @Test
+    @DisplayName("the answer of the example with a refund is JSON, and the amount a number")
+    void shouldMakeNumbersAndJsonAsThePageSays() throws Exception {
+        // given
+        ScriptedModel model = playing("name: refund");
+        Requests question = Requests.user("Refund 59.90 for X1");
+
+        // when
+        ModelReply call = model.chat(question.build());
+        ModelReply answer = model.chat(
+                question.thenTool("refund", "Error: two\nlines, \"quoted\"").build());
+
+        // then
+        assertThat(call.toolCalls().getFirst().arguments()).containsEntry("amount", new BigDecimal("59.90"));
+        assertThat(new JsonMapper().readTree(answer.text()))
+                .isEqualTo(new JsonMapper()
+                        .createObjectNode()
+                        .put("reference", "none")
+                        .put("answer", "Error: two\nlines, \"quoted\""));
     }
 
     @Test

@@ -3,6 +3,8 @@ package dev.millrace.llm.scripted;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.millrace.llm.FinishReason;
 import dev.millrace.llm.ModelCallException;
 import dev.millrace.llm.ModelErrorCode;
@@ -22,8 +24,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ScriptedModelTest {
+
+    private static final JsonMapper JSON = new JsonMapper();
 
     private final List<Duration> slept = new ArrayList<>();
 
@@ -54,8 +59,19 @@ class ScriptedModelTest {
             {{result.read_file.content}}           ; hello
             {{result.read_file.deep.flags}}        ; true, x
             {{result.read_file.deep}}              ; {"flags":[true,"x"]}
+            {{result.read_file.gone | otherwise "nothing"}} ; nothing
+            {{result.other|otherwise"no | such }} tool"}}! ; no | such }} tool!
+            {{result.read_file | json}}            ; "{\\"content\\":\\"hello\\",\\"deep\\":{\\"flags\\":[true,\\"x\\"]},\\"n\\":1.50}"
+            {{user.polite | json}}                 ; ""
+            {{iteration | number}}                 ; 3
+            {{user.polite | otherwise "7" | number}} ; 7
+            {{user.1 | number | otherwise "none"}} ; none
+            {{user.1 | number | none}}             ; none
             {{result.read_file.gone | nothing}}    ; nothing
             {{result.other|no such tool}}          ; no such tool
+            {{result.other | don't | "know"}}, don't ; don't | "know", don't
+            {{result.other | numbers}}             ; numbers
+            <{{result.other | }}>                  ; <>
             """)
     void shouldFillInTemplates(String template, String expected) throws Exception {
         // given
@@ -63,7 +79,7 @@ class ScriptedModelTest {
                 rules:
                   - user: '(Read) (?<file>\\S+)(?<polite> thanks)?(?=,)'
                     text: '%s'
-                """.formatted(template));
+                """.formatted(template.replace("'", "''")));
 
         // when
         ModelReply reply = model.chat(ROUND.offering("one", "two").build());
@@ -124,6 +140,124 @@ class ScriptedModelTest {
         assertThat(arguments.get("flags")).isEqualTo(List.of(true, "x"));
         assertThat(arguments.get("text")).isEqualTo("true, x!");
         assertThat(arguments.get("nested")).hasToString("{list=[1, 2.5, true, null, 3]}");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"59.90, 59.90", "60, 60", "-0.5, -0.5", "1e3, 1E+3", "123456789012345678901, 123456789012345678901"})
+    @DisplayName("what the user wrote becomes a number that a tool takes for one")
+    void shouldMakeNumbersOfTheUsersText(String written, String number) throws Exception {
+        // given
+        ScriptedModel model = model("""
+                rules:
+                  - user: 'refund (\\S+)'
+                    calls: [{tool: refund, arguments: {amount: "{{user.1 | number}}"}}]
+                """);
+
+        // when
+        Object amount = model.chat(Requests.user("refund " + written).build())
+                .toolCalls()
+                .getFirst()
+                .arguments()
+                .get("amount");
+
+        // then
+        assertThat(amount).isInstanceOf(Number.class);
+        assertThat(JSON.writeValueAsString(Map.of("amount", amount))).isEqualTo("{\"amount\":" + number + "}");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"all", "12,50", "1e999999999", "0x10", "NaN", "5."})
+    void shouldFailWhereANumberIsNone(String written) {
+        // given
+        ScriptedModel model = model("""
+                rules:
+                  - {name: refund, user: 'refund (\\S+)', text: "{{user.1 | number}}"}
+                """);
+
+        // when
+        ModelCallException failure =
+                failureOf(model, Requests.user("refund " + written).build());
+
+        // then
+        assertThat(failure.code()).isEqualTo(ModelErrorCode.SCRIPT_ERROR);
+        assertThat(failure)
+                .hasMessage("test.yaml, rule refund: {{user.1 | number}} expected a number, found \"" + written + '"');
+    }
+
+    @Test
+    @DisplayName("a text that is a JSON object stays one, whatever the user and the tools say")
+    void shouldFillInJson() throws Exception {
+        // given
+        ScriptedModel model = model("""
+                rules:
+                  - user: 'amount (\\S+)'
+                    text: |-
+                      {"said": "the user said: {{user}}", "amount": {{user.1}}, "text": {{user}},
+                       "order": {{result.find}}, "id": {{result.find.id}}, "kept": "\\"{{result.find.gone | otherwise 'a "b"'}}\\"",
+                       "again": {{result.find | json}}, "list": {{result.find.list}}, "lines": "{{result.find.list}}"}
+                """);
+        String said = "amount 59.90\n\"quoted\" C:\\x";
+        String found = "{\"id\":\"X1\",\"list\":[1,\"two\"]}";
+
+        // when
+        String text =
+                model.chat(Requests.user(said).thenTool("find", found).build()).text();
+
+        // then
+        JsonNode json = JSON.readTree(text);
+        assertThat(json.path("said").asText()).isEqualTo("the user said: " + said);
+        assertThat(json.path("text").asText()).isEqualTo(said);
+        assertThat(json.path("amount")).isEqualTo(JSON.readTree("59.90"));
+        assertThat(json.path("order")).isEqualTo(JSON.readTree(found));
+        assertThat(json.path("id").asText()).isEqualTo("X1");
+        assertThat(json.path("kept").asText()).isEqualTo("\"a \"b\"\"");
+        assertThat(json.path("again").asText()).isEqualTo(found);
+        assertThat(json.path("list")).isEqualTo(JSON.readTree("[1,\"two\"]"));
+        assertThat(json.path("lines").asText()).isEqualTo("1, two");
+    }
+
+    @Test
+    @DisplayName("what only looks like JSON is filled in as a text")
+    void shouldLeaveOtherTextsAlone() throws Exception {
+        // given
+        ScriptedModel model = model("rules: [{text: '{\"{{user}}\"} [{{user}}]'}]");
+
+        // when
+        ModelReply reply = model.chat(Requests.user("a \"b\"").build());
+
+        // then
+        assertThat(reply.text()).isEqualTo("{\"a \"b\"\"} [a \"b\"]");
+    }
+
+    @Test
+    @DisplayName("an error is told from a good result, by otherwise and by failed")
+    void shouldTellAnErrorFromAGoodResult() throws Exception {
+        // given
+        ScriptedModel model = model("""
+                rules:
+                  - {user: route, failed: [find], text: "cannot find"}
+                  - {user: route, failed: [find, refund], text: "never: find has not failed here"}
+                  - {user: route, failed: false, text: "fine"}
+                  - text: "Your reference is {{result.refund.reference | otherwise 'not there yet'}}, {{result.refund | otherwise 'x'}}, {{result.refund | y}}"
+                """);
+
+        // when
+        List<String> texts = new ArrayList<>();
+        for (Requests request : List.of(
+                Requests.user("go").thenTool("refund", "{\"reference\":\"R-1\"}"),
+                Requests.user("go").thenTool("refund", "Error: VALIDATION ERROR: /amount"),
+                Requests.user("route").thenTool("find", "Error: no").thenTool("refund", "{}"),
+                Requests.user("route").thenTool("find", "Error: no").thenTool("find", "{}"))) {
+            texts.add(String.valueOf(model.chat(request.build()).text()));
+        }
+
+        // then
+        assertThat(texts)
+                .containsExactly(
+                        "Your reference is R-1, {\"reference\":\"R-1\"}, {\"reference\":\"R-1\"}",
+                        "Your reference is not there yet, x, Error: VALIDATION ERROR: /amount",
+                        "cannot find",
+                        "fine");
     }
 
     @Test

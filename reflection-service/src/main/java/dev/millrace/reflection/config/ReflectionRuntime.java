@@ -18,7 +18,10 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
+import org.apache.kafka.common.KafkaException;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The service as one object: waits for brokers and topics as long as it takes, publishes the memory tools, runs the memory
@@ -26,10 +29,13 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ReflectionRuntime implements AutoCloseable {
 
+    private static final Logger LOGGER = LoggerFactory.getLogger(ReflectionRuntime.class);
+
     private final Map<String, Object> kafka;
     private final Settings settings;
     private final Parts parts;
     private final LaneProducer producer;
+    private final ToolPublisher publisher;
     private final MachineRunner runner;
 
     /**
@@ -57,6 +63,7 @@ public final class ReflectionRuntime implements AutoCloseable {
         this.settings = settings;
         this.parts = parts;
         this.producer = new LaneProducer(kafka, settings.memory().topics(), "millrace-reflection-replies");
+        this.publisher = new ToolPublisher(this.kafka, settings.memory().topics(), Topics.MEMORY_TOOLSET);
         this.runner = new MachineRunner(
                 this.kafka,
                 "reflection-start",
@@ -89,13 +96,13 @@ public final class ReflectionRuntime implements AutoCloseable {
         parts.dispatcher().close(settings.shutdownGrace());
         runner.close();
         producer.close();
+        publisher.close();
     }
 
     private final class Steps implements MachineRunner.Steps {
         @Override
         public @Nullable String prepare() throws InterruptedException {
-            new ToolPublisher(kafka, settings.memory().topics(), Topics.MEMORY_TOOLSET)
-                    .publish(MemoryToolDefinitions.all(), name -> false);
+            publisher.publish(MemoryToolDefinitions.all(), name -> false);
             return null;
         }
 
@@ -114,5 +121,18 @@ public final class ReflectionRuntime implements AutoCloseable {
 
         @Override
         public void started() {}
+
+        @Override
+        public void lookAgain() throws InterruptedException {
+            try {
+                if (publisher.isOutdated()) {
+                    publisher.publish(MemoryToolDefinitions.all(), name -> false);
+                }
+            } catch (KafkaException e) {
+                LOGGER.atError()
+                        .addKeyValue("cause", e.toString())
+                        .log("The tools of memory could not be published; trying again");
+            }
+        }
     }
 }

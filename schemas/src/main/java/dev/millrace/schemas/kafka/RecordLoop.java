@@ -16,6 +16,7 @@ import java.util.function.Supplier;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
+import org.apache.kafka.clients.consumer.InvalidOffsetException;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.WakeupException;
@@ -26,8 +27,10 @@ import org.slf4j.LoggerFactory;
 /**
  * Reads records for one taker, on a thread of its own, and goes on whatever comes: a record that its taker cannot use costs
  * itself, is logged with its place and counted; anything else that goes wrong makes the loop begin again with a new consumer,
- * where it was, after pauses that grow. {@link #problem} says so meanwhile. It begins with {@link #start} and ends with
- * {@link #close}.
+ * where it was, after pauses that grow. {@link #problem} says so meanwhile. Where the topic turns out to be another one of the
+ * same name, deleted and made again or of another cluster, it begins anew, within seconds; also where a consumer without
+ * {@code auto.offset.reset} finds that what it was to go on with is not there. It begins with {@link #start} and
+ * ends with {@link #close}.
  */
 public final class RecordLoop implements AutoCloseable {
 
@@ -38,11 +41,15 @@ public final class RecordLoop implements AutoCloseable {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(RecordLoop.class);
     private static final Duration POLL = Duration.ofMillis(500);
+    /** How often is looked whether the topic is still the same. */
+    private static final Duration LOOK = Duration.ofSeconds(5);
+
     private static final Duration STOP_LIMIT = Duration.ofSeconds(5);
     private static final int MAX_KEY_CHARS = 200;
 
     private final String name;
     private final Supplier<? extends Consumer<byte[], byte[]>> consumers;
+    private final TopicIdentity identity;
     private final Work work;
     private final Thread thread;
     private final AtomicBoolean begun = new AtomicBoolean();
@@ -51,6 +58,8 @@ public final class RecordLoop implements AutoCloseable {
     private final AtomicLong skipped = new AtomicLong();
     // of the loop's thread
     private final Map<TopicPartition, Long> reached = new HashMap<>();
+    private @Nullable TopicId followed;
+    private long lookedAtNanos;
     private volatile @Nullable String problem;
 
     /** What is done with the records. All by the loop's thread. */
@@ -62,6 +71,12 @@ public final class RecordLoop implements AutoCloseable {
          * @param reached the offsets to go on at, where an earlier consumer of this loop has read already
          */
         void begin(Consumer<byte[], byte[]> consumer, Map<TopicPartition, Long> reached);
+
+        /**
+         * What was taken so far is void: the topic is another one of the same name by now, or has lost records. {@link #begin}
+         * comes next, with nothing reached; the consumer of before is still open.
+         */
+        void beginAnew();
 
         /**
          * Takes a record. What this throws, whatever it is, is the record's fault.
@@ -82,10 +97,13 @@ public final class RecordLoop implements AutoCloseable {
      *
      * @param name of the thread, and of the reader in logs and in health
      * @param consumers makes the first consumer, and another one after each failure
+     * @param identity of the topic that is read; closed by the loop
      */
-    public RecordLoop(String name, Supplier<? extends Consumer<byte[], byte[]>> consumers, Work work) {
+    public RecordLoop(
+            String name, Supplier<? extends Consumer<byte[], byte[]>> consumers, TopicIdentity identity, Work work) {
         this.name = name;
         this.consumers = consumers;
+        this.identity = identity;
         this.work = work;
         this.thread = Thread.ofPlatform().name(name).daemon().unstarted(this::run);
     }
@@ -137,6 +155,14 @@ public final class RecordLoop implements AutoCloseable {
     }
 
     private void run() {
+        try {
+            readOn();
+        } finally {
+            identity.close();
+        }
+    }
+
+    private void readOn() {
         Duration pause = FIRST_PAUSE;
         while (closed.getCount() > 0) {
             long startedAt = System.nanoTime();
@@ -145,6 +171,8 @@ public final class RecordLoop implements AutoCloseable {
                 follow(consumer);
             } catch (WakeupException e) {
                 LOGGER.debug("Woken up to stop");
+            } catch (InterruptedException e) {
+                LOGGER.atDebug().addKeyValue("reader", name).log("Interrupted while it asked; trying again now");
             } catch (RuntimeException | StackOverflowError | LinkageError e) {
                 if (closed.getCount() == 0) {
                     LOGGER.atDebug().setCause(e).log("Failed while it stopped");
@@ -161,10 +189,24 @@ public final class RecordLoop implements AutoCloseable {
         }
     }
 
-    private void follow(Consumer<byte[], byte[]> consumer) {
+    private void follow(Consumer<byte[], byte[]> consumer) throws InterruptedException {
+        // first of all, so that whatever is read is of this topic or of a later one, which the next look finds
+        look(followed != null);
+        if (followed == null) {
+            throw new KafkaException("the topic is not there, or the brokers do not say which one it is");
+        }
         work.begin(consumer, Map.copyOf(reached));
         while (closed.getCount() > 0) {
-            ConsumerRecords<byte[], byte[]> records = consumer.poll(POLL);
+            if (System.nanoTime() - lookedAtNanos >= LOOK.toNanos() && look(false)) {
+                return;
+            }
+            ConsumerRecords<byte[], byte[]> records;
+            try {
+                records = consumer.poll(POLL);
+            } catch (InvalidOffsetException e) {
+                anew(e.getMessage());
+                return;
+            }
             records.forEach(this::take);
             work.looked(consumer, !records.isEmpty());
             for (TopicPartition partition : consumer.assignment()) {
@@ -173,6 +215,32 @@ public final class RecordLoop implements AutoCloseable {
             problem = null;
         }
         work.ending(consumer);
+    }
+
+    /**
+     * Whether the topic is another one than before, so that all has to begin anew.
+     *
+     * @param ask the brokers; else what others have been told lately will do
+     */
+    private boolean look(boolean ask) throws InterruptedException {
+        TopicId before = followed;
+        TopicId now = (ask ? identity.find() : identity.lately()).orElse(before);
+        lookedAtNanos = System.nanoTime();
+        followed = now;
+        if (before == null || now == null || before.equals(now)) {
+            return false;
+        }
+        anew(before.changedInto(now));
+        return true;
+    }
+
+    private void anew(@Nullable String reason) {
+        LOGGER.atWarn()
+                .addKeyValue("reader", name)
+                .addKeyValue("reason", reason)
+                .log("What is read is not what was read before; it is read from its beginning");
+        reached.clear();
+        work.beginAnew();
     }
 
     private void take(ConsumerRecord<byte[], byte[]> taken) {

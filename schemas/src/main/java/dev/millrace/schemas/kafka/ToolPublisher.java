@@ -29,9 +29,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Publishes tool definitions on the compacted {@code definitions} topic. Reads what is there first and writes only what
- * differs, so that a restart adds nothing.
+ * differs, so that a restart adds nothing. For one thread.
  */
-public final class ToolPublisher {
+public final class ToolPublisher implements AutoCloseable {
 
     private static final Duration POLL = Duration.ofMillis(200);
     private static final Duration LIMIT = Duration.ofSeconds(20);
@@ -39,6 +39,8 @@ public final class ToolPublisher {
     private final Map<String, Object> kafka;
     private final Topics topics;
     private final String toolset;
+    private final TopicIdentity identity;
+    private @Nullable TopicId publishedOn;
 
     /**
      * A publisher that connects when it publishes.
@@ -49,6 +51,16 @@ public final class ToolPublisher {
         this.kafka = Map.copyOf(kafka);
         this.topics = topics;
         this.toolset = toolset;
+        this.identity = TopicIdentity.of(this.kafka, topics.definitions());
+    }
+
+    /**
+     * Whether the topic is another one than the one that was published on, so that it has to be done again: it was deleted
+     * and made again. False as well if the brokers do not say.
+     */
+    public boolean isOutdated() throws InterruptedException {
+        TopicId before = publishedOn;
+        return identity.find().filter(now -> !now.equals(before)).isPresent();
     }
 
     /**
@@ -61,6 +73,7 @@ public final class ToolPublisher {
      * @throws KafkaException if the brokers do not answer in time or refuse
      */
     public int publish(List<ToolDefinition> definitions, Predicate<String> mayCome) throws InterruptedException {
+        TopicId topic = identity.find().orElse(null);
         Map<String, byte[]> there = read();
         Set<String> known = definitions.stream().map(ToolDefinition::name).collect(Collectors.toSet());
         Map<String, Object> config = new HashMap<>(kafka);
@@ -78,6 +91,7 @@ public final class ToolPublisher {
             for (Future<RecordMetadata> acknowledged : written) {
                 acknowledged.get();
             }
+            publishedOn = topic;
             return written.size();
         } catch (ExecutionException e) {
             throw new KafkaException("the tool definitions could not be published", e.getCause());
@@ -124,5 +138,11 @@ public final class ToolPublisher {
             }
         }
         return there;
+    }
+
+    /** Disconnects; what was published stays. */
+    @Override
+    public void close() {
+        identity.close();
     }
 }

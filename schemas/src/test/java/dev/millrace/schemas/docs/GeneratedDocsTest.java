@@ -38,7 +38,7 @@ class GeneratedDocsTest {
 
     @Test
     void shouldLeaveNoPlaceOfTheTemplateEmpty() throws IOException {
-        assertThat(EventsDocument.text().replaceAll("\\{\\{(body|a)\\.[a-z.]*}}", ""))
+        assertThat(EventsDocument.text().replaceAll("\\{\\{(body|a)\\.[a-z0-9. |\\\\]*}}", ""))
                 .doesNotContain("{{");
     }
 

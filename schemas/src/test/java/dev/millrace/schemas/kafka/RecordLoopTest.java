@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -14,8 +15,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.MockConsumer;
+import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class RecordLoopTest {
@@ -27,6 +30,7 @@ class RecordLoopTest {
     private final List<Map<TopicPartition, Long>> begun = new ArrayList<>();
     private final CountDownLatch broken = new CountDownLatch(1);
     private final CountDownLatch goOn = new CountDownLatch(1);
+    private volatile @Nullable TopicId topic = new TopicId("c", "t");
 
     @Test
     void shouldLeaveOutWhatCannotBeTaken() throws Exception {
@@ -87,6 +91,64 @@ class RecordLoopTest {
         }
     }
 
+    @Test
+    void shouldBeginAnewWhenTheTopicWasMadeAgainWhileItCouldNotRead() throws Exception {
+        try (RecordLoop loop = loop(consumer -> {
+            add(consumer, 0, "r" + begun.size());
+            if (begun.isEmpty()) {
+                consumer.schedulePollTask(() -> {});
+                consumer.schedulePollTask(() -> {
+                    topic = new TopicId("c", "made later");
+                    throw new KafkaException("of theirs");
+                });
+            }
+        })) {
+            goOn.countDown();
+            loop.start();
+
+            assertThat(next()).isEqualTo("r0");
+            assertThat(next()).isEqualTo("begins anew");
+            assertThat(next()).isEqualTo("r1");
+            assertThat(begun).containsExactly(Map.of(), Map.of());
+        }
+    }
+
+    @Test
+    void shouldBeginAnewWhereWhatItWasToGoOnWithIsGone() throws Exception {
+        try (RecordLoop loop = loop(consumer -> {
+            add(consumer, 0, "r" + begun.size());
+            if (begun.isEmpty()) {
+                consumer.schedulePollTask(() -> {});
+                consumer.schedulePollTask(
+                        () -> consumer.setPollException(new OffsetOutOfRangeException(Map.of(PARTITION, 1L))));
+            }
+        })) {
+            goOn.countDown();
+            loop.start();
+
+            assertThat(next()).isEqualTo("r0");
+            assertThat(next()).isEqualTo("begins anew");
+            assertThat(next()).isEqualTo("r1");
+            assertThat(begun).containsExactly(Map.of(), Map.of());
+        }
+    }
+
+    @Test
+    void shouldReadNothingBeforeItKnowsWhichTopicItIs() throws Exception {
+        topic = null;
+        try (RecordLoop loop = loop(consumer -> add(consumer, 0, "r"))) {
+            loop.start();
+
+            for (int i = 0; loop.problem().isEmpty() && i < LIMIT_S * 100; i++) {
+                broken.await(10, TimeUnit.MILLISECONDS);
+            }
+            assertThat(loop.problem()).hasValueSatisfying(why -> assertThat(why).contains("the topic is not there"));
+            assertThat(taken).isEmpty();
+            topic = new TopicId("c", "t");
+            assertThat(next()).isEqualTo("r");
+        }
+    }
+
     private RecordLoop loop(Consumer<MockConsumer<byte[], byte[]>> script) {
         return new RecordLoop(
                 "reader",
@@ -101,6 +163,15 @@ class RecordLoopTest {
                     }
                     script.accept(consumer);
                     return consumer;
+                },
+                new TopicIdentity() {
+                    @Override
+                    public Optional<TopicId> find() {
+                        return Optional.ofNullable(topic);
+                    }
+
+                    @Override
+                    public void close() {}
                 },
                 new Work());
     }
@@ -121,6 +192,11 @@ class RecordLoopTest {
                 Map<TopicPartition, Long> reached) {
             begun.add(reached);
             reached.forEach(consumer::seek);
+        }
+
+        @Override
+        public void beginAnew() {
+            taken.add("begins anew");
         }
 
         @Override

@@ -24,6 +24,9 @@ public final class AgentsCommand implements Callable<Integer> {
     private @Nullable String name;
 
     @Mixin
+    private OutputOptions output = new OutputOptions();
+
+    @Mixin
     private GatewayOptions gateway = new GatewayOptions();
 
     private final Terminal terminal;
@@ -39,15 +42,30 @@ public final class AgentsCommand implements Callable<Integer> {
             if (name == null) {
                 list(client.get("/v1/agents"));
             } else {
-                show(client.get("/v1/agents/" + GatewayClient.encoded(name)));
+                JsonNode agent = client.get("/v1/agents/" + GatewayClient.encoded(name));
+                if (output.json()) {
+                    OutputOptions.print(terminal, agent);
+                } else {
+                    show(agent);
+                }
             }
             return ExitCodes.DONE;
         }
     }
 
     private void list(JsonNode answer) {
+        JsonNode agents = answer.path("agents");
+        output.print(terminal, agents, "No agents.", () -> table(agents));
+        for (JsonNode problem : answer.path("problems")) {
+            terminal.err()
+                    .println("No good: " + problem.path("file").asText() + ": "
+                            + problem.path("problem").asText());
+        }
+    }
+
+    private static List<String> table(JsonNode agents) {
         Table table = new Table("AGENT", "SOURCE", "VERSION", "TOOLS", "DESCRIPTION");
-        for (JsonNode agent : answer.path("agents")) {
+        for (JsonNode agent : agents) {
             table.add(
                     agent.path("name").asText(),
                     agent.path("source").asText(),
@@ -55,12 +73,7 @@ public final class AgentsCommand implements Callable<Integer> {
                     Integer.toString(agent.path("tools").size()),
                     Progress.cut(agent.path("description").asText()));
         }
-        table.lines().forEach(terminal.out()::println);
-        for (JsonNode problem : answer.path("problems")) {
-            terminal.err()
-                    .println("No good: " + problem.path("file").asText() + ": "
-                            + problem.path("problem").asText());
-        }
+        return table.lines();
     }
 
     private void show(JsonNode agent) {

@@ -48,13 +48,14 @@ public final class ApprovalsCommand implements Callable<Integer> {
     }
 
     private static List<String> table(JsonNode approvals, Instant now) {
-        Table table = new Table("CALL", "TOOL", "SINCE", "EXPIRES", "ARGUMENTS");
+        Table table = new Table("CALL", "TOOL", "SINCE", "EXPIRES", "REASON", "ARGUMENTS");
         for (JsonNode approval : approvals) {
             table.add(
                     approval.path("callId").asText(),
                     approval.path("toolName").asText(),
                     Table.age(approval.path("requestedAt").asLong(), now),
                     expires(approval.path("expiresAt").asText(""), now),
+                    Progress.cut(approval.path("reason").asText("-")),
                     Progress.cut(Json.writeText(approval.path("params"))));
         }
         return table.lines();

@@ -16,7 +16,7 @@ import picocli.CommandLine.Parameters;
         description = "Lets a tool call run that waits for a decision, as it is or with other arguments.")
 public final class ApproveCommand implements Callable<Integer> {
 
-    @Parameters(paramLabel = "CALL", arity = "1", description = "The call's id; `millrace approvals` lists them.")
+    @Parameters(paramLabel = "CALL", arity = "1", description = "The call's id; `./millrace approvals` lists them.")
     private String callId = "";
 
     @Option(

@@ -2,6 +2,8 @@ package dev.millrace.standalone.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -16,18 +18,12 @@ import picocli.CommandLine.Parameters;
         description = {
             "Gives a task to a running Millrace, shows on standard error what happens, and prints the answer on"
                     + " standard output, while the model says it if that is a terminal. At a terminal it lets you answer questions and decide on tool calls that need"
-                    + " an approval; elsewhere it says which command does."
-        },
-        exitCodeListHeading = "%nExit codes:%n",
-        exitCodeList = {
-            "0:the task completed",
-            "1:it failed, was cancelled or was refused",
-            "2:the command line makes no sense",
-            "3:nobody answers at the URL",
-            "4:it did not end in time (it goes on; see `millrace tasks`)",
-            "5:it waits for your answer to a question",
+                    + " an approval; elsewhere it ends there, with an exit code of its own, and says which command does."
         })
 public final class AskCommand implements Callable<Integer> {
+
+    /** After so long without an event it looks whether there is a reason. */
+    private static final Duration SILENCE = Duration.ofSeconds(5);
 
     @Parameters(paramLabel = "TEXT", arity = "1", description = "What the agent is to do or to answer.")
     private String text = "";
@@ -38,11 +34,26 @@ public final class AskCommand implements Callable<Integer> {
     @Option(
             names = "--session",
             paramLabel = "ID",
-            description = "The conversation to go on with (default: a new one).")
+            description = "The conversation that it belongs to (default: a new one). Tasks of one conversation run one"
+                    + " after the other and share budget and variables; a task does not see what was said in earlier"
+                    + " ones yet. To go on with a task, see `./millrace resume`.")
     private @Nullable String session;
 
     @Option(names = "--agent", paramLabel = "NAME", description = "The agent that is to do it (default: general).")
     private @Nullable String agent;
+
+    @Option(
+            names = "--metadata",
+            paramLabel = "KEY=VALUE",
+            description = "Goes into the task's metadata, where the agent's prompt finds it as {{input.metadata.KEY}}."
+                    + " May be repeated.")
+    private Map<String, String> metadata = new LinkedHashMap<>();
+
+    @Option(
+            names = "--wait",
+            description = "Where a person has to answer or decide and none is at this terminal, wait for somebody to do"
+                    + " it with another command, until --timeout.")
+    private boolean wait;
 
     @Option(
             names = "--timeout",
@@ -65,24 +76,45 @@ public final class AskCommand implements Callable<Integer> {
             throw new CommandException(ExitCodes.USAGE, "TEXT: expected a task for the agent, found nothing");
         }
         try (GatewayClient client = gateway.client()) {
-            String taskId = client.submit(text, session, agent);
+            String taskId = client.submit(task());
             terminal.err().println("task " + taskId);
             try (EventFeed feed = EventFeed.ofTask(client, taskId, terminal.live())) {
-                return follow(feed, taskId, new Conversation(client, terminal, taskId));
+                return follow(feed, new Conversation(client, terminal, taskId));
             }
         }
     }
 
-    private int follow(EventFeed feed, String taskId, Conversation conversation) throws InterruptedException {
+    private Map<String, Object> task() {
+        Map<String, Object> task = new LinkedHashMap<>();
+        task.put("text", text);
+        if (session != null) {
+            task.put("sessionId", session);
+        }
+        if (agent != null) {
+            task.put("taskType", agent);
+        }
+        if (!metadata.isEmpty()) {
+            task.put("metadata", metadata);
+        }
+        return task;
+    }
+
+    private int follow(EventFeed feed, Conversation conversation) throws InterruptedException {
         Progress progress = new Progress();
         LiveAnswer live = new LiveAnswer(terminal);
         long end = System.nanoTime() + timeout.toNanos();
         while (true) {
-            Optional<JsonNode> next = feed.next(Duration.ofNanos(Math.max(0, end - System.nanoTime())));
+            long left = Math.max(0, end - System.nanoTime());
+            Optional<JsonNode> next = feed.next(Duration.ofNanos(Math.min(left, SILENCE.toNanos())));
             if (next.isEmpty()) {
-                terminal.err()
-                        .println("Task " + taskId + " did not end within " + Progress.duration(timeout.toMillis())
-                                + ". It goes on; `./millrace events " + taskId + "` shows what it does.");
+                conversation.newNote().ifPresent(note -> {
+                    live.breakLine();
+                    terminal.err().println("  " + Progress.cut(note));
+                });
+                if (System.nanoTime() - end < 0) {
+                    continue;
+                }
+                conversation.tellThatItGoesOn(timeout);
                 return ExitCodes.TIMED_OUT;
             }
             JsonNode event = next.get();
@@ -122,12 +154,10 @@ public final class AskCommand implements Callable<Integer> {
                                 + payload.path("reason").asText("no reason given"));
                 yield Optional.of(ExitCodes.FAILED);
             }
-            case "APPROVAL_REQUESTED" -> {
-                conversation.decide(payload);
-                yield Optional.empty();
-            }
+            case "APPROVAL_REQUESTED" ->
+                conversation.decide(payload) || wait ? Optional.empty() : Optional.of(ExitCodes.UNDECIDED);
             case "TASK_SUSPENDED" ->
-                conversation.suspended(payload) ? Optional.empty() : Optional.of(ExitCodes.SUSPENDED);
+                conversation.suspended(payload) || wait ? Optional.empty() : Optional.of(ExitCodes.SUSPENDED);
             default -> Optional.empty();
         };
     }

@@ -14,7 +14,7 @@ import picocli.CommandLine.Parameters;
 @Command(name = "cancel", description = "Cancels a task, whatever it does, and waits until it has ended.")
 public final class CancelCommand implements Callable<Integer> {
 
-    @Parameters(paramLabel = "TASK", arity = "1", description = "The task's id; `millrace tasks` lists them.")
+    @Parameters(paramLabel = "TASK", arity = "1", description = "The task's id; `./millrace tasks` lists them.")
     private String taskId = "";
 
     @Option(names = "--reason", paramLabel = "TEXT", description = "Why; it is kept with the task.")

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.millrace.schemas.Json;
 import dev.millrace.standalone.cli.GatewayClient.RefusedException;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -15,6 +16,7 @@ final class Conversation {
     private final GatewayClient client;
     private final Terminal terminal;
     private final String taskId;
+    private String note = "";
 
     Conversation(GatewayClient client, Terminal terminal, String taskId) {
         this.client = client;
@@ -36,23 +38,50 @@ final class Conversation {
         terminal.err()
                 .println(
                         question.isEmpty()
-                                ? "Task " + taskId + " waits to be resumed: ./millrace resume " + taskId
-                                : "Task " + taskId + " waits for an answer: ./millrace resume " + taskId
+                                ? "Task " + taskId + " waits to be resumed: " + client.hint("resume", taskId)
+                                : "Task " + taskId + " waits for an answer: " + client.hint("resume", taskId)
                                         + " --input \"…\"");
         return false;
     }
 
-    /** A tool call waits for a decision. */
-    void decide(JsonNode payload) {
+    /** A tool call waits for a decision; whether that was typed here. */
+    boolean decide(JsonNode payload) {
         String callId = payload.path("callId").asText();
         Optional<Map<String, Object>> decision = typedDecision(payload);
-        if (decision.isPresent()) {
-            send(ApproveCommand.path(callId), decision.get());
-        } else {
-            terminal.err()
-                    .println("  to decide: ./millrace approve " + callId + "   or   ./millrace reject " + callId
-                            + " --reason \"…\"");
+        // arguments that the tool cannot take decide nothing
+        while (decision.isPresent()
+                && !send(ApproveCommand.path(callId), decision.get())
+                && decision.get().containsKey("params")) {
+            decision = typedDecision(payload);
         }
+        if (decision.isPresent()) {
+            return true;
+        }
+        terminal.err()
+                .println("Task " + taskId + " waits for a decision on call " + callId + ": "
+                        + client.hint("approve", callId) + "   or   " + client.hint("reject", callId)
+                        + " --reason \"…\"");
+        return false;
+    }
+
+    /** What there is to say of a task that makes no progress, such as that no worker is there for a tool; each thing once. */
+    Optional<String> newNote() {
+        try {
+            String before = note;
+            note = client.get("/v1/tasks/" + GatewayClient.encoded(taskId))
+                    .path("note")
+                    .asText("");
+            return note.isEmpty() || note.equals(before) ? Optional.empty() : Optional.of(note);
+        } catch (CommandException e) {
+            return Optional.empty(); // the events tell that it cannot be reached
+        }
+    }
+
+    /** It did not end in time. */
+    void tellThatItGoesOn(Duration timeout) {
+        terminal.err()
+                .println("Task " + taskId + " did not end within " + Progress.duration(timeout.toMillis())
+                        + ". It goes on; `" + client.hint("events", taskId) + "` shows what it does.");
     }
 
     private Optional<Map<String, Object>> typedDecision(JsonNode payload) {
@@ -110,12 +139,18 @@ final class Conversation {
         return body;
     }
 
-    /** What was typed may come too late: that is worth a line and no more. */
-    private void send(String path, Map<String, ?> body) {
+    /**
+     * What was typed may come too late: that is worth a line and no more.
+     *
+     * @return whether it was taken
+     */
+    private boolean send(String path, Map<String, ?> body) {
         try {
             client.post(path, body);
+            return true;
         } catch (RefusedException e) {
             terminal.err().println("  " + e.getMessage());
+            return false;
         }
     }
 }

@@ -9,7 +9,7 @@ import picocli.CommandLine.Mixin;
 @Command(
         name = "drain",
         description =
-                "Admits no more tasks: those that run go on, new ones are taken and wait until `millrace undrain`.")
+                "Admits no more tasks: those that run go on, new ones are taken and wait until `./millrace undrain`.")
 public final class DrainCommand implements Callable<Integer> {
 
     @Mixin
@@ -26,7 +26,9 @@ public final class DrainCommand implements Callable<Integer> {
     public Integer call() {
         try (GatewayClient client = gateway.client()) {
             client.post("/v1/system/drain", Map.of());
-            terminal.out().println("No more tasks are admitted. Those that run go on; `./millrace tasks` lists them.");
+            terminal.out()
+                    .println("No more tasks are admitted. Those that run go on; `" + client.hint("tasks")
+                            + "` lists them.");
             return ExitCodes.DONE;
         }
     }

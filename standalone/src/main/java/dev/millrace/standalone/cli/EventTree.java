@@ -1,7 +1,6 @@
 package dev.millrace.standalone.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.millrace.schemas.Json;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -14,15 +13,45 @@ import java.util.Set;
 /** Draws events as the tree that {@code parentEventId} makes of them: what caused what, in the order of the journal. */
 final class EventTree {
 
+    /** What is said of an event at least, however deep it is in the tree and however narrow the terminal. */
+    private static final int LEAST_SUMMARY = 40;
+
+    /** Of an id so much is shown at least, if it does not have to be shown whole. */
+    private static final int SHORT_ID = 8;
+
     /** An event that waits to be drawn, and where. */
     private record Pending(JsonNode event, String prefix, String branch, String childPrefix) {}
 
-    private EventTree() {}
+    private final List<JsonNode> events;
+    private final Set<String> ids = new HashSet<>();
+    private final int columns;
+    private final boolean verbose;
+    private final long begin;
+    private final int idLength;
 
-    /** One line per event. An event whose parent is not among them is a root. */
-    static List<String> lines(List<JsonNode> events) {
-        Set<String> ids = new HashSet<>();
+    private EventTree(List<JsonNode> events, int columns, boolean verbose) {
+        this.events = events;
         events.forEach(event -> ids.add(event.path("id").asText()));
+        this.columns = columns;
+        this.verbose = verbose;
+        this.begin = events.isEmpty() ? 0 : events.getFirst().path("timestamp").asLong();
+        this.idLength = idLength(ids);
+    }
+
+    /**
+     * One line per event, which fits into so many columns if it can, with as much of its id as tells it from the others. An
+     * event whose parent is not among them is a root.
+     */
+    static List<String> lines(List<JsonNode> events, int columns) {
+        return new EventTree(events, columns, false).lines();
+    }
+
+    /** The same with whole ids and, beneath each event, everything that is in it. */
+    static List<String> verbose(List<JsonNode> events) {
+        return new EventTree(events, 0, true).lines();
+    }
+
+    private List<String> lines() {
         List<JsonNode> roots = new ArrayList<>();
         Map<String, List<JsonNode>> children = new LinkedHashMap<>();
         for (JsonNode event : events) {
@@ -33,7 +62,6 @@ final class EventTree {
                 roots.add(event);
             }
         }
-        long start = events.isEmpty() ? 0 : events.getFirst().path("timestamp").asLong();
         List<String> lines = new ArrayList<>();
         // a stack instead of recursion: a chain of a thousand rounds is a legal history
         Deque<Pending> pending = new ArrayDeque<>();
@@ -42,11 +70,13 @@ final class EventTree {
         while (!pending.isEmpty()) {
             Pending next = pending.pop();
             String id = next.event().path("id").asText();
-            lines.add(next.prefix() + next.branch() + describe(next.event(), start));
-            if (!drawn.add(id)) {
-                continue; // a record that was journalled twice has its children under the first
+            lines.add(line(next));
+            // a record that was journalled twice has its children under the first
+            List<JsonNode> below = drawn.add(id) ? children.getOrDefault(id, List.of()) : List.of();
+            if (verbose) {
+                String margin = next.childPrefix() + (below.isEmpty() ? "    " : "│   ");
+                EventText.fields(next.event()).forEach(field -> lines.add(margin + field));
             }
-            List<JsonNode> below = children.getOrDefault(id, List.of());
             for (int i = below.size() - 1; i >= 0; i--) {
                 boolean last = i == below.size() - 1;
                 pending.push(new Pending(
@@ -59,39 +89,38 @@ final class EventTree {
         return lines;
     }
 
-    private static String describe(JsonNode event, long start) {
-        String detail = detail(event);
-        return event.path("type").asText() + (detail.isEmpty() ? "" : "  " + detail) + "  +"
-                + Progress.duration(event.path("timestamp").asLong() - start) + "  "
-                + event.path("id").asText();
+    /** The event in one line, cut so that it fits if it can. */
+    private String line(Pending at) {
+        JsonNode event = at.event();
+        String start = at.prefix() + at.branch() + event.path("type").asText();
+        String end = "  +" + Progress.duration(event.path("timestamp").asLong() - begin) + "  " + id(event);
+        String summary = verbose
+                ? ""
+                : Progress.cut(
+                        EventText.summary(event), Math.max(LEAST_SUMMARY, columns - start.length() - end.length() - 2));
+        return start + (summary.isEmpty() ? "" : "  " + summary) + end;
     }
 
-    private static String detail(JsonNode event) {
-        JsonNode payload = event.path("payload");
-        return switch (event.path("type").asText()) {
-            case "MESSAGE_RECEIVED" ->
-                quoted(payload.path("text").asText(payload.path("content").asText()));
-            case "TASK_STATE_CHANGED" ->
-                payload.path("fromState").asText() + " → "
-                        + payload.path("toState").asText();
-            case "TOOL_CALL_REQUESTED" ->
-                payload.path("toolName").asText() + ' ' + Progress.cut(Json.writeText(payload.path("params")));
-            case "TOOL_CALL_COMPLETED" ->
-                payload.path("toolName").asText() + " in "
-                        + Progress.duration(payload.path("durationMs").asLong());
-            case "TOOL_CALL_FAILED" ->
-                payload.path("toolName").asText() + ' ' + payload.path("code").asText();
-            case "REASON_DONE" -> payload.path("approach").asText();
-            case "MODEL_CALL_FAILED", "MODEL_CALL_ABANDONED", "TASK_FAILED" ->
-                payload.path("code").asText();
-            case "NEED_MORE_INFO" -> quoted(payload.path("question").asText());
-            case "TASK_COMPLETED" ->
-                quoted(payload.path("result").path("response").asText(""));
-            default -> "";
-        };
+    private String id(JsonNode event) {
+        String id = event.path("id").asText();
+        return verbose || id.length() <= idLength ? id : id.substring(0, idLength);
     }
 
-    private static String quoted(String text) {
-        return text.isEmpty() ? "" : '"' + Progress.cut(text) + '"';
+    /** So many characters tell all ids apart. */
+    private static int idLength(Set<String> ids) {
+        int longest = ids.stream().mapToInt(String::length).max().orElse(0);
+        int length = SHORT_ID;
+        while (length < longest) {
+            int most = length;
+            if (ids.stream()
+                            .map(id -> id.substring(0, Math.min(most, id.length())))
+                            .distinct()
+                            .count()
+                    == ids.size()) {
+                return length;
+            }
+            length++;
+        }
+        return length;
     }
 }

@@ -1,6 +1,6 @@
 package dev.millrace.standalone.cli;
 
-/** What the commands tell the shell. {@code millrace ask --help} lists them. */
+/** What the commands tell the shell. {@code millrace --help} lists them, and so does docs/operations.md. */
 public final class ExitCodes {
 
     /** Done; of a task: completed. */
@@ -13,8 +13,10 @@ public final class ExitCodes {
     public static final int UNREACHABLE = 3;
     /** The task did not end in time; it goes on. */
     public static final int TIMED_OUT = 4;
-    /** The task waits for a person. */
+    /** The task waits for a person's answer, or to be resumed. */
     public static final int SUSPENDED = 5;
+    /** The task waits for a person's decision on a tool call. */
+    public static final int UNDECIDED = 6;
 
     private ExitCodes() {}
 }

@@ -13,13 +13,15 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Millrace's HTTP API, as far as the commands need it. Failures are {@link CommandException}s. Closes its connections. */
 final class GatewayClient implements AutoCloseable {
 
+    private static final Set<String> LOOPBACK = Set.of("localhost", "127.0.0.1", "[::1]");
     private static final Duration CONNECT_LIMIT = Duration.ofSeconds(5);
     private static final Duration ANSWER_LIMIT = Duration.ofSeconds(30);
 
@@ -35,16 +37,13 @@ final class GatewayClient implements AutoCloseable {
                 .build();
     }
 
-    /** Submits a task and returns its id. */
-    String submit(String text, @Nullable String sessionId, @Nullable String agent) {
-        Map<String, Object> body = new LinkedHashMap<>();
-        body.put("text", text);
-        if (sessionId != null) {
-            body.put("sessionId", sessionId);
-        }
-        if (agent != null) {
-            body.put("taskType", agent);
-        }
+    /** As {@link Hint#of}, for the same Millrace. */
+    String hint(String... words) {
+        return Hint.of(url, words);
+    }
+
+    /** Submits a task, by the fields of {@code POST /v1/tasks}, and returns its id. */
+    String submit(Map<String, ?> body) {
         JsonNode accepted = post("/v1/tasks", body);
         String taskId = accepted.path("taskId").asText("");
         if (taskId.isEmpty()) {
@@ -117,8 +116,22 @@ final class GatewayClient implements AutoCloseable {
         String reason = cause instanceof ConnectException ? "nobody listens there" : String.valueOf(cause.getMessage());
         return new CommandException(
                 ExitCodes.UNREACHABLE,
-                "Cannot reach Millrace at " + url + " (" + reason
-                        + "). Start it with `./millrace up`, or say where it is with --url or MILLRACE_URL.");
+                "Cannot reach Millrace at " + url + " (" + reason + "). "
+                        + howToStart()
+                                .map(command -> "Start it with `" + command + "`, or say")
+                                .orElse("Say")
+                        + " where it is with --url or " + Hint.URL_VARIABLE + ".");
+    }
+
+    /** What makes it answer at the URL; empty if it would be started elsewhere. */
+    private Optional<String> howToStart() {
+        boolean here = LOOPBACK.contains(url.getHost()) && "http".equals(url.getScheme()) && url.getPort() > 0;
+        return !here
+                ? Optional.empty()
+                : Optional.of(
+                        url.getPort() == Hint.DEFAULT_URL.getPort()
+                                ? Hint.local("up")
+                                : Hint.local("up", "--port", Integer.toString(url.getPort())));
     }
 
     /** What the gateway says about a request that it refused. */
@@ -203,11 +216,12 @@ final class GatewayClient implements AutoCloseable {
         }
 
         /** The same in plainer words, if it says that this task is not there. */
-        CommandException orNoSuchTask(String taskId) {
+        CommandException orNoSuchTask(String taskId, GatewayOptions gateway) {
             return status == NOT_FOUND
                     ? new CommandException(
                             ExitCodes.FAILED,
-                            "There is no task " + taskId + ". `millrace tasks` lists those that there are.")
+                            "There is no task " + taskId + ". `" + gateway.hint("tasks")
+                                    + "` lists those that there are.")
                     : this;
         }
     }

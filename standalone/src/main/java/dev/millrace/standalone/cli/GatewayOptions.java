@@ -9,9 +9,9 @@ final class GatewayOptions {
     @Option(
             names = "--url",
             paramLabel = "URL",
-            defaultValue = "${env:MILLRACE_URL:-http://localhost:8080}",
+            defaultValue = "${env:" + Hint.URL_VARIABLE + ":-http://localhost:8080}",
             description = "Where Millrace answers (default: $MILLRACE_URL, else http://localhost:8080).")
-    private URI url = URI.create("http://localhost:8080");
+    private URI url = Hint.DEFAULT_URL;
 
     GatewayClient client() {
         if (url.getHost() == null || !("http".equals(url.getScheme()) || "https".equals(url.getScheme()))) {
@@ -19,5 +19,10 @@ final class GatewayOptions {
                     ExitCodes.USAGE, "--url: expected something like http://localhost:8080, found " + url);
         }
         return new GatewayClient(url);
+    }
+
+    /** As {@link Hint#of}, for the same Millrace. */
+    String hint(String... words) {
+        return Hint.of(url, words);
     }
 }

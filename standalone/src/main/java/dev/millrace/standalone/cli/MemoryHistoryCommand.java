@@ -1,6 +1,9 @@
 package dev.millrace.standalone.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import dev.millrace.schemas.Json;
+import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -16,6 +19,9 @@ public final class MemoryHistoryCommand implements Callable<Integer> {
     private String path = "";
 
     @Mixin
+    private OutputOptions output = new OutputOptions();
+
+    @Mixin
     private MemoryOptions options = new MemoryOptions();
 
     private final Terminal terminal;
@@ -28,21 +34,27 @@ public final class MemoryHistoryCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         try (GatewayClient client = options.client()) {
-            Table table = new Table("VERSION", "WHEN", "SINCE", "SIZE", "BY", "SUMMARY");
-            for (JsonNode version : new MemoryClient(client).versions(options.namespace(), path)) {
-                boolean deleted = version.path("deleted").asBoolean();
-                table.add(
-                        version.path("version").asText(),
-                        version.path("updatedAt").asText(),
-                        MemoryListCommand.since(version),
-                        deleted ? "-" : version.path("size").asText(),
-                        version.path("updatedBy").asText(),
-                        deleted
-                                ? "(taken away)"
-                                : Progress.cut(version.path("summary").asText()));
-            }
-            table.lines().forEach(terminal.out()::println);
+            ArrayNode versions = Json.MAPPER.createArrayNode();
+            versions.addAll(new MemoryClient(client).versions(options.namespace(), path));
+            output.print(terminal, versions, "No versions.", () -> table(versions));
             return ExitCodes.DONE;
         }
+    }
+
+    private static List<String> table(JsonNode versions) {
+        Table table = new Table("VERSION", "WHEN", "SINCE", "SIZE", "BY", "SUMMARY");
+        for (JsonNode version : versions) {
+            boolean deleted = version.path("deleted").asBoolean();
+            table.add(
+                    version.path("version").asText(),
+                    version.path("updatedAt").asText(),
+                    MemoryListCommand.since(version),
+                    deleted ? "-" : version.path("size").asText(),
+                    version.path("updatedBy").asText(),
+                    deleted
+                            ? "(taken away)"
+                            : Progress.cut(version.path("summary").asText()));
+        }
+        return table.lines();
     }
 }

@@ -1,6 +1,9 @@
 package dev.millrace.standalone.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.millrace.schemas.Json;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -13,6 +16,11 @@ import picocli.CommandLine.Option;
 /** {@code millrace memory list}: what there is, as a table. */
 @Command(name = "list", description = "Lists the documents of memory with what each is about.")
 public final class MemoryListCommand implements Callable<Integer> {
+
+    private static final String NAMESPACE = "namespace";
+
+    @Mixin
+    private OutputOptions output = new OutputOptions();
 
     @Mixin
     private MemoryOptions options = new MemoryOptions();
@@ -32,29 +40,33 @@ public final class MemoryListCommand implements Callable<Integer> {
         try (GatewayClient client = options.client()) {
             MemoryClient memory = new MemoryClient(client);
             List<String> namespaces = all ? memory.namespaces() : List.of(options.namespace());
-            Table table = all
-                    ? new Table("NAMESPACE", "PATH", "SIZE", "VERSION", "SINCE", "BY", "SUMMARY")
-                    : new Table("PATH", "SIZE", "VERSION", "SINCE", "BY", "SUMMARY");
-            int count = 0;
+            ArrayNode documents = Json.MAPPER.createArrayNode();
             for (String namespace : namespaces) {
-                for (JsonNode document : memory.documents(namespace)) {
-                    table.add(row(namespace, document));
-                    count++;
-                }
+                memory.documents(namespace)
+                        .forEach(document ->
+                                documents.addObject().put(NAMESPACE, namespace).setAll((ObjectNode) document));
             }
-            if (count == 0) {
-                terminal.err().println("Nothing is remembered" + (all ? "." : " in " + options.namespace() + "."));
-            } else {
-                table.lines().forEach(terminal.out()::println);
-            }
+            output.print(
+                    terminal,
+                    documents,
+                    "Nothing is remembered" + (all ? "." : " in " + options.namespace() + "."),
+                    () -> table(documents));
             return ExitCodes.DONE;
         }
     }
 
-    private String[] row(String namespace, JsonNode document) {
+    private List<String> table(JsonNode documents) {
+        Table table = all
+                ? new Table("NAMESPACE", "PATH", "SIZE", "VERSION", "SINCE", "BY", "SUMMARY")
+                : new Table("PATH", "SIZE", "VERSION", "SINCE", "BY", "SUMMARY");
+        documents.forEach(document -> table.add(row(document)));
+        return table.lines();
+    }
+
+    private String[] row(JsonNode document) {
         List<String> cells = new ArrayList<>();
         if (all) {
-            cells.add(namespace);
+            cells.add(document.path(NAMESPACE).asText());
         }
         Collections.addAll(
                 cells,

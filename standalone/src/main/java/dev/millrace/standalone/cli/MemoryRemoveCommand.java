@@ -6,7 +6,9 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
 /** {@code millrace memory remove <path>}: takes a document away. */
-@Command(name = "remove", description = "Takes a document away. Its versions are kept; `memory undo` brings it back.")
+@Command(
+        name = "remove",
+        description = "Takes a document away. Its versions are kept; `./millrace memory undo` brings it back.")
 public final class MemoryRemoveCommand implements Callable<Integer> {
 
     @Parameters(paramLabel = "PATH", arity = "1", description = "Such as facts/user.md.")
@@ -29,10 +31,10 @@ public final class MemoryRemoveCommand implements Callable<Integer> {
     public Integer call() {
         try (GatewayClient client = options.client()) {
             MemoryClient memory = new MemoryClient(client);
-            GatewayClient.Text now = memory.read(options.namespace(), path)
-                    .orElseThrow(() -> MemoryShowCommand.missing(options.namespace(), path));
+            GatewayClient.Text now =
+                    memory.read(options.namespace(), path).orElseThrow(() -> MemoryShowCommand.missing(options, path));
             memory.remove(options.namespace(), path, now.etag(), author.by());
-            terminal.out().println(path + " is gone. `millrace memory undo " + path + "` brings it back.");
+            terminal.out().println(path + " is gone. `" + options.hint("undo", path) + "` brings it back.");
             return ExitCodes.DONE;
         }
     }

@@ -11,10 +11,16 @@ import picocli.CommandLine.Parameters;
 @Command(name = "show", description = "Prints a document of memory.")
 public final class MemoryShowCommand implements Callable<Integer> {
 
-    @Parameters(paramLabel = "PATH", arity = "1", description = "Such as facts/user.md; `memory list` has them.")
+    @Parameters(
+            paramLabel = "PATH",
+            arity = "1",
+            description = "Such as facts/user.md; `./millrace memory list` has them.")
     private String path = "";
 
-    @Option(names = "--at", paramLabel = "N", description = "As it was in this version; `memory history` has them.")
+    @Option(
+            names = "--at",
+            paramLabel = "N",
+            description = "As it was in this version; `./millrace memory history` has them.")
     private @Nullable Long version;
 
     @Mixin
@@ -33,7 +39,7 @@ public final class MemoryShowCommand implements Callable<Integer> {
             MemoryClient memory = new MemoryClient(client);
             String content = version == null
                     ? memory.read(options.namespace(), path)
-                            .orElseThrow(() -> missing(options.namespace(), path))
+                            .orElseThrow(() -> missing(options, path))
                             .text()
                     : memory.read(options.namespace(), path, version);
             terminal.out().print(content);
@@ -44,10 +50,10 @@ public final class MemoryShowCommand implements Callable<Integer> {
         }
     }
 
-    static CommandException missing(String namespace, String path) {
+    static CommandException missing(MemoryOptions options, String path) {
         return new CommandException(
                 ExitCodes.FAILED,
-                "There is no document " + path + " in the memory of " + namespace
-                        + ". `millrace memory list` has those that there are.");
+                "There is no document " + path + " in the memory of " + options.namespace() + ". `"
+                        + options.hint("list") + "` has those that there are.");
     }
 }

@@ -20,7 +20,10 @@ public final class MemoryUndoCommand implements Callable<Integer> {
     @Parameters(paramLabel = "PATH", arity = "1", description = "Such as facts/user.md.")
     private String path = "";
 
-    @Option(names = "--to", paramLabel = "N", description = "What it was in this version; `memory history` has them.")
+    @Option(
+            names = "--to",
+            paramLabel = "N",
+            description = "What it was in this version; `./millrace memory history` has them.")
     private @Nullable Long version;
 
     @Mixin
@@ -66,7 +69,8 @@ public final class MemoryUndoCommand implements Callable<Integer> {
                 .findFirst()
                 .orElseThrow(() -> new CommandException(
                         ExitCodes.FAILED,
-                        "No older version of " + path + " is kept. `millrace memory remove` takes a document away."))
+                        "No older version of " + path + " is kept. `" + options.hint("remove", path)
+                                + "` takes it away."))
                 .path("version")
                 .asLong();
     }

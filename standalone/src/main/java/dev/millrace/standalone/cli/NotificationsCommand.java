@@ -42,6 +42,9 @@ public final class NotificationsCommand implements Callable<Integer> {
     private int count;
 
     @Mixin
+    private OutputOptions output = new OutputOptions();
+
+    @Mixin
     private GatewayOptions gateway = new GatewayOptions();
 
     private final Terminal terminal;
@@ -62,7 +65,11 @@ public final class NotificationsCommand implements Callable<Integer> {
             for (int shown = 0; count <= 0 || shown < count; ) {
                 Optional<JsonNode> notification = feed.next(LOOK_AGAIN);
                 if (notification.isPresent()) {
-                    terminal.out().println(line(notification.get()));
+                    if (output.json()) {
+                        OutputOptions.print(terminal, notification.get());
+                    } else {
+                        terminal.out().println(line(notification.get()));
+                    }
                     shown++;
                 }
             }
@@ -70,12 +77,12 @@ public final class NotificationsCommand implements Callable<Integer> {
         }
     }
 
-    private static String line(JsonNode notification) {
+    private String line(JsonNode notification) {
         String type = notification.path("type").asText();
         return notification.path("taskId").asText() + "  " + type + "  " + says(type, notification);
     }
 
-    private static String says(String type, JsonNode notification) {
+    private String says(String type, JsonNode notification) {
         return switch (type) {
             case "completed" ->
                 Progress.cut(notification.path("result").path("response").asText(""));
@@ -88,8 +95,8 @@ public final class NotificationsCommand implements Callable<Integer> {
             case "approval_needed" -> {
                 JsonNode approval = notification.path("approval");
                 yield approval.path("toolName").asText() + ' '
-                        + Progress.cut(Json.writeText(approval.path("params"))) + "  ./millrace approve "
-                        + approval.path("callId").asText();
+                        + Progress.cut(Json.writeText(approval.path("params"))) + "  "
+                        + gateway.hint("approve", approval.path("callId").asText());
             }
             default -> "";
         };

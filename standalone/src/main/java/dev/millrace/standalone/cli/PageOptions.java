@@ -7,8 +7,11 @@ import java.util.function.BiFunction;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** The options of every command that lists one page of something, and how it is listed: as a table. */
+/** The options of every command that lists one page of something. */
 final class PageOptions {
+
+    @Mixin
+    private OutputOptions output = new OutputOptions();
 
     @Mixin
     private GatewayOptions gateway = new GatewayOptions();
@@ -37,11 +40,7 @@ final class PageOptions {
         try (GatewayClient client = gateway.client()) {
             JsonNode page = client.get(query.with("limit", limit).toString());
             JsonNode listed = page.path(field);
-            if (listed.isEmpty()) {
-                terminal.err().println(none);
-                return ExitCodes.DONE;
-            }
-            table.apply(listed, Instant.now()).forEach(terminal.out()::println);
+            output.print(terminal, listed, none, () -> table.apply(listed, Instant.now()));
             if (page.hasNonNull("next")) {
                 terminal.err().println("There are more; --limit shows them.");
             }

@@ -41,8 +41,8 @@ final class Progress {
                 Optional.of("note: " + cut(payload.path("message").asText()));
             case "APPROVAL_REQUESTED" ->
                 Optional.of("approval needed: " + payload.path("toolName").asText() + ' '
-                        + cut(Json.writeText(payload.path("params"))));
-            case "APPROVAL_DECIDED" -> Optional.of(decided(payload));
+                        + cut(Json.writeText(payload.path("params"))) + why(payload));
+            case "APPROVAL_DECIDED" -> Optional.of("  " + decided(payload));
             case "TASK_SUSPENDED" -> Optional.of("suspended");
             case "TASK_RESUMED" -> Optional.of("resumed");
             default -> Optional.empty();
@@ -68,8 +68,15 @@ final class Progress {
         return line.toString();
     }
 
-    private static String decided(JsonNode payload) {
-        StringBuilder line = new StringBuilder("  ");
+    /** On a line of its own and whole, since whoever decides has to know it. */
+    private static String why(JsonNode payload) {
+        String reason = payload.path("reason").asText("");
+        return reason.isBlank() ? "" : "\n  reason: " + reason.strip().replaceAll("\\s+", " ");
+    }
+
+    /** A decision on a tool call, whose it is, and why. */
+    static String decided(JsonNode payload) {
+        StringBuilder line = new StringBuilder();
         line.append(payload.path("decision").asText().equals("approve") ? "approved" : "rejected");
         if (payload.hasNonNull("params")) {
             line.append(", with ").append(cut(Json.writeText(payload.path("params"))));
@@ -88,7 +95,17 @@ final class Progress {
     }
 
     static String cut(String text) {
-        String line = text.strip().replaceAll("\\s+", " ");
-        return line.length() <= MAX_DETAIL ? line : line.substring(0, MAX_DETAIL - 1) + "…";
+        return cut(text, MAX_DETAIL);
+    }
+
+    /** The text in one line of so many characters at most. */
+    static String cut(String text, int max) {
+        String line = printable(text.strip().replaceAll("\\s+", " "));
+        return line.length() <= max ? line : line.substring(0, max - 1) + "…";
+    }
+
+    /** Without what steers a terminal: what tasks say comes from anybody. */
+    static String printable(String text) {
+        return text.replaceAll("[\\p{Cntrl}\\x80-\\x9f&&[^\\t]]", "\uFFFD");
     }
 }

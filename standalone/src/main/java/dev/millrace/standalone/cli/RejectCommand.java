@@ -14,7 +14,7 @@ import picocli.CommandLine.Parameters;
         description = "Keeps a tool call from running that waits for a decision; the model is told why.")
 public final class RejectCommand implements Callable<Integer> {
 
-    @Parameters(paramLabel = "CALL", arity = "1", description = "The call's id; `millrace approvals` lists them.")
+    @Parameters(paramLabel = "CALL", arity = "1", description = "The call's id; `./millrace approvals` lists them.")
     private String callId = "";
 
     @Option(names = "--reason", paramLabel = "TEXT", description = "Why; the model is told.")

@@ -15,7 +15,7 @@ import picocli.CommandLine.Parameters;
         description = "Lets a suspended task go on, answers its question, or gives a completed task new input.")
 public final class ResumeCommand implements Callable<Integer> {
 
-    @Parameters(paramLabel = "TASK", arity = "1", description = "The task's id; `millrace tasks` lists them.")
+    @Parameters(paramLabel = "TASK", arity = "1", description = "The task's id; `./millrace tasks` lists them.")
     private String taskId = "";
 
     @Option(
@@ -40,10 +40,10 @@ public final class ResumeCommand implements Callable<Integer> {
             client.post(
                     "/v1/tasks/" + GatewayClient.encoded(taskId) + "/resume",
                     input == null ? Map.of() : Map.of("newInput", input));
-            terminal.out().println("Task " + taskId + " goes on; `./millrace events " + taskId + "` shows how.");
+            terminal.out().println("Task " + taskId + " goes on; `" + client.hint("events", taskId) + "` shows how.");
             return ExitCodes.DONE;
         } catch (RefusedException e) {
-            throw e.orNoSuchTask(taskId);
+            throw e.orNoSuchTask(taskId, gateway);
         }
     }
 }

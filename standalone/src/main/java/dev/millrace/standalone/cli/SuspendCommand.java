@@ -13,7 +13,7 @@ import picocli.CommandLine.Parameters;
 @Command(name = "suspend", description = "Lets a task wait until it is resumed. What arrives meanwhile is kept.")
 public final class SuspendCommand implements Callable<Integer> {
 
-    @Parameters(paramLabel = "TASK", arity = "1", description = "The task's id; `millrace tasks` lists them.")
+    @Parameters(paramLabel = "TASK", arity = "1", description = "The task's id; `./millrace tasks` lists them.")
     private String taskId = "";
 
     @Option(names = "--reason", paramLabel = "TEXT", description = "Why; it is kept with the task.")
@@ -35,10 +35,10 @@ public final class SuspendCommand implements Callable<Integer> {
             client.post(
                     "/v1/tasks/" + GatewayClient.encoded(taskId) + "/suspend",
                     reason == null ? Map.of() : Map.of("reason", reason));
-            terminal.out().println("Task " + taskId + " is to wait. It goes on with: ./millrace resume " + taskId);
+            terminal.out().println("Task " + taskId + " is to wait. It goes on with: " + client.hint("resume", taskId));
             return ExitCodes.DONE;
         } catch (RefusedException e) {
-            throw e.orNoSuchTask(taskId);
+            throw e.orNoSuchTask(taskId, gateway);
         }
     }
 }

@@ -2,6 +2,7 @@ package dev.millrace.standalone.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -47,20 +48,27 @@ public final class TasksCommand implements Callable<Integer> {
         return page.print(terminal, query, "tasks", "No tasks.", TasksCommand::table);
     }
 
-    /** One line per task under a heading. */
+    /** One line per task under a heading, and one for each task that there is more to say of. */
     static List<String> table(JsonNode tasks, Instant now) {
         Table table = new Table("TASK", "STATE", "AGENT", "AGE", "ROUNDS", "WAITS FOR", "INPUT");
         for (JsonNode task : tasks) {
             table.add(
                     task.path("taskId").asText(),
                     task.path("state").asText(),
-                    task.path("taskType").asText(),
+                    task.path("agent").asText(task.path("taskType").asText()),
                     Table.age(task.path("createdAt").asLong(), now),
                     task.path("iterations").asText(),
                     waits(task.path("waitingFor"), now),
                     Progress.cut(task.path("inputText").asText()));
         }
-        return table.lines();
+        List<String> lines = new ArrayList<>(table.lines());
+        for (JsonNode task : tasks) {
+            if (task.hasNonNull("note")) {
+                lines.add("Task " + task.path("taskId").asText() + ": "
+                        + Progress.cut(task.path("note").asText()));
+            }
+        }
+        return lines;
     }
 
     /** What a task waits for and for how long already; empty if it has ended. */

@@ -19,9 +19,13 @@ import org.jspecify.annotations.Nullable;
  * @param err for progress, questions and errors
  * @param person reads what the person at the terminal types; {@code null} = there is nobody to ask
  * @param live whether {@code out} is looked at while it is written
+ * @param columns how wide lines may be that are cut
  */
 public record Terminal(
-        PrintStream out, PrintStream err, @Nullable BufferedReader person, boolean live) {
+        PrintStream out, PrintStream err, @Nullable BufferedReader person, boolean live, int columns) {
+
+    /** How wide lines may be where nobody can tell. */
+    public static final int DEFAULT_COLUMNS = 120;
 
     /** Set by the launcher script, which can tell, where Java cannot, whether standard input is a terminal. */
     private static final String INTERACTIVE = "millrace.interactive";
@@ -29,10 +33,8 @@ public record Terminal(
     /** The same for standard output. */
     private static final String LIVE = "millrace.live";
 
-    /** Where these go, and nobody looks at them while they are written. */
-    public Terminal(PrintStream out, PrintStream err, @Nullable BufferedReader person) {
-        this(out, err, person, false);
-    }
+    /** How wide that is; 0 = no terminal, or it does not say. */
+    private static final String COLUMNS = "millrace.columns";
 
     /** The one that the process was started in. */
     public static Terminal ofProcess() {
@@ -43,7 +45,12 @@ public record Terminal(
                         ? new BufferedReader(
                                 new InputStreamReader(new FileInputStream(FileDescriptor.in), StandardCharsets.UTF_8))
                         : null,
-                Boolean.getBoolean(LIVE));
+                Boolean.getBoolean(LIVE),
+                columnsOf(Integer.getInteger(COLUMNS, 0)));
+    }
+
+    private static int columnsOf(int told) {
+        return told > 0 ? told : DEFAULT_COLUMNS;
     }
 
     /** Asks the person; empty if there is none, or nothing but blanks was typed. */

@@ -2,6 +2,7 @@ package dev.millrace.standalone.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.millrace.schemas.Json;
+import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -20,6 +21,9 @@ public final class ToolsCommand implements Callable<Integer> {
     private @Nullable String agent;
 
     @Mixin
+    private OutputOptions output = new OutputOptions();
+
+    @Mixin
     private GatewayOptions gateway = new GatewayOptions();
 
     private final Terminal terminal;
@@ -34,15 +38,15 @@ public final class ToolsCommand implements Callable<Integer> {
         try (GatewayClient client = gateway.client()) {
             JsonNode tools = client.get("/v1/tools" + (agent == null ? "" : "?agent=" + GatewayClient.encoded(agent)))
                     .path("tools");
-            if (tools.isEmpty()) {
-                terminal.err().println("No tools.");
-                return ExitCodes.DONE;
-            }
-            Table table = new Table("TOOL", "TOOLSET", "EFFECT", "TIME-OUT", "APPROVAL", "DESCRIPTION");
-            tools.forEach(tool -> add(table, tool));
-            table.lines().forEach(terminal.out()::println);
+            output.print(terminal, tools, "No tools.", () -> table(tools));
             return ExitCodes.DONE;
         }
+    }
+
+    private static List<String> table(JsonNode tools) {
+        Table table = new Table("TOOL", "TOOLSET", "EFFECT", "TIME-OUT", "APPROVAL", "DESCRIPTION");
+        tools.forEach(tool -> add(table, tool));
+        return table.lines();
     }
 
     private static void add(Table table, JsonNode tool) {

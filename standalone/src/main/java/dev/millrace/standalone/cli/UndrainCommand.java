@@ -6,7 +6,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
 /** {@code millrace undrain}: admits tasks again. */
-@Command(name = "undrain", description = "Admits tasks again after `millrace drain`.")
+@Command(name = "undrain", description = "Admits tasks again after `./millrace drain`.")
 public final class UndrainCommand implements Callable<Integer> {
 
     @Mixin

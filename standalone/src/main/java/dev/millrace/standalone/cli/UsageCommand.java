@@ -22,6 +22,9 @@ public final class UsageCommand implements Callable<Integer> {
     private static final String NONE = "-";
 
     @Mixin
+    private OutputOptions output = new OutputOptions();
+
+    @Mixin
     private GatewayOptions gateway = new GatewayOptions();
 
     @Option(
@@ -76,11 +79,7 @@ public final class UsageCommand implements Callable<Integer> {
                 .with("model", model);
         try (GatewayClient client = gateway.client()) {
             JsonNode report = client.get(query.toString());
-            if (report.path("groups").isEmpty()) {
-                terminal.err().println("No model calls.");
-                return ExitCodes.DONE;
-            }
-            table(report).forEach(terminal.out()::println);
+            output.print(terminal, report.path("groups"), "No model calls.", () -> table(report));
             notes(report.path("total")).forEach(terminal.err()::println);
             return ExitCodes.DONE;
         }

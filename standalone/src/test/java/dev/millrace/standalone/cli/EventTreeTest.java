@@ -24,7 +24,7 @@ class EventTreeTest {
                 event("e", "GRANDCHILD", "d"));
 
         // when
-        List<String> lines = EventTree.lines(events);
+        List<String> lines = EventTree.lines(events, 120);
 
         // then
         assertThat(lines)
@@ -39,7 +39,7 @@ class EventTreeTest {
     @Test
     void shouldTakeAnEventWithAStrangeParentForARoot() {
         // when
-        List<String> lines = EventTree.lines(List.of(event("a", "X", "elsewhere"), event("b", "X", "b")));
+        List<String> lines = EventTree.lines(List.of(event("a", "X", "elsewhere"), event("b", "X", "b")), 120);
 
         // then
         assertThat(lines).containsExactly("X  +0 ms  a", "X  +0 ms  b");
@@ -54,10 +54,23 @@ class EventTreeTest {
         }
 
         // when
-        List<String> lines = EventTree.lines(events);
+        List<String> lines = EventTree.lines(events, 120);
 
         // then
         assertThat(lines).hasSize(2_000);
+    }
+
+    @Test
+    void shouldShowAsMuchOfAnIdAsTellsItFromTheOthers() {
+        // when
+        List<String> few =
+                EventTree.lines(List.of(event("0123456789", "X", null), event("0123abcdef", "X", null)), 120);
+        List<String> many = EventTree.lines(
+                List.of(event("0123456789a", "X", null), event("0123456789b", "X", null), event("a", "X", null)), 120);
+
+        // then
+        assertThat(few).containsExactly("X  +0 ms  01234567", "X  +0 ms  0123abcd");
+        assertThat(many).containsExactly("X  +0 ms  0123456789a", "X  +0 ms  0123456789b", "X  +0 ms  a");
     }
 
     private static JsonNode event(String id, String type, @Nullable String parent) {

@@ -1,7 +1,7 @@
 package dev.millrace.tools.config;
 
+import dev.millrace.tool.api.ToolException;
 import dev.millrace.tools.Tool;
-import dev.millrace.tools.ToolException;
 import dev.millrace.tools.ToolPolicies;
 import dev.millrace.tools.http.GuardedHttp;
 import dev.millrace.tools.http.HttpCalls;

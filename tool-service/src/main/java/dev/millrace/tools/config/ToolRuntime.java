@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.kafka.common.KafkaException;
 import org.jspecify.annotations.Nullable;
@@ -26,7 +27,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The tool service as one object: waits for brokers and topics as long as it takes, publishes the tools, then takes
- * requests, and publishes the tools again when they change, on a thread of its own.
+ * requests, and publishes the tools again when they change, or their topic was made again, on a thread of its own.
  */
 public final class ToolRuntime implements AutoCloseable {
 
@@ -35,12 +36,15 @@ public final class ToolRuntime implements AutoCloseable {
     private static final Duration PAUSE = Duration.ofSeconds(3);
     /** Several servers that come up together make one change. */
     private static final Duration SETTLE = Duration.ofMillis(200);
+    /** How often is looked whether their topic is still the same. */
+    private static final Duration LOOK = Duration.ofSeconds(5);
 
     private final Map<String, Object> kafka;
     private final Settings settings;
     private final ToolRegistry registry;
     private final RequestHandler handler;
     private final NoticeHandler webhooks;
+    private final ToolPublisher publisher;
     private final Semaphore changes = new Semaphore(0);
     private final AtomicReference<@Nullable RequestWorker> worker = new AtomicReference<>();
     private final AtomicReference<@Nullable RequestWorker> webhookWorker = new AtomicReference<>();
@@ -74,6 +78,7 @@ public final class ToolRuntime implements AutoCloseable {
         this.registry = registry;
         this.handler = handler;
         this.webhooks = webhooks;
+        this.publisher = new ToolPublisher(this.kafka, settings.topics(), Topics.BUILT_IN_TOOLSET);
         registry.onChange(changes::release);
     }
 
@@ -107,14 +112,19 @@ public final class ToolRuntime implements AutoCloseable {
             stopWorker();
         } catch (InterruptedException e) {
             LOGGER.debug("Stopped starting, or following changes of tools");
+        } finally {
+            publisher.close();
         }
     }
 
-    /** Waits for a change and publishes it; several in a row are one. */
+    /** Waits a little for a change and publishes it; several in a row are one. */
     private void followChanges() throws InterruptedException {
-        changes.acquire();
-        Thread.sleep(SETTLE);
-        changes.drainPermits();
+        if (changes.tryAcquire(LOOK.toMillis(), TimeUnit.MILLISECONDS)) {
+            Thread.sleep(SETTLE);
+            changes.drainPermits();
+        } else if (!publisher.isOutdated()) {
+            return;
+        }
         try {
             publish();
         } catch (KafkaException e) {
@@ -127,8 +137,7 @@ public final class ToolRuntime implements AutoCloseable {
     private void publish() throws InterruptedException {
         List<ToolDefinition> definitions = new ArrayList<>(registry.definitions());
         definitions.addAll(settings.foreign());
-        int written = new ToolPublisher(kafka, settings.topics(), Topics.BUILT_IN_TOOLSET)
-                .publish(definitions, registry::mayGet);
+        int written = publisher.publish(definitions, registry::mayGet);
         LOGGER.atInfo()
                 .addKeyValue("tools", definitions.size())
                 .addKeyValue("written", written)

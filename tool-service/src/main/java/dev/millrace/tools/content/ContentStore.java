@@ -1,6 +1,6 @@
 package dev.millrace.tools.content;
 
-import dev.millrace.tools.ToolException;
+import dev.millrace.tool.api.ToolException;
 
 /** Keeps large contents. Safe for any thread. */
 public interface ContentStore {

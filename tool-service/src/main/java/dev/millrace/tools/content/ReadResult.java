@@ -5,9 +5,9 @@ import static dev.millrace.tools.JsonSchemas.text;
 import static dev.millrace.tools.JsonSchemas.wholeNumber;
 
 import dev.millrace.schemas.ToolDefinition;
+import dev.millrace.tool.api.ToolException;
 import dev.millrace.tools.Tool;
 import dev.millrace.tools.ToolContext;
-import dev.millrace.tools.ToolException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.LinkedHashMap;

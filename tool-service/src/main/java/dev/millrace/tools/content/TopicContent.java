@@ -6,7 +6,7 @@ import dev.millrace.schemas.ForgottenSet;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.Topics;
-import dev.millrace.tools.ToolException;
+import dev.millrace.tool.api.ToolException;
 import dev.millrace.tools.kafka.ForgottenReader;
 import dev.millrace.tools.kafka.TopicClients;
 import java.io.ByteArrayOutputStream;

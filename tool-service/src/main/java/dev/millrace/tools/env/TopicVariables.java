@@ -4,7 +4,7 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.Topics;
-import dev.millrace.tools.ToolException;
+import dev.millrace.tool.api.ToolException;
 import dev.millrace.tools.kafka.TopicClients;
 import java.io.IOException;
 import java.time.Clock;
@@ -66,7 +66,8 @@ public final class TopicVariables implements Variables, AutoCloseable {
      */
     public TopicVariables(Map<String, Object> kafka, Topics topics, Clock clock, long maxBytes) {
         this.known = new KnownVariables(maxBytes);
-        this.clients = new TopicClients(kafka, RECORDS_AT_ONCE);
+        this.clients = new TopicClients(
+                kafka, RECORDS_AT_ONCE, topics.variables(), () -> known.forget(scope -> true, Long.MAX_VALUE));
         this.partition = new TopicPartition(topics.variables(), 0);
         this.clock = clock;
     }

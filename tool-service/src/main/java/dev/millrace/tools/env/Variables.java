@@ -1,7 +1,7 @@
 package dev.millrace.tools.env;
 
+import dev.millrace.tool.api.ToolException;
 import dev.millrace.tools.ToolContext;
-import dev.millrace.tools.ToolException;
 import java.util.Optional;
 
 /**

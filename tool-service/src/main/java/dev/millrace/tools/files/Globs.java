@@ -1,6 +1,6 @@
 package dev.millrace.tools.files;
 
-import dev.millrace.tools.ToolException;
+import dev.millrace.tool.api.ToolException;
 import java.nio.file.Path;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;

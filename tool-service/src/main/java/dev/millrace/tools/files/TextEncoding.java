@@ -1,6 +1,6 @@
 package dev.millrace.tools.files;
 
-import dev.millrace.tools.ToolException;
+import dev.millrace.tool.api.ToolException;
 import java.nio.ByteBuffer;
 import java.nio.CharBuffer;
 import java.nio.charset.CharacterCodingException;

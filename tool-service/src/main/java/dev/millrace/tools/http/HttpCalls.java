@@ -1,7 +1,7 @@
 package dev.millrace.tools.http;
 
 import dev.millrace.schemas.Json;
-import dev.millrace.tools.ToolException;
+import dev.millrace.tool.api.ToolException;
 import dev.millrace.tools.secrets.Secrets;
 import java.io.IOException;
 import java.io.InterruptedIOException;

@@ -4,9 +4,9 @@ import static dev.millrace.tools.JsonSchemas.object;
 import static dev.millrace.tools.JsonSchemas.text;
 
 import dev.millrace.schemas.ToolDefinition;
+import dev.millrace.tool.api.ToolException;
 import dev.millrace.tools.Tool;
 import dev.millrace.tools.ToolContext;
-import dev.millrace.tools.ToolException;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 

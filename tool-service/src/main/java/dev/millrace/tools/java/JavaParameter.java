@@ -3,7 +3,6 @@ package dev.millrace.tools.java;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JavaType;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.langchain4j.agent.tool.P;
 import dev.langchain4j.agent.tool.ToolMemoryId;
 import dev.millrace.tools.ToolContext;
 import java.lang.reflect.Parameter;
@@ -31,41 +30,33 @@ final class JavaParameter {
     JavaParameter(Parameter parameter, ObjectMapper mapper) {
         this.mapper = mapper;
         this.type = mapper.constructType(parameter.getParameterizedType());
-        this.isContext = type.getRawClass() == ToolContext.class;
+        this.isContext = type.getRawClass() == ToolContext.class
+                || type.getRawClass() == dev.millrace.tool.api.ToolContext.class;
         if (parameter.isAnnotationPresent(ToolMemoryId.class)) {
             throw new IllegalArgumentException(
                     "@ToolMemoryId: expected a parameter of type ToolContext, which has the session");
         }
-        P said = parameter.getAnnotation(P.class);
-        this.name = name(parameter, said, isContext);
-        this.description = said == null ? null : firstText(said.description(), said.value());
-        boolean hasDefault = said != null && !said.defaultValue().equals(P.NO_DEFAULT);
-        this.required = !hasDefault && (said == null || said.required()) && !Optional.class.equals(type.getRawClass());
-        this.otherwise = hasDefault ? parsed(said.defaultValue()) : null;
+        JavaDeclaration.OfParameter said = JavaDeclaration.OfParameter.of(parameter);
+        this.name = name(parameter, said.name(), isContext);
+        this.description = said.description();
+        String written = said.otherwise();
+        this.required = written == null && said.required() && !Optional.class.equals(type.getRawClass());
+        this.otherwise = written == null ? null : parsed(written);
         if (!required && otherwise == null && type.isPrimitive()) {
             throw new IllegalArgumentException("parameter " + name + ": expected one that can be absent, found a "
                     + type.getRawClass() + "; use its wrapper or a default");
         }
     }
 
-    private static String name(Parameter parameter, @Nullable P said, boolean isContext) {
-        if (said != null && !said.name().isBlank()) {
-            return said.name();
+    private static String name(Parameter parameter, @Nullable String said, boolean isContext) {
+        if (said != null) {
+            return said;
         }
         if (!parameter.isNamePresent() && !isContext) {
             throw new IllegalArgumentException("expected the names of the parameters, found none in the class file;"
-                    + " compile with -parameters, or say @P(name = …)");
+                    + " compile with -parameters, or say @Param(name = …)");
         }
         return parameter.getName();
-    }
-
-    private static @Nullable String firstText(String... texts) {
-        for (String text : texts) {
-            if (!text.isBlank()) {
-                return text;
-            }
-        }
-        return null;
     }
 
     /** A default is JSON, or else a text. */

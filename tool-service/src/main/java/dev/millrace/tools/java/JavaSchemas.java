@@ -7,7 +7,7 @@ import com.fasterxml.jackson.databind.JavaType;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.introspect.BeanPropertyDefinition;
-import dev.langchain4j.model.output.structured.Description;
+import dev.millrace.tool.api.Description;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.net.URI;
@@ -223,7 +223,12 @@ final class JavaSchemas {
             if (member != null) {
                 Description ours = member.getAnnotation(Description.class);
                 if (ours != null) {
-                    return String.join("\n", ours.value());
+                    return ours.value();
+                }
+                dev.langchain4j.model.output.structured.Description langChain4js =
+                        member.getAnnotation(dev.langchain4j.model.output.structured.Description.class);
+                if (langChain4js != null) {
+                    return String.join("\n", langChain4js.value());
                 }
                 JsonPropertyDescription jacksons = member.getAnnotation(JsonPropertyDescription.class);
                 if (jacksons != null) {
@@ -237,7 +242,12 @@ final class JavaSchemas {
     private static @Nullable String description(Class<?> type) {
         Description ours = type.getAnnotation(Description.class);
         if (ours != null) {
-            return String.join("\n", ours.value());
+            return ours.value();
+        }
+        dev.langchain4j.model.output.structured.Description langChain4js =
+                type.getAnnotation(dev.langchain4j.model.output.structured.Description.class);
+        if (langChain4js != null) {
+            return String.join("\n", langChain4js.value());
         }
         JsonClassDescription jacksons = type.getAnnotation(JsonClassDescription.class);
         return jacksons == null ? null : jacksons.value();

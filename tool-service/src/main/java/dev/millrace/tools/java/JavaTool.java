@@ -3,9 +3,9 @@ package dev.millrace.tools.java;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.schemas.Topics;
+import dev.millrace.tool.api.ToolException;
 import dev.millrace.tools.Tool;
 import dev.millrace.tools.ToolContext;
-import dev.millrace.tools.ToolException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
@@ -56,23 +56,18 @@ final class JavaTool implements Tool {
     }
 
     private static ToolDefinition definition(Method method, List<JavaParameter> parameters, ObjectMapper mapper) {
-        dev.langchain4j.agent.tool.Tool said = method.getAnnotation(dev.langchain4j.agent.tool.Tool.class);
-        String name = said == null || said.name().isBlank() ? method.getName() : said.name();
-        String description = said == null ? "" : String.join("\n", said.value());
-        ToolTerms terms = method.getAnnotation(ToolTerms.class);
+        JavaDeclaration said = JavaDeclaration.of(method);
         return new ToolDefinition(
-                name,
-                description.isBlank() ? name : description,
+                said.name(),
+                said.description(),
                 schema(parameters, mapper),
                 Topics.BUILT_IN_TOOLSET,
-                terms == null ? ToolDefinition.DEFAULT_TIMEOUT_MS : terms.timeoutMs(),
-                terms == null ? ToolDefinition.SideEffects.DESTRUCTIVE : terms.sideEffects(),
-                terms != null && terms.approval()
-                        ? new ToolDefinition.Approval.Always()
-                        : new ToolDefinition.Approval.Never(),
-                null,
+                said.timeoutMs(),
+                said.sideEffects(),
+                said.approval(),
+                said.approvalExpiryMs(),
                 ToolDefinition.OnExpiry.REJECT,
-                null);
+                said.retry());
     }
 
     private static Map<String, @Nullable Object> schema(List<JavaParameter> parameters, ObjectMapper mapper) {
@@ -126,7 +121,7 @@ final class JavaTool implements Tool {
             }
             return asJson(result);
         } catch (InvocationTargetException | ExecutionException e) {
-            throw failure(e.getCause() == null ? e : e.getCause());
+            throw failure(e.getCause() == null ? e : e.getCause(), context);
         } catch (IllegalAccessException e) {
             throw new IllegalStateException("a tool's method became inaccessible", e);
         }
@@ -139,7 +134,7 @@ final class JavaTool implements Tool {
         return result instanceof String ? result : mapper.convertValue(result, Object.class);
     }
 
-    private ToolException failure(Throwable cause) throws InterruptedException {
+    private ToolException failure(Throwable cause, ToolContext context) throws InterruptedException {
         if (cause instanceof InterruptedException interrupted) {
             throw interrupted;
         }
@@ -150,6 +145,8 @@ final class JavaTool implements Tool {
             return no;
         }
         LOGGER.atWarn()
+                .addKeyValue("taskId", context.taskId())
+                .addKeyValue("callId", context.callId())
                 .addKeyValue("toolName", definition.name())
                 .setCause(cause)
                 .log("A Java tool threw an exception, which the model is told of");

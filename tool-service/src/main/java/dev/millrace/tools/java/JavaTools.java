@@ -6,7 +6,6 @@ import com.fasterxml.jackson.databind.SerializationFeature;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.datatype.jdk8.Jdk8Module;
 import com.fasterxml.jackson.datatype.jsr310.JavaTimeModule;
-import dev.langchain4j.agent.tool.Tool;
 import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -49,6 +48,6 @@ public final class JavaTools {
     }
 
     private static boolean isTool(Method method) {
-        return method.isAnnotationPresent(Tool.class) && !method.isBridge() && !method.isSynthetic();
+        return JavaDeclaration.isTool(method) && !method.isBridge() && !method.isSynthetic();
     }
 }

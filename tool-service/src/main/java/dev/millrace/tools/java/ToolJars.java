@@ -13,7 +13,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.jar.JarFile;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,6 +30,7 @@ public final class ToolJars implements AutoCloseable {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(JavaTools.class);
     private static final String CLASS = ".class";
+    private static final int SHOWN = 3;
 
     private final URLClassLoader loader;
     private final List<Tool> tools = new ArrayList<>();
@@ -41,7 +45,16 @@ public final class ToolJars implements AutoCloseable {
         loader = new URLClassLoader(
                 jars.stream().map(ToolJars::url).toArray(URL[]::new), getClass().getClassLoader());
         for (Path jar : jars) {
-            classes(jar).forEach(this::load);
+            int before = tools.size();
+            Set<String> unusable = new TreeSet<>();
+            classes(jar).forEach(name -> load(name, unusable));
+            // a folder may hold what the tools need
+            if (tools.size() == before && places.contains(jar)) {
+                LOGGER.atWarn()
+                        .addKeyValue("jar", jar)
+                        .addKeyValue("unusable", unusable.stream().limit(SHOWN).collect(Collectors.joining("; ")))
+                        .log("A jar of tools has none: expected a public class with a method that has @Tool");
+            }
         }
     }
 
@@ -50,7 +63,7 @@ public final class ToolJars implements AutoCloseable {
         return List.copyOf(tools);
     }
 
-    private void load(String className) {
+    private void load(String className, Set<String> unusable) {
         try {
             Class<?> type = Class.forName(className, false, loader);
             if (!JavaTools.has(type) || type.isInterface() || Modifier.isAbstract(type.getModifiers())) {
@@ -61,6 +74,7 @@ public final class ToolJars implements AutoCloseable {
             tools.addAll(JavaTools.of(type, () -> instance));
         } catch (ClassNotFoundException | LinkageError e) {
             // a jar may have classes for libraries that are not here
+            unusable.add(className + ": " + e);
             LOGGER.atDebug().addKeyValue("class", className).setCause(e).log("A class of a tool jar cannot be loaded");
         } catch (NoSuchMethodException e) {
             throw new IllegalArgumentException(

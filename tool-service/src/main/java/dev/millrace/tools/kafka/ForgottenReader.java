@@ -20,8 +20,9 @@ public final class ForgottenReader implements AutoCloseable {
 
     /** Connects when it is first asked. */
     public ForgottenReader(Map<String, Object> kafka, Topics topics) {
-        this.clients = new TopicClients(kafka, RECORDS_AT_ONCE);
         this.topic = topics.forgotten();
+        // what was forgotten once stays so, as long as this instance knows it
+        this.clients = new TopicClients(kafka, RECORDS_AT_ONCE, topic, () -> {});
     }
 
     /**

@@ -1,6 +1,8 @@
 package dev.millrace.tools.kafka;
 
 import dev.millrace.schemas.Topics;
+import dev.millrace.schemas.kafka.TopicId;
+import dev.millrace.schemas.kafka.TopicIdentity;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
@@ -17,24 +19,35 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.StringDeserializer;
 import org.apache.kafka.common.serialization.StringSerializer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A producer, and a consumer that belongs to no group, each made when it is first needed: the brokers may not be there
- * before. The consumer is for one thread at a time and starts anew after a failure; the producer is for any number.
+ * before. The consumer is for one thread at a time and starts anew after a failure, and where the topic that is followed was
+ * deleted and made again; the producer is for any number.
  */
 public final class TopicClients implements AutoCloseable {
 
     /** How long a read may take before it fails. */
     public static final Duration READ_LIMIT = Duration.ofSeconds(15);
 
+    /** How often is looked at most whether the topic is still the same. */
+    private static final Duration LOOK = Duration.ofSeconds(5);
+
     static final Duration POLL = Duration.ofMillis(500);
 
     private static final int WRITE_LIMIT_MS = 20_000;
     private static final Duration CLOSE_LIMIT = Duration.ofSeconds(5);
 
+    private static final Logger LOGGER = LoggerFactory.getLogger(TopicClients.class);
+
     private final Map<String, Object> kafka;
     private final int recordsAtOnce;
+    private final @Nullable Followed followed;
     private final ReentrantLock lock = new ReentrantLock();
+    private @Nullable TopicId read;
+    private long lookedAtNanos = System.nanoTime() - LOOK.toNanos();
     private @Nullable KafkaProducer<String, byte[]> producer;
     private @Nullable KafkaConsumer<String, byte[]> consumer;
 
@@ -52,9 +65,27 @@ public final class TopicClients implements AutoCloseable {
      * @param recordsAtOnce how many a poll gives at most, 1 or more
      */
     public TopicClients(Map<String, Object> kafka, int recordsAtOnce) {
+        this(kafka, recordsAtOnce, null);
+    }
+
+    /**
+     * The same for those who keep what they have read of a topic.
+     *
+     * @param topic what is read
+     * @param anew run before a reader gets a new consumer because the topic was deleted and made again, or is another
+     *     cluster's: what was read so far is void
+     */
+    public TopicClients(Map<String, Object> kafka, int recordsAtOnce, String topic, Runnable anew) {
+        this(kafka, recordsAtOnce, new Followed(TopicIdentity.of(kafka, topic), anew));
+    }
+
+    private TopicClients(Map<String, Object> kafka, int recordsAtOnce, @Nullable Followed followed) {
         this.kafka = Map.copyOf(kafka);
         this.recordsAtOnce = recordsAtOnce;
+        this.followed = followed;
     }
+
+    private record Followed(TopicIdentity identity, Runnable anew) {}
 
     /** The producer. */
     public KafkaProducer<String, byte[]> producer() throws InterruptedException {
@@ -88,6 +119,9 @@ public final class TopicClients implements AutoCloseable {
     public <T, E extends Exception> T read(Reading<T, E> reading) throws E, InterruptedException {
         lock.lockInterruptibly();
         try {
+            if (followed != null) {
+                look(followed);
+            }
             return reading.with(consumer());
         } catch (InterruptException e) {
             closeConsumer();
@@ -97,6 +131,27 @@ public final class TopicClients implements AutoCloseable {
             throw e;
         } finally {
             lock.unlock();
+        }
+    }
+
+    /** For those who hold the lock. */
+    private void look(Followed topic) throws InterruptedException {
+        if (System.nanoTime() - lookedAtNanos < LOOK.toNanos()) {
+            return;
+        }
+        TopicId before = read;
+        TopicId now = topic.identity().lately().orElse(before);
+        if (now == null) {
+            throw new KafkaException("the topic is not there, or the brokers do not say which one it is");
+        }
+        lookedAtNanos = System.nanoTime();
+        read = now;
+        if (before != null && !before.equals(now)) {
+            LOGGER.atWarn()
+                    .addKeyValue("reason", before.changedInto(now))
+                    .log("What is read is another topic of the same name by now; it is read from its beginning");
+            closeConsumer();
+            topic.anew().run();
         }
     }
 
@@ -141,6 +196,9 @@ public final class TopicClients implements AutoCloseable {
         lock.lock();
         try {
             closeConsumer();
+            if (followed != null) {
+                followed.identity().close();
+            }
             KafkaProducer<String, byte[]> open = producer;
             producer = null;
             if (open != null) {

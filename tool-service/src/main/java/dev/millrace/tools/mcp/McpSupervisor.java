@@ -1,6 +1,6 @@
 package dev.millrace.tools.mcp;
 
-import dev.millrace.tools.ToolException;
+import dev.millrace.tool.api.ToolException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

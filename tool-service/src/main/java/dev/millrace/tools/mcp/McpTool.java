@@ -2,9 +2,9 @@ package dev.millrace.tools.mcp;
 
 import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.schemas.Topics;
+import dev.millrace.tool.api.ToolException;
 import dev.millrace.tools.Tool;
 import dev.millrace.tools.ToolContext;
-import dev.millrace.tools.ToolException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;

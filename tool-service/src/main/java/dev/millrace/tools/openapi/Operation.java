@@ -2,7 +2,7 @@ package dev.millrace.tools.openapi;
 
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.ToolDefinition.SideEffects;
-import dev.millrace.tools.ToolException;
+import dev.millrace.tool.api.ToolException;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;

@@ -1,6 +1,6 @@
 package dev.millrace.tools.secrets;
 
-import dev.millrace.tools.ToolException;
+import dev.millrace.tool.api.ToolException;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;

@@ -3,9 +3,9 @@ package dev.millrace.tools.tasks;
 import static dev.millrace.tools.JsonSchemas.object;
 
 import dev.millrace.schemas.ToolDefinition;
+import dev.millrace.tool.api.ToolException;
 import dev.millrace.tools.Tool;
 import dev.millrace.tools.ToolContext;
-import dev.millrace.tools.ToolException;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.LocalDate;

@@ -2,7 +2,7 @@ package dev.millrace.tools.tasks;
 
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.MalformedEventException;
-import dev.millrace.tools.ToolException;
+import dev.millrace.tool.api.ToolException;
 import java.io.IOException;
 import java.net.URI;
 import java.net.URLEncoder;

@@ -4,9 +4,9 @@ import static dev.millrace.tools.JsonSchemas.anyText;
 import static dev.millrace.tools.JsonSchemas.object;
 
 import dev.millrace.schemas.ToolDefinition;
+import dev.millrace.tool.api.ToolException;
 import dev.millrace.tools.Tool;
 import dev.millrace.tools.ToolContext;
-import dev.millrace.tools.ToolException;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;

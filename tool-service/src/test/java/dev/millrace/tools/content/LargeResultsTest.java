@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.millrace.schemas.Json;
+import dev.millrace.tool.api.ToolException;
 import dev.millrace.tools.Calls;
 import dev.millrace.tools.ToolContext;
-import dev.millrace.tools.ToolException;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

@@ -1,6 +1,6 @@
 package dev.millrace.tools.content;
 
-import dev.millrace.tools.ToolException;
+import dev.millrace.tool.api.ToolException;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;

@@ -3,8 +3,8 @@ package dev.millrace.tools.env;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.millrace.tool.api.ToolException;
 import dev.millrace.tools.Calls;
-import dev.millrace.tools.ToolException;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.DisplayName;

@@ -3,9 +3,9 @@ package dev.millrace.tools.env;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import dev.millrace.tool.api.ToolException;
 import dev.millrace.tools.Calls;
 import dev.millrace.tools.ToolContext;
-import dev.millrace.tools.ToolException;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;

@@ -2,16 +2,18 @@ package dev.millrace.tools.env;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.awaitility.Awaitility.await;
 
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.Topics;
 import dev.millrace.testing.RequiresBroker;
 import dev.millrace.testing.TestBroker;
-import dev.millrace.tools.ToolException;
+import dev.millrace.tool.api.ToolException;
 import dev.millrace.tools.env.Variables.Scope;
 import dev.millrace.tools.kafka.TopicClients;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.Map;
@@ -76,6 +78,25 @@ class TopicVariablesIT {
         other.set(SCOPE, "V0", "changed");
         other.set(new Scope("default", "session", "s-2"), "W", "x");
         assertThat(one.get(SCOPE, "V0")).contains("changed");
+    }
+
+    @Test
+    @DisplayName("issue 15 item 1: what was set on a topic that was deleted and made again is set no more")
+    void shouldBeginAnewWhenTheTopicIsMadeAgain() throws Exception {
+        // given
+        one.set(SCOPE, "A", "before");
+        one.set(SCOPE, "B", "before");
+        assertThat(other.get(SCOPE, "A")).contains("before");
+        // when
+        broker.makeAgain(topics, topics.variables(), TestBroker.DEFAULT_PARTITIONS);
+        try (TopicVariables fresh = new TopicVariables(kafka, topics, Clock.systemUTC(), 64_000_000)) {
+            fresh.set(SCOPE, "B", "after");
+        }
+        // then: within the time between two looks
+        await().atMost(Duration.ofSeconds(20)).untilAsserted(() -> {
+            assertThat(other.get(SCOPE, "A")).isEmpty();
+            assertThat(other.get(SCOPE, "B")).contains("after");
+        });
     }
 
     @Test

@@ -2,9 +2,9 @@ package dev.millrace.tools.files;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.millrace.tool.api.ToolException;
 import dev.millrace.tools.Calls;
 import dev.millrace.tools.Tool;
-import dev.millrace.tools.ToolException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

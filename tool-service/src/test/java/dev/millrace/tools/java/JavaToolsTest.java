@@ -12,8 +12,8 @@ import dev.langchain4j.agent.tool.ToolMemoryId;
 import dev.langchain4j.model.output.structured.Description;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.ToolDefinition;
+import dev.millrace.tool.api.ToolException;
 import dev.millrace.tools.ToolContext;
-import dev.millrace.tools.ToolException;
 import dev.millrace.tools.ToolRegistry;
 import java.math.BigDecimal;
 import java.time.Duration;
@@ -26,6 +26,10 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -202,6 +206,40 @@ class JavaToolsTest {
                 .hasMessage("There is none left.")
                 .extracting(e -> ((ToolException) e).code())
                 .isEqualTo("sold_out");
+    }
+
+    @Test
+    @DisplayName("the stack trace in the log tells of which call of which task it is")
+    void shouldLogAnExceptionWithTheIdsOfItsCall() {
+        // given
+        List<LogRecord> logged = new CopyOnWriteArrayList<>();
+        Handler handler = new Handler() {
+            @Override
+            public void publish(LogRecord logRecord) {
+                logged.add(logRecord);
+            }
+
+            @Override
+            public void flush() {}
+
+            @Override
+            public void close() {}
+        };
+        Logger logger = Logger.getLogger(JavaTools.class.getName());
+        logger.addHandler(handler);
+
+        // when
+        try {
+            assertThatThrownBy(() -> call("forget", "{\"what\":\"it\"}")).isInstanceOf(ToolException.class);
+        } finally {
+            logger.removeHandler(handler);
+        }
+
+        // then
+        assertThat(logged).singleElement().satisfies(one -> {
+            assertThat(one.getMessage()).contains("taskId=task-1", "callId=task-1/1/0", "toolName=forget");
+            assertThat(one.getThrown()).hasMessage("I cannot forget it");
+        });
     }
 
     static class Other {

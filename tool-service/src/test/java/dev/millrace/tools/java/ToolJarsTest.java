@@ -6,15 +6,18 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.millrace.tools.Tool;
 import dev.millrace.tools.ToolContext;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.jar.JarEntry;
 import java.util.jar.JarOutputStream;
 import java.util.stream.Stream;
 import javax.tools.JavaCompiler;
 import javax.tools.ToolProvider;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -32,8 +35,40 @@ class ToolJarsTest {
         }
         """;
 
+    /** The same as the author of a tool writes it today. */
+    private static final String TELLER = """
+        package org.example;
+        import dev.millrace.tool.api.Tool;
+        import dev.millrace.tool.api.ToolContext;
+        public class Teller {
+            @Tool("Tells.")
+            public String tell(String name, ToolContext context) {
+                return "Hello " + name + ", says " + context.idempotencyKey();
+            }
+        }
+        """;
+
     @TempDir
     Path folder;
+
+    @Test
+    @DisplayName("tools in the words of the tool API, also if its types were packed into the jar")
+    void shouldFindTheToolsOfTheApi() throws Exception {
+        // given
+        Path jar = jar("teller", "Teller", TELLER);
+        Path fat =
+                jar("fat", "Teller", TELLER, dev.millrace.tool.api.Tool.class, dev.millrace.tool.api.ToolContext.class);
+        for (Path each : List.of(jar, fat)) {
+            // when
+            try (ToolJars jars = new ToolJars(List.of(each))) {
+                // then
+                Tool tell = jars.tools().getFirst();
+                assertThat(tell.definition().name()).isEqualTo("tell");
+                assertThat(tell.call(Map.of("name", "Ada"), new ToolContext("t", null, "default", "call-1")))
+                        .isEqualTo("Hello Ada, says call-1");
+            }
+        }
+    }
 
     @Test
     void shouldFindTheToolsOfAJar() throws Exception {
@@ -73,7 +108,7 @@ class ToolJarsTest {
                 .hasMessageContaining("the constructor of org.example.Greeter failed: java.lang.RuntimeException: no");
     }
 
-    private Path jar(String name, String className, String source) throws IOException {
+    private Path jar(String name, String className, String source, Class<?>... packed) throws IOException {
         Path sources = Files.createDirectories(folder.resolve(name + "-build"));
         Path file = Files.writeString(sources.resolve(className + ".java"), source);
         JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
@@ -97,6 +132,14 @@ class ToolJarsTest {
                 out.putNextEntry(
                         new JarEntry(sources.relativize(each).toString().replace('\\', '/')));
                 out.write(Files.readAllBytes(each));
+            }
+            for (Class<?> type : packed) {
+                String entry = type.getName().replace('.', '/') + ".class";
+                out.putNextEntry(new JarEntry(entry));
+                try (InputStream in = Objects.requireNonNull(
+                        Objects.requireNonNull(type.getClassLoader()).getResourceAsStream(entry))) {
+                    in.transferTo(out);
+                }
             }
         }
         return jar;

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.millrace.schemas.ToolDefinition;
+import dev.millrace.tool.api.ToolException;
 import dev.millrace.tools.Tool;
 import dev.millrace.tools.ToolContext;
-import dev.millrace.tools.ToolException;
 import dev.millrace.tools.ToolRegistry;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -6,10 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.millrace.requests.Reply;
 import dev.millrace.schemas.ToolDefinition;
+import dev.millrace.tool.api.ToolException;
 import dev.millrace.tools.Calls;
 import dev.millrace.tools.Tool;
 import dev.millrace.tools.ToolContext;
-import dev.millrace.tools.ToolException;
 import java.net.URI;
 import java.util.Arrays;
 import java.util.Base64;

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import dev.millrace.tool.api.ToolException;
+import dev.millrace.tool.api.ToolException.Again;
 import dev.millrace.tools.Calls;
-import dev.millrace.tools.ToolException;
-import dev.millrace.tools.ToolException.Again;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

@@ -1,9 +1,10 @@
-package dev.millrace.tools;
+package dev.millrace.tool.api;
 
 import java.time.Duration;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** A tool's "no": an ordinary result, which the model reads. */
+/** A tool's "no": an ordinary result with a code of its own, which the model reads. */
 public final class ToolException extends Exception {
     private static final long serialVersionUID = 1L;
 
@@ -24,7 +25,7 @@ public final class ToolException extends Exception {
     /**
      * Says no, for good.
      *
-     * @param code a stable word, lower snake case, such as {@code file_not_found}
+     * @param code a stable word, lower snake case, such as {@code order_not_found}
      * @param message what was expected and found, for a model
      */
     public ToolException(String code, String message) {
@@ -38,16 +39,21 @@ public final class ToolException extends Exception {
         this.retryAfter = retryAfter;
     }
 
+    /** Says no for now: nothing has been done, and the service may try again inside the call's time. */
+    public static ToolException passing(String code, String message) {
+        return new ToolException(code, message, Again.PASSING, null);
+    }
+
     /**
-     * Says no for now: nothing has been done.
+     * The same of somebody who may have said when it will work.
      *
-     * @param retryAfter when somebody said that it would work; {@code null} = nobody did
+     * @param retryAfter how long to wait at least; {@code null} = nobody said
      */
     public static ToolException passing(String code, String message, @Nullable Duration retryAfter) {
         return new ToolException(code, message, Again.PASSING, retryAfter);
     }
 
-    /** Says that it is not known whether it was done. */
+    /** Says that it is not known whether it was done; tried again only if the tool is not {@link SideEffects#DESTRUCTIVE}. */
     public static ToolException uncertain(String code, String message) {
         return new ToolException(code, message, Again.UNCERTAIN, null);
     }
@@ -62,8 +68,8 @@ public final class ToolException extends Exception {
         return again;
     }
 
-    /** When it would work; {@code null} = that is not known. */
-    public @Nullable Duration retryAfter() {
-        return retryAfter;
+    /** When it will work, if somebody said so. */
+    public Optional<Duration> retryAfter() {
+        return Optional.ofNullable(retryAfter);
     }
 }

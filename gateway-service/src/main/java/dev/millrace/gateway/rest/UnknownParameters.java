@@ -1,0 +1,65 @@
+package dev.millrace.gateway.rest;
+
+import jakarta.ws.rs.QueryParam;
+import jakarta.ws.rs.container.ContainerRequestContext;
+import jakarta.ws.rs.container.ResourceInfo;
+import java.lang.reflect.Method;
+import java.lang.reflect.Parameter;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
+import org.jboss.resteasy.reactive.server.ServerRequestFilter;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Refuses query parameters that a route does not have: a misspelt {@code namespace} would answer for another tenant. What
+ * clients of OpenAI's send is not judged, since new versions of them send new ones.
+ */
+public class UnknownParameters {
+
+    private static final Set<Class<?>> LENIENT = Set.of(ChatCompletionsResource.class, ModelsResource.class);
+
+    private final Map<Method, SortedSet<String>> known = new ConcurrentHashMap<>();
+
+    @ServerRequestFilter
+    void check(ContainerRequestContext request, @Nullable ResourceInfo resource) {
+        if (resource == null || resource.getResourceMethod() == null) {
+            return;
+        }
+        Class<?> type = resource.getResourceClass();
+        if (!type.getPackage().equals(getClass().getPackage()) || LENIENT.contains(type)) {
+            return;
+        }
+        Collection<String> given = request.getUriInfo().getQueryParameters().keySet();
+        if (given.isEmpty()) {
+            return;
+        }
+        SortedSet<String> names = known.computeIfAbsent(resource.getResourceMethod(), UnknownParameters::parameters);
+        List<String> unknown =
+                given.stream().filter(name -> !names.contains(name)).toList();
+        if (!unknown.isEmpty()) {
+            throw ProblemException.unknownNames(
+                    new ProblemException.Kind("unknown_parameter", "parameter", "parameters"), unknown, names, "");
+        }
+    }
+
+    private static SortedSet<String> parameters(Method method) {
+        TreeSet<String> names = new TreeSet<>();
+        Stream.of(method.getParameters())
+                .map(UnknownParameters::named)
+                .flatMap(Stream::ofNullable)
+                .forEach(names::add);
+        return Collections.unmodifiableSortedSet(names);
+    }
+
+    private static @Nullable String named(Parameter parameter) {
+        QueryParam query = parameter.getAnnotation(QueryParam.class);
+        return query == null ? null : query.value();
+    }
+}

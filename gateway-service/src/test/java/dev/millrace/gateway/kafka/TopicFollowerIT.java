@@ -1,0 +1,91 @@
+package dev.millrace.gateway.kafka;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.millrace.schemas.ForgetScope;
+import dev.millrace.schemas.Forgotten;
+import dev.millrace.schemas.MemoryDocument;
+import dev.millrace.schemas.Topics;
+import dev.millrace.testing.RequiresBroker;
+import dev.millrace.testing.TestBroker;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+/** What a gateway keeps of topics that are deleted and made again while it follows them. */
+@RequiresBroker
+class TopicFollowerIT {
+    private static final Duration LIMIT = Duration.ofSeconds(30);
+
+    @Test
+    @DisplayName("issue 15 item 1: memory is what the topic holds that has its name now")
+    void shouldShowNothingOfTheMemoryThatWasDeleted(TestBroker broker) throws Exception {
+        // given
+        Topics topics = broker.createTopics(1);
+        Map<String, Object> kafka = Map.of("bootstrap.servers", broker.bootstrapServers());
+        remember(broker, topics, "facts/a.md");
+        remember(broker, topics, "facts/b.md");
+        try (EventSender sender = new EventSender(kafka, topics, LIMIT);
+                Memory memory = new Memory(kafka, topics, sender)) {
+            assertThat(paths(memory)).containsExactly("facts/a.md", "facts/b.md");
+
+            // when: as many records as there were, so that no offset is out of range
+            broker.makeAgain(topics, topics.memory(), 1);
+            remember(broker, topics, "facts/b.md");
+            remember(broker, topics, "facts/c.md");
+
+            // then
+            await().atMost(LIMIT)
+                    .ignoreException(BrokerUnavailableException.class)
+                    .untilAsserted(() -> assertThat(paths(memory)).containsExactly("facts/b.md", "facts/c.md"));
+            assertThat(memory.problem()).isEmpty();
+        }
+    }
+
+    @Test
+    @DisplayName("what was forgotten stays so, and what is forgotten on the topic that was made again is heard of")
+    void shouldHearWhatIsForgottenOnATopicThatWasMadeAgain(TestBroker broker) throws Exception {
+        // given
+        Topics topics = broker.createTopics(1);
+        forget(broker, topics, "one");
+        try (ForgottenTopic forgotten =
+                new ForgottenTopic(Map.of("bootstrap.servers", broker.bootstrapServers()), topics)) {
+            forgotten.readUpToNow();
+            assertThat(wanted(forgotten, "one")).isFalse();
+
+            // when
+            broker.makeAgain(topics, topics.forgotten(), 1);
+            forget(broker, topics, "two");
+
+            // then
+            await().atMost(LIMIT).until(() -> !wanted(forgotten, "two"));
+            assertThat(wanted(forgotten, "one")).isFalse();
+            assertThat(wanted(forgotten, "three")).isTrue();
+        }
+    }
+
+    private static void remember(TestBroker broker, Topics topics, String path) {
+        byte[] document =
+                new MemoryDocument("default", path, 1, "text", "", 4, "2026-11-22T09:00:00Z", "task t1", "c1").toJson();
+        broker.produceRaw(topics.memory(), "default/" + path, Map.of(), document);
+    }
+
+    private static void forget(TestBroker broker, Topics topics, String taskId) {
+        ForgetScope scope = new ForgetScope(ForgetScope.Kind.TASK, "default", taskId);
+        broker.produce(new ProducerRecord<>(topics.forgotten(), null, new Forgotten(scope, 0).toJson()));
+    }
+
+    private static boolean wanted(ForgottenTopic forgotten, String taskId) {
+        return forgotten.filter().wants(new JournalFilter.Labels("e", "TASK_NOTIFY", taskId, null, "default", 1));
+    }
+
+    private static List<String> paths(Memory memory) throws BrokerUnavailableException, InterruptedException {
+        return memory.documents("default", "", 10, Duration.ofSeconds(5)).stream()
+                .map(MemoryVersion::path)
+                .toList();
+    }
+}

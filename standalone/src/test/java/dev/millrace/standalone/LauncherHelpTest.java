@@ -1,0 +1,136 @@
+package dev.millrace.standalone;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.millrace.standalone.cli.ExitCodes;
+import dev.millrace.standalone.cli.Terminal;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.lang.reflect.Field;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import picocli.CommandLine;
+
+/** What {@code ./millrace help} and docs/operations.md say of the commands is what the commands are. */
+class LauncherHelpTest {
+
+    private static final Path LAUNCHER = Path.of("..", "millrace");
+    private static final Path OPERATIONS = Path.of("..", "docs", "operations.md");
+
+    /** What the script does itself. */
+    private static final Set<String> SCRIPTS_OWN = Set.of("package", "build", "bench", "test", "help");
+
+    /** What the text says once for all. */
+    private static final Set<String> EVERYWHERE = Set.of("--help", "--version", "--url", "--json");
+
+    private static final Pattern ENTRY = Pattern.compile("  ((?:[a-z-]+ )*[a-z-]+)(?: [A-Z\\[\"].*?)?(?: {2,}.*)?");
+    private static final Pattern OPTION = Pattern.compile("--[a-z][a-z-]*");
+    private static final Pattern ROW = Pattern.compile("(?m)^\\| `(\\d)` \\| (.*) \\|$");
+
+    private static final CommandLine COMMANDS = Main.commandLine(new Terminal(
+            new PrintStream(OutputStream.nullOutputStream(), true, StandardCharsets.UTF_8),
+            new PrintStream(OutputStream.nullOutputStream(), true, StandardCharsets.UTF_8),
+            null,
+            false,
+            Terminal.DEFAULT_COLUMNS));
+
+    @Test
+    @DisplayName("./millrace help has every command with every option, and no other")
+    void shouldListEveryCommandAndOption() throws IOException {
+        // given
+        Map<String, Set<String>> there = new TreeMap<>();
+        collect("", COMMANDS, there);
+
+        // when
+        Map<String, Set<String>> told = told();
+
+        // then
+        assertThat(told.keySet()).containsAll(SCRIPTS_OWN);
+        told.keySet().removeAll(SCRIPTS_OWN);
+        assertThat(told).isEqualTo(there);
+    }
+
+    @Test
+    @DisplayName("docs/operations.md has every exit code as --help has it, and there is no other")
+    void shouldListEveryExitCode() throws IOException {
+        // given
+        Map<String, String> documented = new LinkedHashMap<>();
+        Matcher rows = ROW.matcher(Files.readString(OPERATIONS));
+        while (rows.find()) {
+            documented.put(rows.group(1), rows.group(2).replace("`", ""));
+        }
+
+        // then
+        for (CommandLine command : COMMANDS.getSubcommands().values()) {
+            assertThat(command.getCommandSpec().usageMessage().exitCodeList())
+                    .as(command.getCommandName())
+                    .isEqualTo(documented);
+        }
+        assertThat(Arrays.stream(ExitCodes.class.getFields()).map(LauncherHelpTest::value))
+                .containsExactlyInAnyOrderElementsOf(documented.keySet());
+    }
+
+    private static String value(Field constant) {
+        try {
+            return String.valueOf(constant.get(null));
+        } catch (IllegalAccessException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static void collect(String prefix, CommandLine command, Map<String, Set<String>> found) {
+        command.getSubcommands().forEach((name, sub) -> {
+            if (sub.getCommandSpec().usageMessage().hidden() || SCRIPTS_OWN.contains(name)) {
+                return;
+            }
+            if (!sub.getSubcommands().isEmpty()) {
+                collect(prefix + name + ' ', sub, found);
+                return;
+            }
+            Set<String> options = new TreeSet<>();
+            sub.getCommandSpec().options().stream()
+                    .filter(option -> !option.hidden())
+                    .map(CommandLine.Model.OptionSpec::longestName)
+                    .filter(option -> !EVERYWHERE.contains(option))
+                    .forEach(options::add);
+            found.put(prefix + name, options);
+        });
+    }
+
+    /** What the text says: the options of each command. */
+    private static Map<String, Set<String>> told() throws IOException {
+        String script = Files.readString(LAUNCHER);
+        int begin = script.indexOf("<<'TEXT'\n");
+        String text = script.substring(begin, script.indexOf("\nTEXT\n", begin));
+        assertThat(text).contains("--help", "--url", "--json");
+        Map<String, Set<String>> told = new TreeMap<>();
+        Set<String> current = new TreeSet<>();
+        for (String line : text.lines().toList()) {
+            Matcher entry = ENTRY.matcher(line);
+            if (entry.matches()) {
+                current = new TreeSet<>();
+                assertThat(told.put(entry.group(1), current)).as(line).isNull();
+            } else if (!line.startsWith(" ".repeat(17))) {
+                current = new TreeSet<>();
+            }
+            Matcher option = OPTION.matcher(line);
+            while (option.find()) {
+                current.add(option.group());
+            }
+        }
+        told.values().forEach(options -> options.removeAll(EVERYWHERE));
+        return told;
+    }
+}
