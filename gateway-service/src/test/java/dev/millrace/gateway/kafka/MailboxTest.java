@@ -40,8 +40,13 @@ class MailboxTest {
 
         // when
         boolean tooLate = mailbox.awaitRoom(Duration.ofMillis(20));
-        Thread taker = Thread.ofVirtual().start(() -> {
+        Thread waiting = Thread.currentThread();
+        Thread taker = Thread.ofPlatform().start(() -> {
             try {
+                // what is taken before somebody waits is not what the wait is for
+                while (waiting.getState() != Thread.State.TIMED_WAITING) {
+                    Thread.onSpinWait();
+                }
                 mailbox.take(Duration.ZERO);
             } catch (InterruptedException | ListenerDroppedException e) {
                 throw new AssertionError(e);
