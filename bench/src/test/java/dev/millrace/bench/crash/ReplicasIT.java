@@ -84,20 +84,29 @@ class ReplicasIT {
                 }
 
                 // then
-                CompletableFuture<Boolean> reply = CompletableFuture.supplyAsync(() -> sent(thinker), threads);
-                assertThatThrownBy(() -> gateway.send(List.of(message("meanwhile"))))
-                        .isInstanceOf(BrokerUnavailableException.class);
-                assertThat(reply).isNotDone();
-                for (ServiceProcess node : nodes) {
-                    signal(node, "CONT");
+                try {
+                    CompletableFuture<Boolean> reply = CompletableFuture.supplyAsync(() -> sent(thinker), threads);
+                    assertThatThrownBy(() -> gateway.send(List.of(message("meanwhile"))))
+                            .isInstanceOf(BrokerUnavailableException.class);
+                    assertThat(reply).isNotDone();
+                    signalAll(nodes, "CONT");
+                    assertThat(reply).succeedsWithin(START_LIMIT).isEqualTo(true);
+                    await().atMost(START_LIMIT)
+                            .ignoreExceptions()
+                            .untilAsserted(() -> gateway.send(List.of(message("meanwhile"))));
+                } finally {
+                    // whoever waits for a process that hangs would keep this from ending
+                    signalAll(nodes, "CONT");
                 }
-                assertThat(reply).succeedsWithin(START_LIMIT).isEqualTo(true);
-                await().atMost(START_LIMIT)
-                        .ignoreExceptions()
-                        .untilAsserted(() -> gateway.send(List.of(message("meanwhile"))));
             }
         } finally {
             nodes.forEach(ServiceProcess::close);
+        }
+    }
+
+    private static void signalAll(List<ServiceProcess> nodes, String name) throws Exception {
+        for (ServiceProcess node : nodes) {
+            signal(node, name);
         }
     }
 
