@@ -1,6 +1,7 @@
 package dev.millrace.agent;
 
 import dev.millrace.schemas.Event;
+import dev.millrace.schemas.Payload;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -126,8 +127,8 @@ public final class Agents {
         AgentDefinition agent = forNewTask(name);
         return new AgentPin(
                 agent.reference(),
-                start.text("model"),
-                agent.prompt().values(start.namespace(), start.payload(), now),
+                start.payload() instanceof Payload.MessageReceived message ? message.model() : null,
+                agent.prompt().values(start.namespace(), start.fields(), now),
                 above);
     }
 

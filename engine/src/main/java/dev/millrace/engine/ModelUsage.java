@@ -6,28 +6,32 @@ import dev.millrace.llm.ModelReply;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.KnownEventType;
-import java.util.LinkedHashMap;
+import dev.millrace.schemas.Payload;
+import dev.millrace.schemas.Payload.ModelCallOutcome;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** How events tell what model calls used, so that nothing that was paid for is in no sum. */
-public final class ModelUsage {
-
-    private static final List<String> KEPT = List.of("model", "usage", "failedAttempts", "agent");
+/**
+ * What a model call used, as events tell it, so that nothing that was paid for is in no sum.
+ *
+ * @param usage of all attempts together; {@code null} = no model was asked
+ * @param failedAttempts those that were charged for nothing
+ */
+public record ModelUsage(Payload.@Nullable Usage usage, List<Payload.FailedAttempt> failedAttempts) {
 
     private static final long MAX_COUNT = (1L << 53) - 1;
 
-    private ModelUsage() {}
+    public ModelUsage {
+        failedAttempts = List.copyOf(failedAttempts);
+    }
 
     /**
-     * Puts into the payload of what came of a call how often a model was asked and what all of it used: {@code usage}, and
-     * {@code failedAttempts} if some were charged for nothing. Neither is there if no model was asked.
+     * Of what came of a call.
      *
      * @param takeovers how many instances had the call before and are gone
      */
-    public static void put(Map<String, @Nullable Object> payload, int takeovers, ModelOutcome outcome) {
+    public static ModelUsage of(int takeovers, ModelOutcome outcome) {
         List<ModelCharge> charges = outcome.charges();
         ModelReply.Usage used =
                 charges.stream().map(ModelCharge::usage).reduce(ModelReply.Usage.NONE, ModelReply.Usage::plus);
@@ -38,36 +42,12 @@ public final class ModelUsage {
         }
         // whether those that had the call before had come to ask, nobody knows
         int attempts = takeovers + outcome.attempts();
-        if (attempts > 0) {
-            Map<String, Object> usage = toJson(used);
-            if (attempts > 1) {
-                usage.put("attempts", attempts);
-            }
-            if (attempts > counted) {
-                usage.put("uncountedAttempts", attempts - counted);
-            }
-            payload.put("usage", usage);
-        }
-        if (!charges.isEmpty()) {
-            payload.put(
-                    "failedAttempts",
-                    charges.stream()
-                            .map(charge -> Map.of(
-                                    "model", ReplyLimits.modelName(charge.model()), "usage", toJson(charge.usage())))
-                            .toList());
-        }
-    }
-
-    /** What of a reply's payload says what was used: the model, the agent, and what {@link #put} put there. */
-    public static Map<String, @Nullable Object> of(Event reply) {
-        Map<String, @Nullable Object> kept = new LinkedHashMap<>();
-        KEPT.forEach(field -> {
-            Object value = reply.payload().get(field);
-            if (value != null) {
-                kept.put(field, value);
-            }
-        });
-        return kept;
+        return new ModelUsage(
+                attempts > 0 ? usage(used, attempts, attempts - counted) : null,
+                charges.stream()
+                        .map(charge -> new Payload.FailedAttempt(
+                                ReplyLimits.modelName(charge.model()), usage(charge.usage(), 1, 0)))
+                        .toList());
     }
 
     /**
@@ -76,19 +56,13 @@ public final class ModelUsage {
      * which each was given tells them apart.
      *
      * @param code why nobody waited for it, lower snake case
-     * @return empty if the reply says nothing about what it used
+     * @return empty if the event is no reply, or says nothing about what it used
      */
     public static Optional<Event> abandoned(Event reply, String code) {
-        String callId = reply.text("callId");
-        if (callId == null || !(reply.payload().get("usage") instanceof Map<?, ?>)) {
+        if (!(reply.payload() instanceof ModelCallOutcome paid) || paid.usage() == null) {
             return Optional.empty();
         }
         long repliedAt = reply.timestamp().toEpochMilli();
-        Map<String, @Nullable Object> payload = new LinkedHashMap<>();
-        payload.put("callId", callId);
-        payload.put("code", code);
-        payload.put("repliedAt", repliedAt);
-        payload.putAll(of(reply));
         String id = Ids.hash(Event.qualified(reply.namespace(), reply.id()) + '\n' + repliedAt)
                 .substring(0, 32);
         return Optional.of(Event.root(id, KnownEventType.MODEL_CALL_ABANDONED, reply.timestamp())
@@ -99,24 +73,26 @@ public final class ModelUsage {
                 .parentEventId(reply.parentEventId())
                 .traceparent(reply.traceparent())
                 .source(reply.source())
-                .payload(payload)
+                .payload(new Payload.ModelCallAbandoned(
+                        paid.callId(),
+                        code,
+                        repliedAt,
+                        paid.model(),
+                        paid.usage(),
+                        paid.failedAttempts(),
+                        paid.agent()))
                 .build());
     }
 
-    private static Map<String, Object> toJson(ModelReply.Usage usage) {
-        Map<String, Object> json = new LinkedHashMap<>();
-        json.put("inputTokens", count(usage.inputTokens()));
-        json.put("outputTokens", count(usage.outputTokens()));
-        if (usage.cachedInputTokens() > 0) {
-            json.put("cachedInputTokens", count(usage.cachedInputTokens()));
-        }
-        if (usage.reasoningTokens() > 0) {
-            json.put("reasoningTokens", count(usage.reasoningTokens()));
-        }
-        if (usage.costMicros() != null) {
-            json.put("costMicros", count(usage.costMicros()));
-        }
-        return json;
+    private static Payload.Usage usage(ModelReply.Usage used, int attempts, int uncounted) {
+        return new Payload.Usage(
+                count(used.inputTokens()),
+                count(used.outputTokens()),
+                used.cachedInputTokens() > 0 ? (Long) count(used.cachedInputTokens()) : null,
+                used.reasoningTokens() > 0 ? (Long) count(used.reasoningTokens()) : null,
+                used.costMicros() == null ? null : (Long) count(used.costMicros()),
+                attempts > 1 ? (Long) (long) attempts : null,
+                uncounted > 0 ? (Long) (long) uncounted : null);
     }
 
     /** Providers count in numbers of any size; an event takes those that every reader of JSON holds exactly. */

@@ -8,6 +8,7 @@ import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventSchemas;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.JsonText;
+import dev.millrace.schemas.Payload;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -107,7 +108,9 @@ public final class ReplyLimits {
 
     /** Why an event that tells a reply cannot be taken by anybody, for people; empty if it can. */
     public static Optional<String> problem(Event reply) {
-        String text = reply.text("response");
+        String text = reply.payload() instanceof Payload.ReasonDone done
+                ? done.response()
+                : reply.payload() instanceof Payload.NeedMoreInfo asked ? asked.response() : null;
         long bytes = text == null ? 0 : JsonText.bytes(text);
         if (bytes > MAX_TEXT_BYTES) {
             return Optional.of("its text has " + bytes + " bytes, and may have at most " + MAX_TEXT_BYTES);

@@ -43,7 +43,7 @@ public record Request(
 
     /** How long the requester wants to give the work, in milliseconds; {@code null} if it does not say, or says less than 1. */
     public @Nullable Long timeoutMs() {
-        return event.payload().get("timeoutMs") instanceof Number number && number.longValue() >= 1
+        return event.fields().get("timeoutMs") instanceof Number number && number.longValue() >= 1
                 ? Long.valueOf(number.longValue())
                 : null;
     }
@@ -61,7 +61,7 @@ public record Request(
 
     @SuppressWarnings("unchecked") // the keys of a JSON object are texts
     private static Map<String, @Nullable Object> params(Event event) throws MalformedEventException {
-        return switch (event.payload().get("params")) {
+        return switch (event.fields().get("params")) {
             case null -> Map.of();
             case Map<?, ?> params -> (Map<String, @Nullable Object>) params;
             default -> throw new MalformedEventException("bad_field", "payload.params: expected an object");

@@ -45,7 +45,7 @@ class RepliesTest {
         assertThat(reply.parentEventId()).isEqualTo("reason-1");
         assertThat(reply.traceparent()).isEqualTo(event.traceparent());
         assertThat(reply.tracestate()).isEqualTo("a=b");
-        assertThat(reply.payload())
+        assertThat(reply.fields())
                 .containsExactly(
                         entry("callId", "call-1"),
                         entry("toolName", "echo"),
@@ -63,7 +63,7 @@ class RepliesTest {
         Event reply = Replies.toEvent(request, new Reply.Failed("tool_timeout", "too slow", 9), NOW);
         // then
         assertThat(reply.type()).isEqualTo(KnownEventType.TOOL_CALL_FAILED);
-        assertThat(reply.payload())
+        assertThat(reply.fields())
                 .containsExactly(
                         entry("callId", "call-1"),
                         entry("toolName", "echo"),

@@ -205,8 +205,7 @@ class RequestWorkerIT {
                         send(Requests.request("call-" + i, "echo", Map.of()).build()));
         List<Event> replies = replies().events(events -> events.size() >= 30, SOON);
         // then
-        assertThat(replies)
-                .allMatch(event -> Boolean.TRUE.equals(event.payload().get("result")));
+        assertThat(replies).allMatch(event -> Boolean.TRUE.equals(event.fields().get("result")));
         assertThat(most).hasValue(3);
     }
 
@@ -276,7 +275,7 @@ class RequestWorkerIT {
         List<Event> replies = replies().events(events -> !events.isEmpty(), SOON);
         // then: at once, although the lock would have lasted a minute
         assertThat(Duration.ofNanos(System.nanoTime() - stopped)).isLessThan(Duration.ofSeconds(10));
-        assertThat(replies).extracting(event -> event.payload().get("result")).containsExactly(2);
+        assertThat(replies).extracting(event -> event.fields().get("result")).containsExactly(2);
         assertThat(stopping.stats().returned()).isEqualTo(1);
         assertThat(next.stats().redelivered()).isEqualTo(1);
     }
@@ -299,7 +298,7 @@ class RequestWorkerIT {
         closing.join();
         List<Event> replies = replies().events(events -> !events.isEmpty(), SOON);
         // then
-        assertThat(replies).extracting(event -> event.payload().get("result")).containsExactly("done");
+        assertThat(replies).extracting(event -> event.fields().get("result")).containsExactly("done");
         assertThat(stopping.stats().returned()).isZero();
     }
 

@@ -8,11 +8,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * One immutable fact, or a request for one (SPEC A.1). What it says is in the payload; who and why is in the fields.
  *
- * <p>The payload is a JSON object as Java values: {@link String}, {@link Boolean}, {@link Number}, {@link List}, {@link
- * Map} and {@code null}. It is copied all the way down on creation, so nothing that is reachable from an event can change
- * (F-010, F-011). Its numbers come out as they would from JSON text, whatever class they had: whole ones as {@link Integer},
- * {@link Long} or {@link java.math.BigInteger}, the smallest that will do, all others as {@link java.math.BigDecimal}. So
- * read them through {@link Number}, never by a cast to one of these.
+ * <p>The payload is a JSON object: a record for types of the catalogue, Java values for everybody else. Nothing that is
+ * reachable from an event can change (F-010, F-011).
  *
  * <p>Ids and the namespace have 1 to {@value Ids#MAX_LENGTH} characters and no control characters, since they travel as
  * headers, stand in logs and are keys of stores.
@@ -34,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * @param expiry after this moment the event is recorded as expired and not processed; {@code null} = never
  * @param traceparent W3C trace context; {@code null} = not traced
  * @param tracestate W3C trace state; {@code null} = none
- * @param payload what happened
+ * @param content what happened, see {@link #payload} and {@link #fields}
  */
 public record Event(
         String id,
@@ -51,7 +48,7 @@ public record Event(
         @Nullable Instant expiry,
         @Nullable String traceparent,
         @Nullable String tracestate,
-        Map<String, @Nullable Object> payload) {
+        EventContent content) {
 
     /** The namespace of events that name none. */
     public static final String DEFAULT_NAMESPACE = "default";
@@ -88,7 +85,7 @@ public record Event(
         }
         timestamp = wholeMilliseconds("timestamp", timestamp);
         expiry = expiry == null ? null : wholeMilliseconds("expiry", expiry);
-        payload = JsonValues.frozenObject(payload);
+        content.requireOf(type);
     }
 
     /**
@@ -131,9 +128,24 @@ public record Event(
         return namespace.equals(DEFAULT_NAMESPACE) && id.indexOf('/') < 0 ? id : namespace + '/' + id;
     }
 
+    /** What happened: of a type of the catalogue as its record, and else {@link Payload.Unknown}. */
+    public Payload payload() {
+        return content.payload(type);
+    }
+
+    /**
+     * What happened as JSON, with every field that the sender wrote: {@link String}, {@link Boolean}, {@link Number}, {@link
+     * List}, {@link Map} and {@code null}. Cannot be changed. Numbers come out as they would from JSON text, whatever class
+     * they had: whole ones as {@link Integer}, {@link Long} or {@link java.math.BigInteger}, the smallest that will do, all
+     * others as {@link java.math.BigDecimal}. So read them through {@link Number}, never by a cast to one of these.
+     */
+    public Map<String, @Nullable Object> fields() {
+        return content.fields();
+    }
+
     /** A payload field as text, or {@code null} if it is absent or not a text. */
     public @Nullable String text(String field) {
-        return payload.get(field) instanceof String text ? text : null;
+        return fields().get(field) instanceof String text ? text : null;
     }
 
     /** Starts a root event: no parent, correlation to itself, default namespace. */
@@ -188,7 +200,7 @@ public record Event(
                 expiry,
                 traceparent,
                 tracestate,
-                payload);
+                content);
     }
 
     /** A builder that holds every field of this event. */
@@ -205,7 +217,7 @@ public record Event(
         builder.expiry = expiry;
         builder.traceparent = traceparent;
         builder.tracestate = tracestate;
-        builder.payload = payload;
+        builder.content = content;
         return builder;
     }
 
@@ -239,7 +251,7 @@ public record Event(
         private @Nullable Instant expiry;
         private @Nullable String traceparent;
         private @Nullable String tracestate;
-        private Map<String, @Nullable Object> payload = Map.of();
+        private EventContent content = EventContent.EMPTY;
 
         private Builder(String id, EventType type, Instant timestamp) {
             this.id = id;
@@ -303,8 +315,22 @@ public record Event(
             return this;
         }
 
-        public Builder payload(Map<String, @Nullable Object> value) {
-            payload = value;
+        /** What happened; the record has to be that of the type. */
+        public Builder payload(Payload value) {
+            return content(EventContent.of(value));
+        }
+
+        /**
+         * What happened, as JSON values, which are copied all the way down.
+         *
+         * @throws IllegalArgumentException if there is anything that is no JSON value, or a number out of range
+         */
+        public Builder payload(Map<String, ? extends @Nullable Object> value) {
+            return content(EventContent.of(value));
+        }
+
+        Builder content(EventContent value) {
+            content = value;
             return this;
         }
 
@@ -329,7 +355,7 @@ public record Event(
                     expiry,
                     traceparent,
                     tracestate,
-                    payload);
+                    content);
         }
     }
 }

@@ -122,7 +122,7 @@ public final class EventCodec {
                 .withType(event.type().wireName())
                 .withSource(sourceUri(event.source()))
                 .withTime(event.timestamp().atOffset(ZoneOffset.UTC))
-                .withData(JSON, BytesCloudEventData.wrap(Json.write(event.payload())));
+                .withData(JSON, BytesCloudEventData.wrap(event.content().json()));
         if (event.taskId() != null) {
             builder.withSubject(event.taskId());
         }
@@ -174,7 +174,7 @@ public final class EventCodec {
                     "not_a_cloud_event",
                     "expected the header ce_type, or the content-type application/cloudevents+json, found neither");
         }
-        return event(readBinary(last), Json.readObject(value), recordTimestamp, traceparent, tracestate);
+        return event(readBinary(last), EventContent.read(value), recordTimestamp, traceparent, tracestate);
     }
 
     /**
@@ -194,9 +194,8 @@ public final class EventCodec {
         CloudEvent cloudEvent =
                 read(new RecordHeaders().add(CONTENT_TYPE, STRUCTURED.getBytes(StandardCharsets.UTF_8)), json);
         // The SDK has read the data too, but with floating point numbers and the last of two equal fields.
-        Map<String, @Nullable Object> payload =
-                whole.get("data") == null ? payload(cloudEvent) : objectOrMalformed(whole.get("data"));
-        return event(cloudEvent, payload, defaultTimestamp, traceparent, tracestate);
+        EventContent data = whole.get("data") == null ? data(cloudEvent) : objectOrMalformed(whole.get("data"));
+        return event(cloudEvent, data, defaultTimestamp, traceparent, tracestate);
     }
 
     /**
@@ -210,12 +209,12 @@ public final class EventCodec {
     public static Event fromCloudEvent(
             CloudEvent cloudEvent, Instant defaultTimestamp, @Nullable String traceparent, @Nullable String tracestate)
             throws MalformedEventException {
-        return event(cloudEvent, payload(cloudEvent), defaultTimestamp, traceparent, tracestate);
+        return event(cloudEvent, data(cloudEvent), defaultTimestamp, traceparent, tracestate);
     }
 
     private static Event event(
             CloudEvent cloudEvent,
-            Map<String, @Nullable Object> payload,
+            EventContent data,
             Instant defaultTimestamp,
             @Nullable String traceparent,
             @Nullable String tracestate)
@@ -241,7 +240,7 @@ public final class EventCodec {
                     .expiry(expiry(extension(cloudEvent, EXPIRY_TIME)))
                     .traceparent(traced ? parent : null)
                     .tracestate(traced && state != null && state.length() <= MAX_TRACE_STATE ? state : null)
-                    .payload(payload);
+                    .content(data);
             String namespace = extension(cloudEvent, NAMESPACE);
             if (namespace != null) {
                 builder.namespace(namespace);
@@ -269,18 +268,21 @@ public final class EventCodec {
         return new MalformedEventException("not_a_cloud_event", "expected a CloudEvent 1.0: " + firstLine(e));
     }
 
-    private static Map<String, @Nullable Object> payload(CloudEvent cloudEvent) throws MalformedEventException {
+    private static EventContent data(CloudEvent cloudEvent) throws MalformedEventException {
         CloudEventData data = cloudEvent.getData();
-        return data == null ? Map.<String, @Nullable Object>of() : Json.readObject(data.toBytes());
+        return data == null ? EventContent.EMPTY : EventContent.read(data.toBytes());
     }
 
     @SuppressWarnings("unchecked") // the mapper makes no other maps
-    private static Map<String, @Nullable Object> objectOrMalformed(@Nullable Object data)
-            throws MalformedEventException {
-        if (data instanceof Map<?, ?> object) {
-            return (Map<String, @Nullable Object>) object;
+    private static EventContent objectOrMalformed(@Nullable Object data) throws MalformedEventException {
+        if (!(data instanceof Map<?, ?> object)) {
+            throw new MalformedEventException("bad_json", "expected a JSON object as data, found something else");
         }
-        throw new MalformedEventException("bad_json", "expected a JSON object as data, found something else");
+        try {
+            return EventContent.of((Map<String, @Nullable Object>) object);
+        } catch (IllegalArgumentException e) {
+            throw new MalformedEventException("bad_field", String.valueOf(e.getMessage()));
+        }
     }
 
     private static void addTrace(Event event, Headers headers) {

@@ -35,7 +35,7 @@ public final class EventJson {
         }
         putIfPresent(json, "traceparent", event.traceparent());
         putIfPresent(json, "tracestate", event.tracestate());
-        json.put("payload", event.payload());
+        json.put("payload", event.fields());
         return json;
     }
 

@@ -2,6 +2,7 @@ package dev.millrace.schemas;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.DecimalNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.networknt.schema.InputFormat;
@@ -12,7 +13,6 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.math.BigDecimal;
-import java.math.BigInteger;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -48,7 +48,7 @@ public final class EventSchemas {
     public static List<String> problems(Event event) {
         JsonNode payload;
         try {
-            payload = tree(event.payload(), 1);
+            payload = forValidator(event.content().tree(), 1);
         } catch (TooDeepException e) {
             return TOO_DEEP;
         }
@@ -63,7 +63,7 @@ public final class EventSchemas {
      */
     public static Optional<String> unfit(Map<String, ? extends @Nullable Object> values, int level) {
         try {
-            tree(JsonValues.frozenObject(values), level);
+            forValidator(JsonValues.tree(JsonValues.frozenObject(values)), level);
             return Optional.empty();
         } catch (TooDeepException e) {
             return Optional.of("objects and lists more than " + (MAX_DEPTH - level + 1) + " levels deep");
@@ -75,7 +75,8 @@ public final class EventSchemas {
     /** What is wrong with an event as one JSON object, as {@link EventJson} reads it, apart from its payload. */
     static List<String> envelopeProblems(Map<String, @Nullable Object> json) {
         try {
-            return SchemaProblems.sentences(ENVELOPE.validate(tree(json, 0)));
+            return SchemaProblems.sentences(
+                    ENVELOPE.validate(forValidator(JsonValues.tree(JsonValues.frozenObject(json)), 0)));
         } catch (TooDeepException e) {
             return TOO_DEEP;
         }
@@ -128,45 +129,49 @@ public final class EventSchemas {
         }
     }
 
-    /** By hand, since the mapper's way through a token buffer takes several times as long. */
-    private static JsonNode tree(@Nullable Object value, int level) {
-        JsonNodeFactory nodes = JsonNodeFactory.instance;
-        return switch (value) {
-            case null -> nodes.nullNode();
-            case String text -> nodes.textNode(text);
-            case Boolean flag -> nodes.booleanNode(flag);
-            case Integer number -> nodes.numberNode(number.intValue());
-            case Long number -> nodes.numberNode(number.longValue());
-            case BigInteger number -> nodes.numberNode(number);
-            case BigDecimal number -> number(number);
-            case Map<?, ?> object -> {
-                requireDepth(level);
-                ObjectNode node = nodes.objectNode();
-                object.forEach((name, inner) -> node.set(String.valueOf(name), tree(inner, level + 1)));
-                yield node;
-            }
-            case List<?> list -> {
-                requireDepth(level);
-                ArrayNode node = nodes.arrayNode(list.size());
-                list.forEach(inner -> node.add(tree(inner, level + 1)));
-                yield node;
-            }
-            default -> nodes.pojoNode(value);
-        };
+    /**
+     * The tree as the validator wants it: whole numbers as such however they are written, since it compares the lowest 64 bits
+     * of any other decimal.
+     *
+     * @param level how deep it lies
+     */
+    private static JsonNode forValidator(JsonNode node, int level) {
+        return hasDecimals(node, level) ? withWholeNumbers(node) : node;
     }
 
-    /** A whole number however it is written, since the validator compares the lowest 64 bits of any other decimal. */
-    private static JsonNode number(BigDecimal number) {
-        BigDecimal shortest = number.stripTrailingZeros();
-        return shortest.scale() <= 0
-                ? JsonNodeFactory.instance.numberNode(shortest.toBigIntegerExact())
-                : JsonNodeFactory.instance.numberNode(number);
-    }
-
-    private static void requireDepth(int level) {
-        if (level > MAX_DEPTH) {
-            throw new TooDeepException();
+    private static boolean hasDecimals(JsonNode node, int level) {
+        boolean found = node.isBigDecimal();
+        if (node.isContainerNode()) {
+            if (level > MAX_DEPTH) {
+                throw new TooDeepException();
+            }
+            for (JsonNode inner : node) {
+                found |= hasDecimals(inner, level + 1);
+            }
         }
+        return found;
+    }
+
+    private static JsonNode withWholeNumbers(JsonNode node) {
+        return switch (node) {
+            case ObjectNode object -> {
+                ObjectNode copy = object.objectNode();
+                object.forEachEntry((name, inner) -> copy.set(name, withWholeNumbers(inner)));
+                yield copy;
+            }
+            case ArrayNode array -> {
+                ArrayNode copy = array.arrayNode(array.size());
+                array.forEach(inner -> copy.add(withWholeNumbers(inner)));
+                yield copy;
+            }
+            case DecimalNode number -> {
+                BigDecimal shortest = number.decimalValue().stripTrailingZeros();
+                yield shortest.scale() <= 0
+                        ? JsonNodeFactory.instance.numberNode(shortest.toBigIntegerExact())
+                        : number;
+            }
+            default -> node;
+        };
     }
 
     private static final class TooDeepException extends RuntimeException {

@@ -1,8 +1,6 @@
 package dev.millrace.schemas;
 
-import java.util.LinkedHashMap;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -43,9 +41,6 @@ public record ForgetScope(
         }
     }
 
-    /** Where the payload of the events about forgetting has the id of the request that all of it goes back to. */
-    public static final String FORGET_ID = "forgetId";
-
     public ForgetScope {
         if ((id == null) == (kind == Kind.TASK || kind == Kind.SESSION)) {
             throw new IllegalArgumentException(
@@ -53,13 +48,16 @@ public record ForgetScope(
         }
     }
 
-    /** What the payload of FORGET_REQUESTED and of what follows from it says; empty if it does not say it whole. */
+    /** What an event about forgetting says; empty if it is none, or does not say it whole. */
     public static Optional<ForgetScope> of(Event event) {
-        return Kind.of(event.payload().get("scope")).flatMap(kind -> {
+        if (!(event.payload() instanceof Payload.Forgetting told)) {
+            return Optional.empty();
+        }
+        return Kind.of(told.scope()).flatMap(kind -> {
             String id =
                     switch (kind) {
-                        case TASK -> event.text("taskId");
-                        case SESSION -> event.text("sessionId");
+                        case TASK -> told.taskId();
+                        case SESSION -> told.sessionId();
                         case MEMORY, NAMESPACE -> null;
                     };
             boolean named = kind == Kind.TASK || kind == Kind.SESSION;
@@ -69,21 +67,23 @@ public record ForgetScope(
 
     /** The id of the request that this event about forgetting goes back to: its own if it names none. */
     public static String forgetId(Event event) {
-        String named = event.text(FORGET_ID);
+        String named = event.payload() instanceof Payload.Forgetting told ? told.forgetId() : null;
         return named == null ? event.id() : named;
     }
 
-    /** The fields that {@link #of} reads. */
-    public Map<String, @Nullable Object> payload(String forgetId) {
-        Map<String, @Nullable Object> payload = new LinkedHashMap<>();
-        payload.put("scope", kind.wireName());
-        if (kind == Kind.TASK) {
-            payload.put("taskId", id);
-        } else if (kind == Kind.SESSION) {
-            payload.put("sessionId", id);
-        }
-        payload.put(FORGET_ID, forgetId);
-        return payload;
+    /** The task; {@code null} with the other kinds. */
+    public @Nullable String taskId() {
+        return kind == Kind.TASK ? id : null;
+    }
+
+    /** The session; {@code null} with the other kinds. */
+    public @Nullable String sessionId() {
+        return kind == Kind.SESSION ? id : null;
+    }
+
+    /** FORGET_REQUESTED. */
+    public Payload.ForgetRequested request(@Nullable String forgetId) {
+        return new Payload.ForgetRequested(kind.wireName(), taskId(), sessionId(), forgetId, null);
     }
 
     /** Whether a task is in it, as far as its own ids tell. */

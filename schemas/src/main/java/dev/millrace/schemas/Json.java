@@ -5,7 +5,9 @@ import com.fasterxml.jackson.core.StreamReadFeature;
 import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.cfg.JsonNodeFeature;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -19,12 +21,14 @@ public final class Json {
             .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
             .enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
             .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
+            .disable(JsonNodeFeature.STRIP_TRAILING_BIGDECIMAL_ZEROES)
             .build();
 
     /** The reader's messages may repeat what it read. */
     private static final int MAX_REASON = 200;
 
     private static final TypeReference<Map<String, @Nullable Object>> OBJECT = new TypeReference<>() {};
+    private static final TypeReference<ObjectNode> TREE = new TypeReference<>() {};
 
     private Json() {}
 
@@ -34,15 +38,29 @@ public final class Json {
      * @throws MalformedEventException with code {@code bad_json} if the bytes are anything else
      */
     public static Map<String, @Nullable Object> readObject(byte[] bytes) throws MalformedEventException {
+        return read(bytes, OBJECT);
+    }
+
+    /**
+     * Reads one JSON object as a tree.
+     *
+     * @throws MalformedEventException with code {@code bad_json} if the bytes are anything else
+     */
+    static ObjectNode readTree(byte[] bytes) throws MalformedEventException {
+        return read(bytes, TREE);
+    }
+
+    private static <T> T read(byte[] bytes, TypeReference<T> type) throws MalformedEventException {
         try {
-            Map<String, @Nullable Object> object = MAPPER.readValue(bytes, OBJECT);
+            T object = MAPPER.readValue(bytes, type);
             if (object == null) {
                 throw new MalformedEventException("bad_json", "expected a JSON object, found null");
             }
             return object;
         } catch (JsonProcessingException e) {
             throw new MalformedEventException("bad_json", "expected a JSON object: " + reason(e));
-        } catch (IOException e) {
+        } catch (IOException | NumberFormatException e) {
+            // the latter from numbers with an exponent that no number of Java has
             throw new MalformedEventException("bad_json", "expected a JSON object: " + e.getMessage());
         }
     }

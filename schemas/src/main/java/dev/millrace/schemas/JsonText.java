@@ -58,19 +58,33 @@ public final class JsonText {
 
     /** The text with U+FFFD for each half of a surrogate pair that has lost the other: such a half has no UTF-8 form. */
     static String wellFormed(String text) {
-        StringBuilder changed = null;
-        for (int i = 0; i < text.length(); i++) {
-            if (!Character.isSurrogate(text.charAt(i))) {
-                continue;
-            }
-            if (isPair(text, i)) {
+        int lone = loneSurrogate(text, 0);
+        if (lone < 0) {
+            return text;
+        }
+        StringBuilder changed = new StringBuilder(text);
+        while (lone >= 0) {
+            changed.setCharAt(lone, REPLACEMENT);
+            lone = loneSurrogate(text, lone + 1);
+        }
+        return changed.toString();
+    }
+
+    static boolean isWellFormed(String text) {
+        return loneSurrogate(text, 0) < 0;
+    }
+
+    /** Where the first half of a surrogate pair is that has lost the other, from here on; negative if there is none. */
+    private static int loneSurrogate(String text, int from) {
+        for (int i = from; i < text.length(); i++) {
+            if (Character.isSurrogate(text.charAt(i))) {
+                if (!isPair(text, i)) {
+                    return i;
+                }
                 i++;
-            } else {
-                changed = changed == null ? new StringBuilder(text) : changed;
-                changed.setCharAt(i, REPLACEMENT);
             }
         }
-        return changed == null ? text : changed.toString();
+        return -1;
     }
 
     private static boolean isPair(String text, int at) {

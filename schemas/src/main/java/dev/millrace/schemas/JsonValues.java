@@ -1,5 +1,12 @@
 package dev.millrace.schemas;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.BooleanNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.NumericNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.fasterxml.jackson.databind.node.TextNode;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.util.AbstractMap;
@@ -49,7 +56,86 @@ final class JsonValues {
         return new FrozenObject(copy);
     }
 
-    private static @Nullable Object frozen(@Nullable Object value) {
+    /** The same of a tree, as {@link Json#MAPPER} reads it. */
+    static Map<String, @Nullable Object> frozenObject(JsonNode object) {
+        Map<String, @Nullable Object> copy = LinkedHashMap.newLinkedHashMap(object.size());
+        object.forEachEntry((name, value) -> copy.put(JsonText.wellFormed(name), frozen(value)));
+        return new FrozenObject(copy);
+    }
+
+    private static @Nullable Object frozen(JsonNode node) {
+        return switch (node) {
+            case ObjectNode object -> frozenObject(object);
+            case ArrayNode array -> {
+                List<@Nullable Object> copy = new ArrayList<>(array.size());
+                array.forEach(inner -> copy.add(frozen(inner)));
+                yield Collections.unmodifiableList(copy);
+            }
+            case TextNode text -> JsonText.wellFormed(text.textValue());
+            case NumericNode number -> number(number.numberValue());
+            case BooleanNode flag -> flag.booleanValue();
+            default -> null;
+        };
+    }
+
+    /**
+     * Whether what was read can stay as it is: no text has half of a surrogate pair.
+     *
+     * @throws IllegalArgumentException if there is a number out of range
+     */
+    static boolean isClean(JsonNode node) {
+        return switch (node) {
+            case ObjectNode object -> {
+                boolean clean = true;
+                for (Map.Entry<String, JsonNode> field : object.properties()) {
+                    clean &= JsonText.isWellFormed(field.getKey()) && isClean(field.getValue());
+                }
+                yield clean;
+            }
+            case ArrayNode array -> {
+                boolean clean = true;
+                for (JsonNode inner : array) {
+                    clean &= isClean(inner);
+                }
+                yield clean;
+            }
+            case TextNode text -> JsonText.isWellFormed(text.textValue());
+            case NumericNode number -> {
+                number(number.numberValue());
+                yield true;
+            }
+            default -> true;
+        };
+    }
+
+    /** Frozen values as a tree; by hand, since the mapper's way through a token buffer takes several times as long. */
+    static JsonNode tree(@Nullable Object value) {
+        JsonNodeFactory nodes = Json.MAPPER.getNodeFactory();
+        return switch (value) {
+            case null -> nodes.nullNode();
+            case String text -> nodes.textNode(text);
+            case Boolean flag -> nodes.booleanNode(flag);
+            case Integer number -> nodes.numberNode(number.intValue());
+            case Long number -> nodes.numberNode(number.longValue());
+            case BigInteger number -> nodes.numberNode(number);
+            case BigDecimal number -> nodes.numberNode(number);
+            case Map<?, ?> object -> {
+                ObjectNode node = nodes.objectNode();
+                object.forEach((name, inner) -> node.set(String.valueOf(name), tree(inner)));
+                yield node;
+            }
+            case List<?> list -> {
+                ArrayNode node = nodes.arrayNode(list.size());
+                list.forEach(inner -> node.add(tree(inner)));
+                yield node;
+            }
+            default ->
+                throw new IllegalArgumentException(
+                        "expected JSON values, found a " + value.getClass().getName());
+        };
+    }
+
+    static @Nullable Object frozen(@Nullable Object value) {
         return switch (value) {
             case null -> null;
             case String text -> JsonText.wellFormed(text);

@@ -71,9 +71,13 @@ public record Notification(Kind kind, Event event) {
         return Arrays.stream(Kind.values())
                 .filter(kind -> kind.saidBy == event.type())
                 // a task that was suspended from outside asks nothing
-                .filter(kind -> kind != Kind.QUESTION || event.text("question") != null)
+                .filter(kind -> kind != Kind.QUESTION || asks(event.payload()))
                 .map(kind -> new Notification(kind, event))
                 .findFirst();
+    }
+
+    private static boolean asks(Payload payload) {
+        return payload instanceof Payload.TaskSuspended suspended && suspended.question() != null;
     }
 
     /**
@@ -93,22 +97,21 @@ public record Notification(Kind kind, Event event) {
         json.put("timestamp", event.timestamp().toEpochMilli());
         switch (kind) {
             case COMPLETED -> copy(json, "result");
-            case FAILED -> {
-                copy(json, "error");
-                copy(json, "code");
-            }
+            case FAILED -> copy(json, "error", "code");
             case CANCELLED -> copy(json, "reason");
             case NOTIFY -> copy(json, "message");
-            case APPROVAL_NEEDED -> json.put("approval", event.payload());
+            case APPROVAL_NEEDED -> json.put("approval", event.fields());
             case QUESTION -> copy(json, "question");
         }
         return json;
     }
 
-    private void copy(Map<String, @Nullable Object> json, String field) {
-        Object value = event.payload().get(field);
-        if (value != null) {
-            json.put(field, value);
+    private void copy(Map<String, @Nullable Object> json, String... fields) {
+        for (String field : fields) {
+            Object value = event.fields().get(field);
+            if (value != null) {
+                json.put(field, value);
+            }
         }
     }
 }

@@ -56,12 +56,12 @@ class BoundsTest {
 
     private static Object number(Number value) {
         return Objects.requireNonNull(
-                event().payload(Map.of("number", value)).build().payload().get("number"));
+                event().payload(Map.of("number", value)).build().fields().get("number"));
     }
 
     @Test
     void shouldFindWhatIsInAPayloadAndNothingElse() {
-        Map<String, ?> payload = event().payload(Map.of("here", 1)).build().payload();
+        Map<String, ?> payload = event().payload(Map.of("here", 1)).build().fields();
 
         assertThat(payload.containsKey("here")).isTrue();
         assertThat(payload.containsKey("there")).isFalse();

@@ -159,7 +159,7 @@ class EventCodecTest {
     void shouldReadStructuredDataInBase64() throws MalformedEventException {
         assertThat(structured(
                                 "{\"specversion\":\"1.0\",\"id\":\"x\",\"type\":\"a\",\"source\":\"s\",\"data_base64\":\"eyJhIjoxfQ==\"}")
-                        .payload())
+                        .fields())
                 .isEqualTo(Map.of("a", 1));
     }
 
@@ -167,7 +167,7 @@ class EventCodecTest {
     void shouldKeepNumbersOfStructuredDataExact() throws MalformedEventException {
         assertThat(structured(
                                 "{\"specversion\":\"1.0\",\"id\":\"x\",\"type\":\"a\",\"source\":\"s\",\"data\":{\"a\":0.12345678901234567890123}}")
-                        .payload())
+                        .fields())
                 .isEqualTo(Map.of("a", new BigDecimal("0.12345678901234567890123")));
     }
 
@@ -262,7 +262,7 @@ class EventCodecTest {
                                 headers("ce_id", "x1", "ce_type", "a", "content-type", "text/plain"),
                                 EMPTY,
                                 RECORD_TIME)
-                        .payload())
+                        .fields())
                 .isEmpty();
     }
 

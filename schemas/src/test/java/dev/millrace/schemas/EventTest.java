@@ -83,7 +83,7 @@ class EventTest {
 
         assertThat(event.source()).isEmpty();
         assertThat(event.taskId()).isNull();
-        assertThat(event.payload()).isEmpty();
+        assertThat(event.fields()).isEmpty();
         assertThat(event.priority()).isNull();
         assertThat(event.parentEventId()).isNull();
         assertThat(event.namespace()).isEqualTo("default");
@@ -181,10 +181,10 @@ class EventTest {
         list.add("more");
 
         // then
-        assertThat(event.payload()).isEqualTo(Map.of("inner", Map.of("a", 1), "list", List.of(Map.of("a", 1))));
-        assertThatThrownBy(() -> event.payload().put("b", 1)).isInstanceOf(UnsupportedOperationException.class);
-        assertThatThrownBy(() -> event.payload().clear()).isInstanceOf(UnsupportedOperationException.class);
-        assertThatThrownBy(() -> event.payload().entrySet().iterator().next().setValue(1))
+        assertThat(event.fields()).isEqualTo(Map.of("inner", Map.of("a", 1), "list", List.of(Map.of("a", 1))));
+        assertThatThrownBy(() -> event.fields().put("b", 1)).isInstanceOf(UnsupportedOperationException.class);
+        assertThatThrownBy(() -> event.fields().clear()).isInstanceOf(UnsupportedOperationException.class);
+        assertThatThrownBy(() -> event.fields().entrySet().iterator().next().setValue(1))
                 .isInstanceOf(UnsupportedOperationException.class);
     }
 
@@ -196,11 +196,11 @@ class EventTest {
         // when
         Event other = event.toBuilder().taskId("t2").build();
         Event wrapping =
-                event.toBuilder().payload(Map.of("wrapped", event.payload())).build();
+                event.toBuilder().payload(Map.of("wrapped", event.fields())).build();
 
         // then
-        assertThat(other.payload()).isSameAs(event.payload());
-        assertThat(wrapping.payload().get("wrapped")).isSameAs(event.payload());
+        assertThat(other.fields()).isSameAs(event.fields());
+        assertThat(wrapping.fields().get("wrapped")).isSameAs(event.fields());
     }
 
     @Test
@@ -222,14 +222,14 @@ class EventTest {
         Event event = message().payload(payload).build();
 
         // then
-        assertThat(event.payload())
+        assertThat(event.fields())
                 .containsEntry("int", 1)
                 .containsEntry("byte", 2)
                 .containsEntry("long", 1L << 40)
                 .containsEntry("small", 2)
                 .containsEntry("float", new BigDecimal("0.1"))
                 .containsEntry("none", null);
-        assertThat(Json.readObject(Json.write(event.payload()))).isEqualTo(event.payload());
+        assertThat(Json.readObject(Json.write(event.fields()))).isEqualTo(event.fields());
     }
 
     @Test
@@ -261,7 +261,7 @@ class EventTest {
                 .build();
 
         // then
-        assertThat(event.payload()).containsEntry("max", new BigDecimal(Double.toString(Double.MAX_VALUE)));
+        assertThat(event.fields()).containsEntry("max", new BigDecimal(Double.toString(Double.MAX_VALUE)));
     }
 
     @Test

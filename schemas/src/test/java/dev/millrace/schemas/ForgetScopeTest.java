@@ -51,11 +51,14 @@ class ForgetScopeTest {
     @CsvSource({"TASK, t1, false", "SESSION, s1, false", "MEMORY, , true", "NAMESPACE, , true"})
     void shouldReadWhatItWrites(Kind kind, @Nullable String id, boolean memory) {
         ForgetScope scope = new ForgetScope(kind, "acme", id);
-        Event told = request(scope.payload("f0"));
+        Event told = Event.root("f1", KnownEventType.FORGET_REQUESTED, Instant.EPOCH)
+                .namespace("acme")
+                .payload(scope.request("f0"))
+                .build();
 
         assertThat(ForgetScope.of(told)).contains(scope);
         assertThat(ForgetScope.forgetId(told)).isEqualTo("f0");
-        assertThat(told.payload()).hasSize(id == null ? 2 : 3);
+        assertThat(told.fields()).hasSize(id == null ? 2 : 3);
         assertThat(scope.containsMemory()).isEqualTo(memory);
     }
 

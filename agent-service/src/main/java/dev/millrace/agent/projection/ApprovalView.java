@@ -43,7 +43,7 @@ public record ApprovalView(
                 event.sessionId(),
                 event.namespace(),
                 text(event, "toolName"),
-                event.payload().get("params") instanceof Map<?, ?> params ? params : Map.of(),
+                event.fields().get("params") instanceof Map<?, ?> params ? params : Map.of(),
                 event.text("taskType"),
                 event.text("reason"),
                 event.timestamp().toEpochMilli(),

@@ -34,7 +34,7 @@ record CallUsage(String callId, long repliedAt, String agent, Map<String, UsageS
             case REASON_DONE, NEED_MORE_INFO, CONTEXT_COMPACTED -> ofCall(event, Ending.REPLIED);
             // a failure that says nothing was declared by the machine, whose patience had ended; the call's own end is
             // told apart
-            case MODEL_CALL_FAILED -> event.payload().containsKey("usage") ? ofCall(event, Ending.FAILED) : List.of();
+            case MODEL_CALL_FAILED -> event.fields().containsKey("usage") ? ofCall(event, Ending.FAILED) : List.of();
             case MODEL_CALL_ABANDONED -> ofCall(event, Ending.ABANDONED);
             case REFLECTION_COMPLETE, REFLECTION_FAILED, MEMORY_FORGOTTEN -> ofReflection(event);
             default -> List.of();
@@ -43,12 +43,12 @@ record CallUsage(String callId, long repliedAt, String agent, Map<String, UsageS
 
     private static List<CallUsage> ofCall(Event event, Ending ending) {
         String callId = event.text("callId");
-        return callId == null ? List.of() : List.of(of(callId, event.payload(), event.timestamp(), ending));
+        return callId == null ? List.of() : List.of(of(callId, event.fields(), event.timestamp(), ending));
     }
 
     private static List<CallUsage> ofReflection(Event event) {
         List<CallUsage> calls = new ArrayList<>();
-        for (Object one : event.payload().get("modelCalls") instanceof List<?> list ? list : List.of()) {
+        for (Object one : event.fields().get("modelCalls") instanceof List<?> list ? list : List.of()) {
             if (one instanceof Map<?, ?> call && call.get("callId") instanceof String callId) {
                 calls.add(
                         of(callId, call, event.timestamp(), call.containsKey("code") ? Ending.FAILED : Ending.REPLIED));

@@ -39,11 +39,11 @@ record OpenForget(
         Event event = entry.event();
         return ForgetScope.of(event)
                 .filter(scope -> scope.kind() != ForgetScope.Kind.MEMORY)
-                .filter(scope -> event.payload().get("requestedAt") instanceof Number)
+                .filter(scope -> event.fields().get("requestedAt") instanceof Number)
                 .map(scope -> new OpenForget(
                         scope,
                         ForgetScope.forgetId(event),
-                        event.payload().get("requestedAt") instanceof Number asked ? asked.longValue() : 0,
+                        event.fields().get("requestedAt") instanceof Number asked ? asked.longValue() : 0,
                         entry.cursor(),
                         null));
     }

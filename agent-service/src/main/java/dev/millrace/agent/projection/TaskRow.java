@@ -224,7 +224,7 @@ record TaskRow(
             case TASK_COMPLETED -> completed(event, progress);
             case TASK_FAILED ->
                 ended(progress, "failed")
-                        .counting(event.payload().get("iterations"))
+                        .counting(event.fields().get("iterations"))
                         .saying(new Said(null, event.text("error"), event.text("code"), null));
             case TASK_CANCELLED ->
                 ended(progress, "cancelled").saying(new Said(null, event.text("reason"), "cancelled", null));
@@ -232,7 +232,7 @@ record TaskRow(
             case TASK_RESUMED -> goesOn(event, progress);
             case NEED_MORE_INFO -> asked(event, used(event, progress));
             case MODEL_CALL_REQUESTED ->
-                progress.counting(event.payload().get("iteration")).waiting(waits.modelCalled(callId));
+                progress.counting(event.fields().get("iteration")).waiting(waits.modelCalled(callId));
             case REASON_DONE, MODEL_CALL_FAILED, CONTEXT_COMPACTED ->
                 used(event, progress).waiting(waits.returned(callId));
             case MODEL_CALL_ABANDONED -> used(event, progress);
@@ -260,7 +260,7 @@ record TaskRow(
         String question = progress.said.question;
         if (question != null
                 && event.type() == KnownEventType.TASK_RESUMED
-                && event.payload().get("newInput") == null) {
+                && event.fields().get("newInput") == null) {
             return progress.waiting(progress.waits.asked(event, question));
         }
         return progress.waiting(Waits.forAdmission(event));
@@ -366,7 +366,7 @@ record TaskRow(
     }
 
     private static Map<?, ?> object(Event event, String field) {
-        return event.payload().get(field) instanceof Map<?, ?> object ? object : Map.of();
+        return event.fields().get(field) instanceof Map<?, ?> object ? object : Map.of();
     }
 
     private static long number(@Nullable Object value) {

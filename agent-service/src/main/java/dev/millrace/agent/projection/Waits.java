@@ -50,7 +50,7 @@ record Waits(@Nullable WaitingFor on, List<OpenApproval> approvals) {
     /** After a move to this state. */
     Waits moved(Event event, String state, @Nullable String question) {
         List<OpenApproval> open = state.equals("suspended") ? approvals : List.of();
-        if (event.payload().get("waitingFor") instanceof Map<?, ?> told && told.get("kind") instanceof String kind) {
+        if (event.fields().get("waitingFor") instanceof Map<?, ?> told && told.get("kind") instanceof String kind) {
             return new Waits(
                     new WaitingFor(
                             kind,

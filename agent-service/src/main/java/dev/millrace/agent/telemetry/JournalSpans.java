@@ -105,8 +105,7 @@ public final class JournalSpans {
 
     /** Where the event that sets a task going comes from: the tool call of a parent, else whoever sent it. */
     private static @Nullable String parentOf(Event first, TraceContext task) {
-        if (first.payload().get("parent") instanceof Map<?, ?> parent
-                && parent.get("callId") instanceof String callId) {
+        if (first.fields().get("parent") instanceof Map<?, ?> parent && parent.get("callId") instanceof String callId) {
             return task.ofCall(first.namespace(), callId).spanId();
         }
         // what Millrace itself made may carry the span of a tool call of this very task
@@ -131,7 +130,7 @@ public final class JournalSpans {
         String sessionId = event.sessionId();
         attributes.put(TelemetryKeys.CONVERSATION_ID, sessionId == null ? taskId : sessionId);
         attributes.put(TelemetryKeys.TASK_ID, taskId);
-        if (event.payload().get("usage") instanceof Map<?, ?> usage) {
+        if (event.fields().get("usage") instanceof Map<?, ?> usage) {
             if (usage.get("inputTokens") instanceof Number input) {
                 attributes.put(TelemetryKeys.INPUT_TOKENS, input.longValue());
             }
@@ -181,11 +180,11 @@ public final class JournalSpans {
         if (content && request != null) {
             attributes.put(
                     TelemetryKeys.TOOL_ARGUMENTS,
-                    Json.writeText(request.payload().get("params")));
+                    Json.writeText(request.fields().get("params")));
         }
-        if (content && event.payload().containsKey("result")) {
+        if (content && event.fields().containsKey("result")) {
             attributes.put(
-                    TelemetryKeys.TOOL_RESULT, Json.writeText(event.payload().get("result")));
+                    TelemetryKeys.TOOL_RESULT, Json.writeText(event.fields().get("result")));
         }
         spans.accept(new FinishedSpan(
                 TelemetryKeys.EXECUTE_TOOL + " " + tool,
@@ -200,7 +199,7 @@ public final class JournalSpans {
 
     /** When the tool began to run, as far as anybody says. */
     private static Instant begunAt(Event event, @Nullable Event request) {
-        if (event.payload().get("durationMs") instanceof Number duration && duration.longValue() > 0) {
+        if (event.fields().get("durationMs") instanceof Number duration && duration.longValue() > 0) {
             return event.timestamp().minusMillis(duration.longValue());
         }
         return request == null ? event.timestamp() : request.timestamp();

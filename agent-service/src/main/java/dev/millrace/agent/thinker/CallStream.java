@@ -161,7 +161,7 @@ final class CallStream implements StreamListener {
     private static Map<String, @Nullable Object> of(Event reply, String... fields) {
         Map<String, @Nullable Object> chosen = new LinkedHashMap<>();
         for (String field : fields) {
-            Object value = reply.payload().get(field);
+            Object value = reply.fields().get(field);
             if (value != null) {
                 chosen.put(field, value);
             }

@@ -4,6 +4,7 @@ import dev.millrace.agent.AgentDefinition;
 import dev.millrace.agent.topology.OutstandingCall;
 import dev.millrace.engine.ModelUsage;
 import dev.millrace.engine.ReplyLimits;
+import dev.millrace.engine.ReplyPayloads;
 import dev.millrace.llm.ModelCallException;
 import dev.millrace.llm.ModelErrorCode;
 import dev.millrace.llm.ModelOutcome;
@@ -13,11 +14,10 @@ import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.JsonText;
 import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.Payload;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -80,51 +80,37 @@ final class Replies {
 
     /** What a call had come to that was cut off. The same call may be made and cut off again, so the time is in the id. */
     static Event abandoned(OutstandingCall call, ModelOutcome outcome, Instant now) {
-        Map<String, @Nullable Object> payload = new LinkedHashMap<>();
-        payload.put("callId", call.callId());
-        payload.put("code", ModelErrorCode.CANCELLED.wireName());
-        if (outcome instanceof ModelOutcome.Replied replied) {
-            payload.put("model", ReplyLimits.modelName(replied.reply().model()));
-        }
-        putUsage(payload, call, outcome);
         String id = Ids.hash(call.key() + "\nabandoned\n" + now).substring(0, 32);
         return call.event(id, KnownEventType.MODEL_CALL_ABANDONED, now)
-                .payload(payload)
+                .payload(payloads(call).cutOff(outcome))
                 .build();
     }
 
     private static Event summary(
             OutstandingCall call, ModelOutcome.Replied outcome, @Nullable String request, Instant now) {
         ModelReply reply = outcome.reply();
-        Map<String, @Nullable Object> payload = new LinkedHashMap<>();
-        payload.put("callId", call.callId());
-        payload.put("summary", reply.text());
-        if (request != null) {
-            payload.put("request", request);
-        }
-        payload.put("keptFrom", call.transcriptLength());
-        putOutcome(payload, call, outcome);
+        ModelUsage used = ModelUsage.of(call.takeovers(), outcome);
         return call.reply(KnownEventType.CONTEXT_COMPACTED, now)
-                .payload(payload)
+                .payload(new Payload.ContextCompacted(
+                        call.callId(),
+                        String.valueOf(reply.text()),
+                        request,
+                        (long) call.transcriptLength(),
+                        reply.model(),
+                        reply.finishReason().wireName(),
+                        used.usage(),
+                        fallback(outcome),
+                        used.failedAttempts(),
+                        agent(call)))
                 .build();
     }
 
-    private static void putOutcome(
-            Map<String, @Nullable Object> payload, OutstandingCall call, ModelOutcome.Replied outcome) {
-        ModelReply reply = outcome.reply();
-        payload.put("model", reply.model());
-        payload.put("finishReason", reply.finishReason().wireName());
-        putUsage(payload, call, outcome);
+    private static Payload.@Nullable Fallback fallback(ModelOutcome.Replied outcome) {
         ModelCallException failed = outcome.insteadOf();
-        if (failed != null) {
-            payload.put(
-                    "fallback",
-                    Map.of(
-                            "code",
-                            failed.code().wireName(),
-                            "error",
-                            Reason.of(failed).error()));
-        }
+        return failed == null
+                ? null
+                : new Payload.Fallback(
+                        failed.code().wireName(), Reason.of(failed).error());
     }
 
     /** The answer does not have the form that it should, and neither had the one before. */
@@ -144,38 +130,55 @@ final class Replies {
 
     private static Event replied(OutstandingCall call, ModelOutcome.Replied outcome, int contextWindow, Instant now) {
         ModelReply reply = outcome.reply();
-        Map<String, @Nullable Object> payload = new LinkedHashMap<>();
-        payload.put("callId", call.callId());
-        payload.put("response", reply.text());
+        ModelUsage used = ModelUsage.of(call.takeovers(), outcome);
         Optional<ToolCallRequest> question = question(reply);
-        question.ifPresent(asking -> {
-            payload.put("question", asking.arguments().get("question"));
-            payload.put("toolCallId", asking.toolCallId());
-        });
-        payload.put("approach", reply.toolCalls().isEmpty() ? "direct" : "tool_use");
-        payload.put("needsClarification", question.isPresent());
-        payload.put(
-                "toolCalls", reply.toolCalls().stream().map(Replies::toolCall).toList());
-        if (question.isEmpty()) {
-            payload.put("steps", steps(reply));
-        }
-        if (reply.reasoning() != null) {
-            payload.put("reasoning", reply.reasoning());
-        }
-        if (reply.continuation() != null) {
-            payload.put("continuation", reply.continuation());
-        }
-        putOutcome(payload, call, outcome);
-        payload.put("contextWindow", contextWindow);
+        String approach = reply.toolCalls().isEmpty() ? "direct" : "tool_use";
+        List<Payload.RequestedCall> calls = ReplyPayloads.toolCalls(reply.toolCalls());
+        Payload payload = question.isPresent()
+                ? new Payload.NeedMoreInfo(
+                        call.callId(),
+                        String.valueOf(question.get().arguments().get("question")),
+                        question.get().toolCallId(),
+                        reply.text(),
+                        approach,
+                        true,
+                        calls,
+                        reply.model(),
+                        reply.finishReason().wireName(),
+                        used.usage(),
+                        used.failedAttempts(),
+                        agent(call),
+                        fallback(outcome),
+                        reply.reasoning(),
+                        (long) contextWindow,
+                        reply.continuation())
+                : new Payload.ReasonDone(
+                        call.callId(),
+                        reply.text(),
+                        approach,
+                        false,
+                        calls,
+                        steps(reply),
+                        reply.model(),
+                        reply.finishReason().wireName(),
+                        used.usage(),
+                        used.failedAttempts(),
+                        agent(call),
+                        fallback(outcome),
+                        reply.reasoning(),
+                        (long) contextWindow,
+                        reply.continuation());
         return call.reply(question.isPresent() ? KnownEventType.NEED_MORE_INFO : KnownEventType.REASON_DONE, now)
                 .payload(payload)
                 .build();
     }
 
-    /** Who asked how often, and what all of it used. */
-    private static void putUsage(Map<String, @Nullable Object> payload, OutstandingCall call, ModelOutcome outcome) {
-        ModelUsage.put(payload, call.takeovers(), outcome);
-        payload.put("agent", AgentDefinition.nameIn(call.agent().reference()));
+    private static ReplyPayloads payloads(OutstandingCall call) {
+        return new ReplyPayloads(call.callId(), call.takeovers(), agent(call));
+    }
+
+    private static String agent(OutstandingCall call) {
+        return AgentDefinition.nameIn(call.agent().reference());
     }
 
     /** Why a call failed. */
@@ -186,17 +189,8 @@ final class Replies {
     }
 
     private static Event failed(OutstandingCall call, ModelOutcome outcome, Reason reason, Instant now) {
-        Map<String, @Nullable Object> payload = new LinkedHashMap<>();
-        payload.put("callId", call.callId());
-        payload.put("code", reason.code().wireName());
-        payload.put("error", reason.error());
-        payload.put("retryable", reason.retryable());
-        if (outcome instanceof ModelOutcome.Replied replied) {
-            payload.put("model", ReplyLimits.modelName(replied.reply().model()));
-        }
-        putUsage(payload, call, outcome);
         return call.reply(KnownEventType.MODEL_CALL_FAILED, now)
-                .payload(payload)
+                .payload(payloads(call).failed(outcome, reason.code(), reason.error(), reason.retryable()))
                 .build();
     }
 
@@ -210,33 +204,14 @@ final class Replies {
                 .findFirst();
     }
 
-    private static Map<String, @Nullable Object> toolCall(ToolCallRequest call) {
-        Map<String, @Nullable Object> json = new LinkedHashMap<>();
-        json.put("toolCallId", call.toolCallId());
-        json.put("toolName", call.toolName());
-        json.put("arguments", call.arguments());
-        if (call.malformedArguments() != null) {
-            json.put("malformedArguments", call.malformedArguments());
-        }
-        return json;
-    }
-
     /** The plan as people read it in the journal (F-146); the machine makes its own from the tool calls. */
-    private static List<Map<String, Object>> steps(ModelReply reply) {
+    private static List<Payload.Step> steps(ModelReply reply) {
         if (reply.toolCalls().isEmpty()) {
-            return List.of(Map.of("index", 0, "description", "Respond to the user", "actionType", "respond"));
+            return List.of(new Payload.Step(0, "Respond to the user", "respond", null));
         }
-        List<Map<String, Object>> steps = new ArrayList<>();
+        List<Payload.Step> steps = new ArrayList<>();
         for (ToolCallRequest call : reply.toolCalls()) {
-            steps.add(Map.of(
-                    "index",
-                    steps.size(),
-                    "description",
-                    "Call tool: " + call.toolName(),
-                    "actionType",
-                    "tool_call",
-                    "toolName",
-                    call.toolName()));
+            steps.add(new Payload.Step(steps.size(), "Call tool: " + call.toolName(), "tool_call", call.toolName()));
         }
         return steps;
     }

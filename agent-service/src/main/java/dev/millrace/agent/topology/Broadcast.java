@@ -2,7 +2,7 @@ package dev.millrace.agent.topology;
 
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.ForgetScope;
-import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.Payload;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -25,18 +25,18 @@ final class Broadcast {
 
     /** Whether a whole namespace is to be forgotten. */
     static boolean forgets(Event event) {
-        return event.type() == KnownEventType.FORGET_REQUESTED
-                && ForgetScope.Kind.NAMESPACE.wireName().equals(event.text("scope"));
+        return event.payload() instanceof Payload.ForgetRequested request
+                && request.scope().equals(ForgetScope.Kind.NAMESPACE.wireName());
     }
 
     /** Whether nothing is to be admitted from now on. */
     static boolean stopsAdmission(Event event) {
-        return event.type() == KnownEventType.SYSTEM_SHUTTING_DOWN && event.text("instance") == null;
+        return event.payload() instanceof Payload.SystemShuttingDown stops && stops.instance() == null;
     }
 
     /** Whether tasks are admitted again. An instance that says that it has started ends no drain. */
     static boolean resumesAdmission(Event event) {
-        return event.type() == KnownEventType.SYSTEM_STARTED && event.text("instance") == null;
+        return event.payload() instanceof Payload.SystemStarted starts && starts.instance() == null;
     }
 
     /** All partitions but the first. */

@@ -10,6 +10,7 @@ import dev.millrace.agent.core.TaskEvent;
 import dev.millrace.agent.core.TaskLimits;
 import dev.millrace.agent.core.TaskState;
 import dev.millrace.agent.core.ToolCall;
+import dev.millrace.agent.core.TranscriptEntry;
 import dev.millrace.agent.core.Usage;
 import dev.millrace.engine.ReplyLimits;
 import dev.millrace.schemas.CustomEventType;
@@ -19,11 +20,11 @@ import dev.millrace.schemas.Json;
 import dev.millrace.schemas.JsonText;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
+import dev.millrace.schemas.Payload;
+import dev.millrace.schemas.Payload.TaskInput;
 import dev.millrace.schemas.StreamType;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -31,11 +32,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Turns events as they travel into events as the machine takes them; the only place that says what is not acceptable. */
 final class EventMapping {
-
-    /** A child in the background has completed (F-182). */
-    static final String CHILD_COMPLETED = "background_task.completed";
-    /** A child in the background has failed or was cancelled (F-182). */
-    static final String CHILD_FAILED = "background_task.failed";
 
     /** As much of a child's answer as its parent is told; in characters. */
     private static final int MAX_NEWS = 20_000;
@@ -69,19 +65,11 @@ final class EventMapping {
     /** The task that an event is for: the one it names, or, if it can start one, the one with its own id. */
     static @Nullable String taskIdOf(Event event) {
         String named = event.taskId();
-        return named == null && startsTasks(event) ? event.id() : named;
-    }
-
-    private static boolean startsTasks(Event event) {
-        return event.type() instanceof KnownEventType type
-                && switch (type) {
-                    case MESSAGE_RECEIVED, WEBHOOK_TRIGGERED, SCHEDULE_FIRED -> true;
-                    default -> false;
-                };
+        return named == null && event.payload() instanceof TaskInput ? event.id() : named;
     }
 
     /**
-     * Maps an event from a lane.
+     * Maps an event from a lane, whose payload is as its type's schema has it.
      *
      * @param taskId what {@link #taskIdOf} said
      * @param agent who works on the task; any if there is no task yet
@@ -89,131 +77,119 @@ final class EventMapping {
      */
     Mapped fromLane(Event event, String taskId, AgentPin agent, long nowMs) {
         return switch (event.type()) {
-            case CustomEventType type
-            when type.wireName().equals(CHILD_COMPLETED) || type.wireName().equals(CHILD_FAILED) ->
-                childEnded(event, taskId, nowMs);
-            case CustomEventType type -> new RecordOnly();
+            case CustomEventType type -> fromOthers(event, taskId, nowMs);
             case StreamType type ->
                 new Refused("not_accepted", type.wireName() + " is live text, which is never on a lane");
-            case KnownEventType type -> fromLane(type, event, taskId, agent, nowMs);
+            case KnownEventType type ->
+                type.machineOnly()
+                        ? new Refused(
+                                "not_accepted",
+                                type.wireName() + " is written by the task machine and taken from nobody else")
+                        : ofTask(event, taskId, agent, nowMs);
         };
     }
 
     /** One that names no task is an environment event like any other. */
-    private static Mapped childEnded(Event event, String taskId, long nowMs) {
-        String callId = event.text("callId");
-        if (event.taskId() == null || callId == null) {
+    private static Mapped fromOthers(Event event, String taskId, long nowMs) {
+        if (!(event.payload() instanceof Payload.BackgroundTaskEnded ended)
+                || event.taskId() == null
+                || ended.callId() == null) {
             return new RecordOnly();
         }
-        Object result = event.payload().get("result");
-        String what = event.text("error") == null
-                ? "Background task " + event.text("taskId") + " completed: "
+        Object result = ended.result();
+        String what = ended.error() == null
+                ? "Background task " + ended.taskId() + " completed: "
                         + (result instanceof Map<?, ?> answer && answer.get("response") instanceof String response
                                 ? response
                                 : Json.writeText(result))
-                : "Background task failed: " + event.text("error");
+                : "Background task failed: " + ended.error();
         return new ForTask(new TaskEvent.ChildEnded(
                 new Meta(event.id(), taskId, event.timestamp(), nowMs),
-                callId,
+                ended.callId(),
                 JsonText.cut(what, MAX_NEWS),
-                usage(event)));
-    }
-
-    private Mapped fromLane(KnownEventType type, Event event, String taskId, AgentPin agent, long nowMs) {
-        if (type.machineOnly()) {
-            return new Refused(
-                    "not_accepted", type.wireName() + " is written by the task machine and taken from nobody else");
-        }
-        return switch (type) {
-            case SYSTEM_STARTED,
-                    SYSTEM_SHUTTING_DOWN,
-                    HEARTBEAT,
-                    MODEL_CALL_ABANDONED,
-                    REFLECTION_COMPLETE,
-                    REFLECTION_FAILED,
-                    FORGET_REQUESTED,
-                    MEMORY_FORGOTTEN,
-                    RAG_INGEST,
-                    ENTITY_EXTRACT -> new RecordOnly();
-            default -> ofTask(type, event, taskId, agent, nowMs);
-        };
+                usage(ended.usage())));
     }
 
     /** Maps an event that changes a task: from a lane, or made by the machine itself. */
-    Mapped ofTask(KnownEventType type, Event event, String taskId, AgentPin agent, long nowMs) {
+    Mapped ofTask(Event event, String taskId, AgentPin agent, long nowMs) {
         Meta meta = new Meta(event.id(), taskId, event.timestamp(), nowMs);
         try {
-            return switch (type) {
-                case MESSAGE_RECEIVED, WEBHOOK_TRIGGERED, SCHEDULE_FIRED -> input(event, meta);
-                case APPROVAL_DECIDED -> new ForTask(approvalDecided(event, meta));
-                case TASK_CREATED -> new ForTask(new TaskEvent.TaskCreated(meta));
-                case TASK_SUSPENDED -> new ForTask(new TaskEvent.TaskSuspended(meta, or(event.text("reason"), "")));
-                case TASK_RESUMED ->
-                    new ForTask(
-                            new TaskEvent.TaskResumed(meta, blankIsNone(event.text("newInput")), childLimits(event)));
-                case TASK_CANCEL_REQUESTED ->
-                    new ForTask(new TaskEvent.CancelRequested(meta, or(event.text("reason"), "cancelled on request")));
-                case TASK_FAILED ->
-                    new ForTask(new TaskEvent.FailureDeclared(
-                            meta,
-                            new TaskError(
-                                    or(event.text("code"), "declared_failed"),
-                                    or(event.text("error"), "declared failed from outside"))));
-                case REASON_DONE ->
+            return switch (event.payload()) {
+                case TaskInput input -> input(event, input, meta);
+                case Payload.ApprovalDecided decided -> new ForTask(approvalDecided(decided, meta));
+                case Payload.TaskCreated created -> new ForTask(new TaskEvent.TaskCreated(meta));
+                case Payload.TaskSuspended suspended ->
+                    new ForTask(new TaskEvent.TaskSuspended(meta, or(suspended.reason(), "")));
+                case Payload.TaskResumed resumed ->
+                    new ForTask(new TaskEvent.TaskResumed(meta, blankIsNone(resumed.newInput()), childLimits(event)));
+                case Payload.TaskCancelRequested request ->
+                    new ForTask(new TaskEvent.CancelRequested(meta, or(request.reason(), "cancelled on request")));
+                case Payload.TaskFailed failed ->
+                    new ForTask(new TaskEvent.FailureDeclared(meta, new TaskError(failed.code(), failed.error())));
+                case Payload.ReasonDone done ->
                     new ForTask(new TaskEvent.ModelReplied(
                             meta,
-                            required(event, "callId"),
-                            event.text("response"),
-                            toolCalls(event, agent),
+                            done.callId(),
+                            done.response(),
+                            toolCalls(done.toolCalls(), event, agent),
                             routing.sequential(agent),
-                            usage(event),
-                            contextWindow(event),
-                            event.text("continuation")));
-                case NEED_MORE_INFO ->
+                            usage(done.usage()),
+                            done.contextWindow(),
+                            done.continuation()));
+                case Payload.NeedMoreInfo asked ->
                     new ForTask(new TaskEvent.QuestionAsked(
                             meta,
-                            required(event, "callId"),
-                            required(event, "question"),
-                            event.text("response"),
-                            event.text("toolCallId"),
-                            toolCalls(event, agent),
-                            usage(event),
-                            contextWindow(event),
-                            event.text("continuation")));
-                case CONTEXT_COMPACTED ->
+                            asked.callId(),
+                            asked.question(),
+                            asked.response(),
+                            asked.toolCallId(),
+                            toolCalls(asked.toolCalls(), event, agent),
+                            usage(asked.usage()),
+                            asked.contextWindow(),
+                            asked.continuation()));
+                case Payload.ContextCompacted compacted ->
                     new ForTask(new TaskEvent.Summarised(
                             meta,
-                            required(event, "callId"),
-                            required(event, "summary"),
-                            event.text("request"),
-                            usage(event)));
-                case MODEL_CALL_FAILED ->
+                            compacted.callId(),
+                            compacted.summary(),
+                            compacted.request(),
+                            usage(compacted.usage())));
+                case Payload.ModelCallFailed failed ->
                     new ForTask(new TaskEvent.ModelCallFailed(
                             meta,
-                            required(event, "callId"),
-                            new TaskError(required(event, "code"), required(event, "error")),
-                            usage(event)));
-                case STEP_COMPLETED ->
-                    new ForTask(new TaskEvent.StepCompleted(meta, whole(event.payload(), "stepIndex")));
-                case TOOL_CALL_COMPLETED -> toolCompleted(event, meta);
-                case TOOL_CALL_FAILED ->
+                            failed.callId(),
+                            new TaskError(failed.code(), failed.error()),
+                            usage(failed.usage())));
+                case Payload.StepCompleted step ->
+                    new ForTask(new TaskEvent.StepCompleted(meta, Math.toIntExact(step.stepIndex())));
+                case Payload.ToolCallCompleted completed -> new ForTask(toolCompleted(completed, meta));
+                case Payload.ToolCallFailed failed ->
                     new ForTask(new TaskEvent.ToolReturned(
-                            meta, required(event, "callId"), required(event, "error"), true, null, usage(event)));
-                default -> new RecordOnly();
+                            meta, failed.callId(), failed.error(), true, null, usage(failed.usage())));
+                case Payload.SystemStarted ignored -> new RecordOnly();
+                case Payload.SystemShuttingDown ignored -> new RecordOnly();
+                case Payload.Heartbeat ignored -> new RecordOnly();
+                case Payload.ModelCallAbandoned ignored -> new RecordOnly();
+                case Payload.ReflectionComplete ignored -> new RecordOnly();
+                case Payload.ReflectionFailed ignored -> new RecordOnly();
+                case Payload.Forgetting ignored -> new RecordOnly();
+                case Payload.RagIngest ignored -> new RecordOnly();
+                case Payload.EntityExtract ignored -> new RecordOnly();
+                default -> new Refused("bad_payload", event.type().wireName() + ": expected what its schema says");
             };
         } catch (IllegalArgumentException e) {
-            return new Refused("bad_payload", type.wireName() + ": " + e.getMessage());
+            return new Refused("bad_payload", event.type().wireName() + ": " + e.getMessage());
         }
     }
 
     /** The agent for the task that this event starts, of which {@link #unknownAgent} says nothing. */
     AgentPin agentFor(Event event, long nowMs) {
-        return routing.pin(taskType(event), event, Instant.ofEpochMilli(nowMs), Parentage.agents(event));
+        return routing.pin(taskType(event.payload()), event, Instant.ofEpochMilli(nowMs), Parentage.agents(event));
     }
 
     /** Why there is no agent for the task that this event would start, for people; empty = there is one. */
     Optional<String> unknownAgent(Event event) {
-        return routing.unknown(taskType(event));
+        return routing.unknown(taskType(event.payload()));
     }
 
     /** Whether there is still the agent that a task is to go on with. */
@@ -242,23 +218,22 @@ final class EventMapping {
         }
     }
 
-    private static String taskType(Event event) {
-        return or(blankIsNone(event.text("taskType")), Agents.DEFAULT);
+    private static String taskType(Payload start) {
+        return start instanceof TaskInput input ? or(blankIsNone(input.taskType()), Agents.DEFAULT) : Agents.DEFAULT;
     }
 
-    private Mapped input(Event event, Meta meta) {
-        String text = event.text("text");
-        if (text == null) {
-            text = event.text("content");
-        }
-        String template = event.text("template");
+    private Mapped input(Event event, TaskInput said, Meta meta) {
+        String text = said instanceof Payload.MessageReceived message && message.text() == null
+                ? message.content()
+                : said.text();
+        String template = said.template();
         if (text == null && template != null) {
             InputTemplate input = new InputTemplate(template);
-            List<String> problems = input.problems(event.payload());
+            List<String> problems = input.problems(event.fields());
             if (!problems.isEmpty()) {
                 return new Refused("bad_payload", event.type().wireName() + ": " + String.join("; ", problems));
             }
-            text = input.fill(event.payload()).orElse(null);
+            text = input.fill(event.fields()).orElse(null);
             if (text == null) {
                 return new Refused(
                         "bad_payload",
@@ -272,87 +247,107 @@ final class EventMapping {
                     event.type().wireName()
                             + ": expected a text, or a template to make one from the payload, found neither");
         }
-        String taskType = routing.agentFor(taskType(event));
+        String taskType = routing.agentFor(taskType(said));
         TaskEvent.Terms terms = new TaskEvent.Terms(
                 event.causalDepth(),
                 event.expiry() == null ? Deadlines.NEVER : event.expiry().toEpochMilli(),
                 routing.limits(taskType, Parentage.agents(event)).atMost(childLimits(event)),
-                Openings.of(event));
+                said instanceof Payload.MessageReceived message ? opening(message) : TaskEvent.Opening.NONE);
         return new ForTask(new TaskEvent.InputReceived(meta, text, taskType, event.effectivePriority(), terms));
+    }
+
+    /** What a message brings along beside its text. */
+    private static TaskEvent.Opening opening(Payload.MessageReceived message) {
+        return message.history().isEmpty() && message.images().isEmpty()
+                ? TaskEvent.Opening.NONE
+                : new TaskEvent.Opening(
+                        message.history().stream().map(EventMapping::entry).toList(), images(message.images()));
+    }
+
+    private static TranscriptEntry entry(Payload.Message said) {
+        return switch (said.role()) {
+            case "assistant" -> new TranscriptEntry.AssistantTurn(said.text(), List.of());
+            // the agent's own prompt is the one system message, and comes before what a client wants of it
+            case "system" -> new TranscriptEntry.UserText("<system_message>\n" + said.text() + "\n</system_message>");
+            default -> new TranscriptEntry.UserText(said.text(), images(said.images()));
+        };
+    }
+
+    private static List<TranscriptEntry.Image> images(List<Payload.Image> images) {
+        return images.stream()
+                .map(image -> new TranscriptEntry.Image(image.mediaType(), image.data()))
+                .toList();
     }
 
     private static TaskLimits childLimits(Event event) {
         return Parentage.of(event, Usage.NONE) == null ? TaskLimits.UNLIMITED : Parentage.limits(event);
     }
 
-    private static TaskEvent approvalDecided(Event event, Meta meta) {
-        boolean approved = required(event, "decision").equals("approve");
-        Object params = event.payload().get("params");
-        String changed = approved && params instanceof Map<?, ?> ? Json.writeText(params) : null;
+    private static TaskEvent approvalDecided(Payload.ApprovalDecided decided, Meta meta) {
+        boolean approved = decided.decision().equals("approve");
+        Map<String, @Nullable Object> params = decided.params();
+        String changed = approved && params != null ? Json.writeText(params) : null;
         if (changed != null && isTooLarge(params)) {
             throw new IllegalArgumentException("params: " + TOO_LARGE);
         }
         return new TaskEvent.ApprovalDecided(
                 meta,
-                required(event, "callId"),
+                decided.callId(),
                 approved,
                 changed,
-                blankIsNone(event.text("reason")),
-                blankIsNone(event.text("decidedBy")));
+                blankIsNone(decided.reason()),
+                blankIsNone(decided.decidedBy()));
     }
 
-    private static Mapped toolCompleted(Event event, Meta meta) {
-        Object result = event.payload().get("result");
-        String notification = "notify".equals(event.text("toolName"))
-                        && result instanceof Map<?, ?> object
+    private static TaskEvent toolCompleted(Payload.ToolCallCompleted completed, Meta meta) {
+        String notification = completed.toolName().equals("notify")
+                        && completed.result() instanceof Map<?, ?> object
                         && object.get("message") instanceof String message
                 ? message
                 : null;
-        return new ForTask(new TaskEvent.ToolReturned(
-                meta, required(event, "callId"), Json.writeText(result), false, notification, usage(event)));
+        return new TaskEvent.ToolReturned(
+                meta,
+                completed.callId(),
+                Json.writeText(completed.result()),
+                false,
+                notification,
+                usage(completed.usage()));
     }
 
-    private List<ToolCall> toolCalls(Event event, AgentPin agent) {
-        if (!(event.payload().get("toolCalls") instanceof List<?> list)) {
-            return List.of();
-        }
-        List<ToolCall> calls = new ArrayList<>(list.size());
-        for (Object item : list) {
-            if (!(item instanceof Map<?, ?> call)) {
-                throw new IllegalArgumentException("toolCalls: expected objects, found " + item);
-            }
-            calls.add(toolCall(call, agent, event.namespace()));
-        }
+    private List<ToolCall> toolCalls(List<Payload.RequestedCall> requested, Event event, AgentPin agent) {
+        List<ToolCall> calls = requested.stream()
+                .map(call -> toolCall(call, agent, event.namespace()))
+                .toList();
         if (calls.stream().map(ToolCall::toolCallId).distinct().count() < calls.size()) {
             throw new IllegalArgumentException("toolCalls: expected toolCallIds that differ, found one twice");
         }
         return calls;
     }
 
-    private ToolCall toolCall(Map<?, ?> call, AgentPin agent, String namespace) {
-        if (!(call.get("toolName") instanceof String toolName) || !(call.get("toolCallId") instanceof String id)) {
-            throw new IllegalArgumentException(
-                    "toolCalls: expected a toolName and a toolCallId, found " + call.keySet());
-        }
-        if (call.get("malformedArguments") instanceof String malformed) {
+    private ToolCall toolCall(Payload.RequestedCall call, AgentPin agent, String namespace) {
+        if (call.malformedArguments() != null) {
             return new ToolCall(
-                    id,
-                    toolName,
+                    call.toolCallId(),
+                    call.toolName(),
                     "{}",
                     new ToolCall.Refuse(
                             "invalid_json_arguments",
-                            "INVALID JSON ARGUMENTS: expected a JSON object, found: " + cut(malformed)));
+                            "INVALID JSON ARGUMENTS: expected a JSON object, found: "
+                                    + JsonText.cut(call.malformedArguments(), 200)));
         }
-        Map<String, @Nullable Object> arguments = arguments(call.get("arguments"));
-        String text = Json.writeText(arguments);
-        if (isTooLarge(arguments)) {
+        String text = Json.writeText(call.arguments());
+        if (isTooLarge(call.arguments())) {
             return new ToolCall(
-                    id,
-                    toolName,
+                    call.toolCallId(),
+                    call.toolName(),
                     "{}",
                     new ToolCall.Refuse("invalid_arguments", "VALIDATION ERROR: arguments: " + TOO_LARGE));
         }
-        return new ToolCall(id, toolName, text, routing.route(agent, namespace, toolName, arguments));
+        return new ToolCall(
+                call.toolCallId(),
+                call.toolName(),
+                text,
+                routing.route(agent, namespace, call.toolName(), call.arguments()));
     }
 
     /** Whether arguments would leave no room beside them in a request to a worker. */
@@ -360,49 +355,11 @@ final class EventMapping {
         return Json.write(arguments).length > ReplyLimits.MAX_ARGUMENTS_BYTES;
     }
 
-    private static Map<String, @Nullable Object> arguments(@Nullable Object value) {
-        if (value == null) {
-            return Map.of();
-        }
-        if (!(value instanceof Map<?, ?> object)) {
-            throw new IllegalArgumentException("toolCalls: expected arguments to be an object, found " + value);
-        }
-        Map<String, @Nullable Object> arguments = new LinkedHashMap<>();
-        object.forEach((name, argument) -> arguments.put(String.valueOf(name), argument));
-        return arguments;
-    }
-
-    private static Usage usage(Event event) {
-        return event.payload().get("usage") instanceof Map<?, ?> usage
-                ? new Usage(
-                        number(usage.get("inputTokens")),
-                        number(usage.get("outputTokens")),
-                        number(usage.get("costMicros")))
-                : Usage.NONE;
-    }
-
-    private static @Nullable Long contextWindow(Event event) {
-        return event.payload().get("contextWindow") instanceof Number number ? (Long) number.longValue() : null;
-    }
-
-    private static long number(@Nullable Object value) {
-        return value instanceof Number number ? number.longValue() : 0;
-    }
-
-    private static int whole(Map<String, @Nullable Object> payload, String field) {
-        if (payload.get(field) instanceof Integer number) {
-            return number;
-        }
-        throw new IllegalArgumentException(field + ": expected a whole number, found " + payload.get(field));
-    }
-
-    private static String required(Event event, String field) {
-        String value = event.text(field);
-        if (value == null) {
-            throw new IllegalArgumentException(
-                    field + ": expected a text, found " + event.payload().get(field));
-        }
-        return value;
+    private static Usage usage(Payload.@Nullable Usage usage) {
+        return usage == null
+                ? Usage.NONE
+                : new Usage(
+                        usage.inputTokens(), usage.outputTokens(), usage.costMicros() == null ? 0 : usage.costMicros());
     }
 
     private static @Nullable String blankIsNone(@Nullable String text) {
@@ -411,9 +368,5 @@ final class EventMapping {
 
     private static String or(@Nullable String value, String otherwise) {
         return value == null ? otherwise : value;
-    }
-
-    private static String cut(String text) {
-        return JsonText.cut(text, 200);
     }
 }

@@ -10,6 +10,7 @@ import dev.millrace.schemas.ForgetScope.Kind;
 import dev.millrace.schemas.Forgotten;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.Payload;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -143,7 +144,7 @@ final class Forgetting {
                     "bad_payload",
                     "FORGET_REQUESTED: expected a taskId that is ce_subject, or a sessionId that is the header"
                             + " sessionid, or another scope, found "
-                            + request.payload().get("scope"));
+                            + (request.payload() instanceof Payload.ForgetRequested asked ? asked.scope() : null));
         }
         if (first) {
             outbox.journal(filed(request.toBuilder(), request).build(), now);
@@ -208,19 +209,22 @@ final class Forgetting {
         if (LateReplies.isReply(event)) {
             return ModelUsage.abandoned(event, "forgotten");
         }
-        Object calls = event.payload().get("modelCalls");
-        boolean reflection =
-                event.type() == KnownEventType.REFLECTION_COMPLETE || event.type() == KnownEventType.REFLECTION_FAILED;
-        return reflection && calls != null
-                ? Optional.of(Event.root(event.id(), KnownEventType.REFLECTION_FAILED, event.timestamp())
+        List<Payload.ModelCall> calls =
+                switch (event.payload()) {
+                    case Payload.ReflectionComplete reflection -> reflection.modelCalls();
+                    case Payload.ReflectionFailed reflection -> reflection.modelCalls();
+                    default -> List.of();
+                };
+        return calls.isEmpty()
+                ? Optional.empty()
+                : Optional.of(Event.root(event.id(), KnownEventType.REFLECTION_FAILED, event.timestamp())
                         .namespace(event.namespace())
                         .correlationId(event.correlationId())
                         .parentEventId(event.parentEventId())
                         .source(event.source())
-                        .payload(Map.of(
-                                "code", "forgotten", "error", "Its task has been forgotten", "modelCalls", calls))
-                        .build())
-                : Optional.empty();
+                        .payload(new Payload.ReflectionFailed(
+                                "forgotten", "Its task has been forgotten", null, null, null, null, calls))
+                        .build());
     }
 
     /** Does no more about the request whose step broke, for as long as this instance lives; it is never said to be done. */
@@ -350,17 +354,20 @@ final class Forgetting {
 
     private void complete(Row row, Instant now) {
         ForgetScope scope = row.scope();
-        Map<String, @Nullable Object> payload = scope.payload(ForgetScope.forgetId(row.request()));
-        payload.put("requestedAt", Math.max(0, row.askedAtMs()));
-        payload.put("partition", home.partition());
-        payload.put("partitions", scope.kind() == Kind.NAMESPACE ? home.partitions() : 1);
-        payload.put("tasks", row.tasks());
-        payload.put("cancelled", row.cancelled());
-        payload.put("children", row.children());
         Event forgotten = filed(
                         row.request().derive(KnownEventType.TASKS_FORGOTTEN, home.partition(), now), row.request())
                 .source("agent")
-                .payload(payload)
+                .payload(new Payload.TasksForgotten(
+                        scope.kind().wireName(),
+                        scope.taskId(),
+                        scope.sessionId(),
+                        ForgetScope.forgetId(row.request()),
+                        Math.max(0, row.askedAtMs()),
+                        home.partition(),
+                        scope.kind() == Kind.NAMESPACE ? home.partitions() : 1,
+                        row.tasks(),
+                        row.cancelled(),
+                        row.children()))
                 .build();
         outbox.journalOn(home.partition(), forgotten, now);
         outbox.toMemory(forgotten, now);
@@ -381,7 +388,7 @@ final class Forgetting {
                 .taskId(child)
                 .sessionId(null)
                 .source("agent")
-                .payload(new ForgetScope(Kind.TASK, request.namespace(), child).payload(ForgetScope.forgetId(request)))
+                .payload(new ForgetScope(Kind.TASK, request.namespace(), child).request(ForgetScope.forgetId(request)))
                 .build();
     }
 }

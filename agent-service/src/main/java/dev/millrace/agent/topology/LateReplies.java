@@ -3,7 +3,7 @@ package dev.millrace.agent.topology;
 import dev.millrace.agent.core.DiscardReason;
 import dev.millrace.engine.ModelUsage;
 import dev.millrace.schemas.Event;
-import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.Payload;
 import java.util.Locale;
 import java.util.Optional;
 
@@ -14,11 +14,8 @@ final class LateReplies {
 
     /** Whether this is what came of a model call. */
     static boolean isReply(Event event) {
-        return event.type() instanceof KnownEventType type
-                && switch (type) {
-                    case REASON_DONE, NEED_MORE_INFO, CONTEXT_COMPACTED, MODEL_CALL_FAILED -> true;
-                    default -> false;
-                };
+        return event.payload() instanceof Payload.ModelCallOutcome outcome
+                && !(outcome instanceof Payload.ModelCallAbandoned);
     }
 
     /**

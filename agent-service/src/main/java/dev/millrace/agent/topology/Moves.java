@@ -10,9 +10,9 @@ import dev.millrace.schemas.ErrorCode;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.Payload;
 import java.time.Instant;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
 import org.apache.kafka.common.KafkaException;
@@ -65,7 +65,7 @@ final class Moves {
     static void fail(TaskMove move, Event cause, ErrorCode code, String message, Instant now) {
         Event failed = cause.derive(KnownEventType.TASK_FAILED, 0, now)
                 .source("agent")
-                .payload(Map.of("error", message, "code", code.code()))
+                .payload(new Payload.TaskFailed(message, code.code(), null, null))
                 .build();
         Meta meta = new Meta(failed.id(), move.task().taskId(), now, now.toEpochMilli());
         move.apply(failed, new TaskEvent.FailureDeclared(meta, new TaskError(code.code(), message)));

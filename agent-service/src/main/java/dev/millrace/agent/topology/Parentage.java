@@ -4,9 +4,8 @@ import dev.millrace.agent.core.Children;
 import dev.millrace.agent.core.TaskLimits;
 import dev.millrace.agent.core.Usage;
 import dev.millrace.schemas.Event;
-import java.util.LinkedHashMap;
+import dev.millrace.schemas.Payload;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,26 +19,28 @@ import org.jspecify.annotations.Nullable;
  */
 public record Parentage(String taskId, @Nullable String sessionId, String callId, boolean background, Usage reported) {
 
-    /** In the payload of the event that starts a child, or lets it go on. */
-    static final String FIELD = "parent";
-
     /**
      * What the event says of a parent; {@code null} = it says nothing, or what no machine has written: the id of such an event
      * follows from the call, which nobody knows before it is made.
      */
     static @Nullable Parentage of(Event event, Usage reported) {
-        if (!(event.payload().get(FIELD) instanceof Map<?, ?> parent)
-                || !(parent.get("taskId") instanceof String taskId)
-                || !(parent.get("callId") instanceof String callId)
-                || !event.id().equals(Children.idOf(callId))) {
-            return null;
-        }
-        return new Parentage(
-                taskId,
-                parent.get("sessionId") instanceof String sessionId ? sessionId : null,
-                callId,
-                Boolean.TRUE.equals(parent.get("background")),
-                reported);
+        Payload.Parent parent = parent(event);
+        return parent == null || !event.id().equals(Children.idOf(parent.callId()))
+                ? null
+                : new Parentage(
+                        parent.taskId(),
+                        parent.sessionId(),
+                        parent.callId(),
+                        Boolean.TRUE.equals(parent.background()),
+                        reported);
+    }
+
+    private static Payload.@Nullable Parent parent(Event event) {
+        return switch (event.payload()) {
+            case Payload.TaskInput input -> input.parent();
+            case Payload.TaskResumed resumed -> resumed.parent();
+            default -> null;
+        };
     }
 
     /** Whether it speaks for the parent of this task. */
@@ -49,52 +50,40 @@ public record Parentage(String taskId, @Nullable String sessionId, String callId
 
     /** References of the agents that bind the child whose start an event is, the nearest first; empty = it is no child. */
     static List<String> agents(Event event) {
-        return of(event, Usage.NONE) != null
-                        && event.payload().get(FIELD) instanceof Map<?, ?> parent
-                        && parent.get("agents") instanceof List<?> agents
-                ? agents.stream().map(String::valueOf).toList()
-                : List.of();
+        Payload.Parent parent = parent(event);
+        return parent == null || of(event, Usage.NONE) == null ? List.of() : parent.agents();
     }
 
     /** The limits that the event names for a child. */
     static TaskLimits limits(Event event) {
+        Payload.Parent parent = parent(event);
         TaskLimits none = TaskLimits.UNLIMITED;
-        return event.payload().get(FIELD) instanceof Map<?, ?> parent
-                ? new TaskLimits(
+        return parent == null
+                ? none
+                : new TaskLimits(
                         none.maxIterations(),
                         none.maxToolCallsPerStep(),
                         none.maxTranscriptChars(),
-                        limit(parent.get("maxTokens")),
-                        limit(parent.get("maxCostMicros")),
-                        limit(parent.get("maxLifeTimeMs")),
-                        none.maxCausalDepth())
-                : none;
+                        limit(parent.maxTokens()),
+                        limit(parent.maxCostMicros()),
+                        limit(parent.maxLifeTimeMs()),
+                        none.maxCausalDepth());
     }
 
-    private static long limit(@Nullable Object value) {
-        return value instanceof Number number && number.longValue() > 0 ? number.longValue() : TaskLimits.NONE;
+    private static long limit(@Nullable Long value) {
+        return value != null && value > 0 ? value : TaskLimits.NONE;
     }
 
-    /** The field, for a child of this task. */
-    static Map<String, @Nullable Object> field(
-            StoredTask parent, String callId, boolean background, TaskLimits limits) {
-        Map<String, @Nullable Object> field = new LinkedHashMap<>();
-        field.put("taskId", parent.taskId());
-        if (parent.sessionId() != null) {
-            field.put("sessionId", parent.sessionId());
-        }
-        field.put("callId", callId);
-        field.put("background", background);
-        field.put("agents", parent.agent().binding());
-        putLimit(field, "maxTokens", limits.maxTokens());
-        putLimit(field, "maxCostMicros", limits.maxCostMicros());
-        putLimit(field, "maxLifeTimeMs", limits.maxLifeTimeMs());
-        return field;
-    }
-
-    private static void putLimit(Map<String, @Nullable Object> field, String name, long limit) {
-        if (limit != TaskLimits.NONE) {
-            field.put(name, limit);
-        }
+    /** What a child of this task is told of its parent. */
+    static Payload.Parent told(StoredTask parent, String callId, boolean background, TaskLimits limits) {
+        return new Payload.Parent(
+                parent.taskId(),
+                parent.sessionId(),
+                callId,
+                background,
+                parent.agent().binding(),
+                StateReport.limit(limits.maxTokens()),
+                StateReport.limit(limits.maxCostMicros()),
+                StateReport.limit(limits.maxLifeTimeMs()));
     }
 }

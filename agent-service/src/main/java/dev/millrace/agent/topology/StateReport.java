@@ -7,79 +7,61 @@ import dev.millrace.agent.core.TaskContext;
 import dev.millrace.agent.core.TaskFsm;
 import dev.millrace.agent.core.TaskLimits;
 import dev.millrace.agent.core.TaskState;
+import dev.millrace.schemas.Payload;
+import dev.millrace.schemas.Payload.WaitingFor;
 import java.time.Instant;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** What people are told of a state: what the task waits for, and what it has used of what it may use. */
 final class StateReport {
 
-    private static final String KIND = "kind";
-    private static final String CALL_IDS = "callIds";
-
     private StateReport() {}
 
     /** Whether a move is worth telling: the state, or what it waits for, is of another kind. */
     static boolean differs(TaskState from, TaskState to) {
-        return !from.label().equals(to.label()) || !kind(from).equals(kind(to));
+        return !from.label().equals(to.label()) || !Objects.equals(kind(from), kind(to));
     }
 
-    private static Object kind(TaskState state) {
-        return String.valueOf(waitingFor(state).get(KIND));
+    private static @Nullable String kind(TaskState state) {
+        WaitingFor waiting = waitingFor(state);
+        return waiting == null ? null : waiting.kind();
     }
 
-    /** {@code waitingFor} of TASK_STATE_CHANGED; empty = the task waits for nothing. */
-    static Map<String, @Nullable Object> waitingFor(TaskState state) {
-        Map<String, @Nullable Object> waiting = new LinkedHashMap<>();
-        switch (state) {
-            case TaskState.Absent s -> {}
-            case TaskState.Idle s -> waiting.put(KIND, "admission");
-            case TaskState.Reasoning s -> {
-                waiting.put(KIND, "model");
-                waiting.put(CALL_IDS, List.of(s.awaiting()));
-            }
-            case TaskState.Compacting s -> {
-                waiting.put(KIND, "summary");
-                waiting.put(CALL_IDS, List.of(s.awaiting()));
-            }
+    /** {@code waitingFor} of TASK_STATE_CHANGED; {@code null} = the task waits for nothing. */
+    static @Nullable WaitingFor waitingFor(TaskState state) {
+        String until = time(TaskFsm.dueAt(state).orElse(Deadlines.NEVER));
+        return switch (state) {
+            case TaskState.Absent s -> null;
+            case TaskState.Idle s -> new WaitingFor("admission", List.of(), null, until);
+            case TaskState.Reasoning s -> new WaitingFor("model", List.of(s.awaiting()), null, until);
+            case TaskState.Compacting s -> new WaitingFor("summary", List.of(s.awaiting()), null, until);
             case TaskState.Acting s -> {
-                if (!s.plan().openCalls().isEmpty()) {
-                    waiting.put(KIND, "tools");
-                    waiting.put(CALL_IDS, ids(s.plan().openCalls()));
-                }
+                List<Plan.CallStep> open = s.plan().openCalls();
+                yield open.isEmpty() ? null : new WaitingFor("tools", ids(open), null, until);
             }
-            case TaskState.Suspended s -> suspended(s, waiting);
-            case TaskState.Completed s -> {}
-            case TaskState.Ended s -> {}
-        }
-        if (!waiting.isEmpty()) {
-            TaskFsm.dueAt(state).ifPresent(untilMs -> putTime(waiting, "until", untilMs));
-        }
-        return waiting;
+            case TaskState.Suspended s -> suspended(s, until);
+            case TaskState.Completed s -> null;
+            case TaskState.Ended s -> null;
+        };
     }
 
-    private static void suspended(TaskState.Suspended s, Map<String, @Nullable Object> waiting) {
+    private static WaitingFor suspended(TaskState.Suspended s, @Nullable String until) {
         TaskState.Question question = s.question();
         if (s.next() != null) {
-            waiting.put(KIND, "admission");
+            return new WaitingFor("admission", List.of(), null, until);
         } else if (question != null) {
-            waiting.put(KIND, "answer");
-            waiting.put("question", question.text());
+            return new WaitingFor("answer", List.of(), question.text(), until);
         } else if (!s.undecided().isEmpty()) {
-            waiting.put(KIND, "approval");
-            waiting.put(CALL_IDS, ids(s.undecided()));
+            return new WaitingFor("approval", ids(s.undecided()), null, until);
         } else if (s.awaitsChildren()) {
-            waiting.put(KIND, "children");
-            waiting.put(
-                    CALL_IDS,
-                    s.context().children().out().stream()
-                            .map(Children.Child::callId)
-                            .toList());
-        } else {
-            waiting.put(KIND, "resume");
+            List<String> calls = s.context().children().out().stream()
+                    .map(Children.Child::callId)
+                    .toList();
+            return new WaitingFor("children", calls, null, until);
         }
+        return new WaitingFor("resume", List.of(), null, until);
     }
 
     private static List<String> ids(List<Plan.CallStep> calls) {
@@ -87,32 +69,29 @@ final class StateReport {
     }
 
     /** {@code budget} of TASK_STATE_CHANGED. */
-    static Map<String, @Nullable Object> budget(TaskContext context) {
+    static Payload.Budget budget(TaskContext context) {
         TaskLimits limits = context.budget().limits();
-        Map<String, @Nullable Object> budget = new LinkedHashMap<>();
-        budget.put("iterations", context.iteration());
-        putLimit(budget, "maxIterations", limits.maxIterations());
-        budget.put("inputTokens", context.usage().inputTokens());
-        budget.put("outputTokens", context.usage().outputTokens());
-        putLimit(budget, "maxTokens", limits.maxTokens());
-        if (context.usage().costMicros() > 0) {
-            budget.put("costMicros", context.usage().costMicros());
-        }
-        putLimit(budget, "maxCostMicros", limits.maxCostMicros());
-        putTime(budget, "expiresAt", context.budget().expiresAtMs());
-        return budget;
+        long costMicros = context.usage().costMicros();
+        return new Payload.Budget(
+                (long) context.iteration(),
+                limit(limits.maxIterations()),
+                context.usage().inputTokens(),
+                context.usage().outputTokens(),
+                limit(limits.maxTokens()),
+                costMicros > 0 ? (Long) costMicros : null,
+                limit(limits.maxCostMicros()),
+                time(context.budget().expiresAtMs()));
     }
 
-    private static void putLimit(Map<String, @Nullable Object> budget, String name, long limit) {
-        if (limit != TaskLimits.NONE) {
-            budget.put(name, limit);
-        }
+    /** {@code null} = there is none. */
+    static @Nullable Long limit(long limit) {
+        return limit == TaskLimits.NONE ? null : (Long) limit;
     }
 
-    /** RFC 3339; left out if it is never, or in a year that has more than four digits. */
-    static void putTime(Map<String, @Nullable Object> json, String name, long atMs) {
-        if (atMs != Deadlines.NEVER && atMs < 253_402_300_800_000L) {
-            json.put(name, Instant.ofEpochMilli(atMs).toString());
-        }
+    /** RFC 3339; {@code null} if it is never, or in a year that has more than four digits. */
+    static @Nullable String time(long atMs) {
+        return atMs == Deadlines.NEVER || atMs >= 253_402_300_800_000L
+                ? null
+                : Instant.ofEpochMilli(atMs).toString();
     }
 }

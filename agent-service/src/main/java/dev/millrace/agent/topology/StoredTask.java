@@ -5,6 +5,7 @@ import dev.millrace.agent.core.TaskState;
 import dev.millrace.agent.core.Usage;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventType;
+import dev.millrace.schemas.Payload;
 import java.time.Instant;
 import java.util.List;
 import java.util.stream.Stream;
@@ -104,7 +105,7 @@ public record StoredTask(
                 taskId,
                 first.sessionId(),
                 first.correlationId(),
-                first.text("callbackUrl"),
+                first.payload() instanceof Payload.TaskInput input ? input.callbackUrl() : null,
                 Parentage.of(first, Usage.NONE),
                 null,
                 0,

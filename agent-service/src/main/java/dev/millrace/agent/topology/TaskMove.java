@@ -15,6 +15,7 @@ import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Notification;
+import dev.millrace.schemas.Payload;
 import dev.millrace.schemas.Topics;
 import java.time.Instant;
 import java.util.ArrayDeque;
@@ -116,8 +117,7 @@ final class TaskMove {
         long nowMs = first.meta().nowMs();
         while (!followUps.isEmpty()) {
             Event next = followUps.removeFirst();
-            EventMapping.Mapped mapped =
-                    mapping.ofTask((KnownEventType) next.type(), next, task.taskId(), task.agent(), nowMs);
+            EventMapping.Mapped mapped = mapping.ofTask(next, task.taskId(), task.agent(), nowMs);
             if (!(mapped instanceof EventMapping.ForTask(TaskEvent followUp))) {
                 throw new IllegalStateException("the machine does not take its own " + next.type() + ": " + mapped);
             }
@@ -263,7 +263,7 @@ final class TaskMove {
         record(event);
         if (reflect
                 && fact instanceof Fact.Completed completed
-                && event.payload().get("result") instanceof Map<?, ?> result
+                && event.payload() instanceof Payload.TaskCompleted(Payload.Result result, Payload.Usage ignored)
                 && Reflection.isWorthwhile(
                         completed.iterations(),
                         completed.actionsCount(),

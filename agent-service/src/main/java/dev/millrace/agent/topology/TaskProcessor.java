@@ -16,6 +16,7 @@ import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.EventSchemas;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
+import dev.millrace.schemas.Payload;
 import dev.millrace.schemas.Segment;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -469,12 +470,7 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
         Event cancel = cancels.of(move.task().key(), now);
         if (cancel != null) {
             EventMapping.Mapped mapped = parts.mapping()
-                    .ofTask(
-                            KnownEventType.TASK_CANCEL_REQUESTED,
-                            cancel,
-                            move.task().taskId(),
-                            move.task().agent(),
-                            now.toEpochMilli());
+                    .ofTask(cancel, move.task().taskId(), move.task().agent(), now.toEpochMilli());
             if (mapped instanceof EventMapping.ForTask(TaskEvent cancelled)) {
                 move.advance(move.task().adopt(cancel), cancelled);
             }
@@ -554,8 +550,11 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
     }
 
     private static boolean carriesInput(Event event) {
-        boolean message = event.type() instanceof KnownEventType type && type.segment() == Segment.EXTERNAL;
-        return message || event.text("newInput") != null;
+        return switch (event.payload()) {
+            case Payload.TaskInput input -> true;
+            case Payload.TaskResumed resumed -> resumed.newInput() != null;
+            default -> false;
+        };
     }
 
     private void tellOccupancy() {

@@ -17,6 +17,7 @@ import dev.millrace.schemas.JsonText;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.Notification;
+import dev.millrace.schemas.Payload;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.EnumMap;
@@ -72,17 +73,16 @@ final class TaskRecords {
 
     /** TASK_STATE_CHANGED for a move (X-07, F-138). */
     Event moved(TaskState from, TaskState.Existing to) {
-        Map<String, @Nullable Object> payload = new LinkedHashMap<>();
-        payload.put("fromState", from.label());
-        payload.put("toState", to.label());
-        payload.put("triggerEventType", cause.type().wireName());
-        payload.put("triggerEventId", cause.id());
-        Map<String, @Nullable Object> waitingFor = StateReport.waitingFor(to);
-        if (!waitingFor.isEmpty()) {
-            payload.put("waitingFor", waitingFor);
-        }
-        payload.put("budget", StateReport.budget(to.context()));
-        return make(KnownEventType.TASK_STATE_CHANGED, SOURCE_AGENT, payload);
+        return make(
+                KnownEventType.TASK_STATE_CHANGED,
+                SOURCE_AGENT,
+                new Payload.TaskStateChanged(
+                        from.label(),
+                        to.label(),
+                        cause.type().wireName(),
+                        cause.id(),
+                        StateReport.waitingFor(to),
+                        StateReport.budget(to.context())));
     }
 
     /** MODEL_CALL_REQUESTED, for the journal. */
@@ -90,7 +90,7 @@ final class TaskRecords {
         return make(
                 KnownEventType.MODEL_CALL_REQUESTED,
                 SOURCE_AGENT,
-                Map.of("callId", call.callId(), "iteration", call.iteration()));
+                new Payload.ModelCallRequested(call.callId(), call.iteration(), null, null));
     }
 
     /** MODEL_CALL_REQUESTED for a summary, for the journal. */
@@ -98,20 +98,22 @@ final class TaskRecords {
         return make(
                 KnownEventType.MODEL_CALL_REQUESTED,
                 SOURCE_AGENT,
-                Map.of("callId", call.callId(), "iteration", call.iteration(), "purpose", "summary"));
+                new Payload.ModelCallRequested(call.callId(), call.iteration(), null, "summary"));
     }
 
     /** TOOL_CALL_REQUESTED, for the journal and for the workers (F-089). */
     Event requested(Effect.CallTool call, TaskContext context) {
-        Map<String, @Nullable Object> payload = new LinkedHashMap<>();
-        payload.put("callId", call.callId());
-        payload.put("toolCallId", call.toolCallId());
-        payload.put("toolName", call.toolName());
-        payload.put("params", object(call.arguments()));
-        payload.put("taskType", context.taskType());
-        payload.put("stepIndex", call.stepIndex());
-        payload.put("timeoutMs", call.timeoutMs());
-        Event event = make(KnownEventType.TOOL_CALL_REQUESTED, SOURCE_ACT, payload);
+        Event event = make(
+                KnownEventType.TOOL_CALL_REQUESTED,
+                SOURCE_ACT,
+                new Payload.ToolCallRequested(
+                        call.callId(),
+                        call.toolCallId(),
+                        call.toolName(),
+                        object(call.arguments()),
+                        context.taskType(),
+                        (long) call.stepIndex(),
+                        call.timeoutMs()));
         return context.priority() == KnownEventType.MESSAGE_RECEIVED.code()
                 ? event
                 : event.toBuilder().priority(context.priority()).build();
@@ -126,39 +128,44 @@ final class TaskRecords {
     Event of(Fact fact, TaskContext context, AgentPin agent, IntFunction<String> inputs) {
         return switch (fact) {
             case Fact.Created f ->
-                make(KnownEventType.TASK_CREATED, cause.source(), created(f, inputs.apply(context.inputSeq()), agent));
+                make(
+                        KnownEventType.TASK_CREATED,
+                        cause.source(),
+                        new Payload.TaskCreated(
+                                inputs.apply(context.inputSeq()),
+                                cause.source(),
+                                metadata(),
+                                f.taskType(),
+                                AgentDefinition.versionIn(agent.reference())));
             case Fact.StepDone f ->
                 make(
                         KnownEventType.STEP_COMPLETED,
                         SOURCE_ACT,
-                        Map.of("stepIndex", f.stepIndex(), "actionsCount", f.actionsCount()));
+                        new Payload.StepCompleted(f.stepIndex(), f.actionsCount()));
             case Fact.ToolRefused f -> toolFailed(f.callId(), f.toolName(), f.message(), f.code(), 0);
             case Fact.ChildAccepted f ->
                 make(
                         KnownEventType.TOOL_CALL_COMPLETED,
                         SOURCE_AGENT,
-                        Map.of(
-                                "callId",
+                        new Payload.ToolCallCompleted(
                                 f.callId(),
-                                "toolName",
                                 f.toolName(),
-                                "result",
                                 Map.of("status", "accepted", "task_id", f.childId()),
-                                "durationMs",
-                                0));
+                                0L,
+                                null));
             case Fact.ModelTimedOut f ->
                 make(
                         KnownEventType.MODEL_CALL_FAILED,
                         SOURCE_AGENT,
-                        Map.of(
-                                "callId",
+                        new Payload.ModelCallFailed(
                                 f.callId(),
-                                "error",
-                                "No reply of the model within " + f.timeoutMs() + "ms",
-                                "code",
                                 "timeout",
-                                "retryable",
-                                false));
+                                "No reply of the model within " + f.timeoutMs() + "ms",
+                                false,
+                                null,
+                                null,
+                                List.of(),
+                                null));
             case Fact.ToolTimedOut f ->
                 toolFailed(
                         f.callId(),
@@ -166,35 +173,49 @@ final class TaskRecords {
                         "Tool execution timed out after " + f.timeoutMs() + "ms: no worker answered",
                         "tool_timeout",
                         f.timeoutMs());
-            case Fact.ApprovalRequested f -> approvalRequested(f, context);
+            case Fact.ApprovalRequested f ->
+                make(
+                        KnownEventType.APPROVAL_REQUESTED,
+                        SOURCE_AGENT,
+                        new Payload.ApprovalRequested(
+                                f.callId(),
+                                f.toolCallId(),
+                                f.toolName(),
+                                object(f.arguments()),
+                                context.taskType(),
+                                StateReport.time(f.expiresAtMs()),
+                                f.reason()));
             case Fact.ApprovalExpired f -> decided(f.callId(), f.approved(), "expiry", "nobody decided in time");
             case Fact.ApprovalWithdrawn f -> decided(f.callId(), false, "message", "the task goes on with a message");
             case Fact.Asked f ->
                 make(
                         KnownEventType.TASK_SUSPENDED,
                         SOURCE_AGENT,
-                        Map.of("reason", "waiting for an answer", "question", f.question()));
-            case Fact.Notified f -> make(KnownEventType.TASK_NOTIFY, SOURCE_ACT, Map.of("message", f.message()));
+                        new Payload.TaskSuspended("waiting for an answer", f.question()));
+            case Fact.Notified f -> make(KnownEventType.TASK_NOTIFY, SOURCE_ACT, new Payload.TaskNotify(f.message()));
             case Fact.Completed f ->
                 make(
                         KnownEventType.TASK_COMPLETED,
                         SOURCE_AGENT,
-                        Map.of("result", result(f, context, inputs), "usage", usage(f.usage())));
+                        new Payload.TaskCompleted(
+                                new Payload.Result(
+                                        context.taskId(), inputs.apply(f.inputSeq()), f.response(), f.iterations()),
+                                usage(f.usage())));
             case Fact.Failed f ->
                 make(
                         KnownEventType.TASK_FAILED,
                         SOURCE_AGENT,
-                        Map.of(
-                                "error",
-                                f.error().message(),
-                                "code",
-                                f.error().code(),
-                                "iterations",
-                                f.iterations(),
-                                "usage",
-                                usage(f.usage())));
-            case Fact.Cancelled f -> make(KnownEventType.TASK_CANCELLED, SOURCE_AGENT, Map.of("reason", f.reason()));
+                        new Payload.TaskFailed(
+                                f.error().message(), f.error().code(), (long) f.iterations(), usage(f.usage())));
+            case Fact.Cancelled f ->
+                make(KnownEventType.TASK_CANCELLED, SOURCE_AGENT, new Payload.TaskCancelled(f.reason()));
         };
+    }
+
+    private Map<String, @Nullable Object> metadata() {
+        Map<String, @Nullable Object> metadata =
+                cause.payload() instanceof Payload.TaskInput input ? input.metadata() : null;
+        return metadata == null ? Map.<String, @Nullable Object>of() : metadata;
     }
 
     /** MESSAGE_RECEIVED that starts a child: a task of its own, one deeper, with a share of the budget. */
@@ -205,13 +226,16 @@ final class TaskRecords {
                 .source(SOURCE_AGENT)
                 .causalDepth(context.causalDepth() + 1)
                 .priority(context.priority())
-                .payload(Map.of(
-                        "text",
+                .payload(new Payload.MessageReceived(
                         child.input(),
-                        "taskType",
+                        null,
+                        List.of(),
+                        List.of(),
                         child.taskType(),
-                        Parentage.FIELD,
-                        Parentage.field(parent, child.callId(), child.background(), child.limits())))
+                        null,
+                        null,
+                        null,
+                        Parentage.told(parent, child.callId(), child.background(), child.limits())))
                 .build();
     }
 
@@ -221,11 +245,8 @@ final class TaskRecords {
                 .taskId(child.childId())
                 .sessionId(null)
                 .source(SOURCE_AGENT)
-                .payload(Map.of(
-                        "newInput",
-                        child.input(),
-                        Parentage.FIELD,
-                        Parentage.field(parent, child.callId(), false, child.limits())))
+                .payload(new Payload.TaskResumed(
+                        child.input(), Parentage.told(parent, child.callId(), false, child.limits())))
                 .build();
     }
 
@@ -236,38 +257,34 @@ final class TaskRecords {
                 .taskId(child.childId())
                 .sessionId(null)
                 .source(SOURCE_AGENT)
-                .payload(Map.of("reason", child.reason()))
+                .payload(new Payload.TaskCancelRequested(child.reason()))
                 .build();
     }
 
     /** What a child that has ended tells its parent; this object was made for the event that says so. */
     Event answer(Parentage parent, StoredTask child) {
-        Object result = cause.payload().get("result");
         Usage used = child.usage().minus(parent.reported());
-        if (cause.type() == KnownEventType.TASK_COMPLETED) {
-            Object response = result instanceof Map<?, ?> compiled ? compiled.get("response") : null;
-            Map<String, @Nullable Object> told = new LinkedHashMap<>();
-            told.put("task_id", child.taskId());
-            told.put("response", response);
-            return parent.background()
-                    ? toParent(parent, EventType.of(EventMapping.CHILD_COMPLETED), child, used, "result", told)
-                    : toParent(parent, KnownEventType.TOOL_CALL_COMPLETED, child, used, "result", told);
-        }
-        String why = cause.type() == KnownEventType.TASK_CANCELLED
-                ? "was cancelled: " + cause.text("reason")
-                : "failed: " + cause.text("error") + " (" + cause.text("code") + ")";
-        String error = JsonText.cut("Task " + child.taskId() + " " + why, MAX_CHILD_ERROR);
-        return parent.background()
-                ? toParent(parent, EventType.of(EventMapping.CHILD_FAILED), child, used, "error", error)
-                : toParent(parent, KnownEventType.TOOL_CALL_FAILED, child, used, "error", error);
+        return switch (cause.payload()) {
+            case Payload.TaskCompleted completed -> {
+                Map<String, @Nullable Object> told = new LinkedHashMap<>();
+                told.put("task_id", child.taskId());
+                told.put("response", completed.result().response());
+                yield toParent(parent, child, used, told, null);
+            }
+            case Payload.TaskCancelled cancelled -> ended(parent, child, used, "was cancelled: " + cancelled.reason());
+            case Payload.TaskFailed failed ->
+                ended(parent, child, used, "failed: " + failed.error() + " (" + failed.code() + ")");
+            default -> throw new IllegalArgumentException("expected the end of a task, found " + cause.type());
+        };
+    }
+
+    private Event ended(Parentage parent, StoredTask child, Usage used, String why) {
+        return toParent(parent, child, used, null, JsonText.cut("Task " + child.taskId() + " " + why, MAX_CHILD_ERROR));
     }
 
     /** The answer to a parent whose child, for the start of which this object was made, was not started. */
     Event notStarted(Parentage parent, StoredTask child, String why) {
-        EventType type =
-                parent.background() ? EventType.of(EventMapping.CHILD_FAILED) : KnownEventType.TOOL_CALL_FAILED;
-        return toParent(
-                parent, type, child, Usage.NONE, "error", "Task " + child.taskId() + " was not started: " + why);
+        return toParent(parent, child, Usage.NONE, null, "Task " + child.taskId() + " was not started: " + why);
     }
 
     /** The answer to a parent whose TASK_RESUMED, for which this object was made, was not taken (F-117). */
@@ -276,22 +293,37 @@ final class TaskRecords {
                 ? "Task " + child.taskId() + " not found"
                 : "Task " + child.taskId() + " is in state "
                         + child.state().label().toUpperCase(Locale.ROOT) + ", can only resume COMPLETED tasks";
-        return toParent(parent, KnownEventType.TOOL_CALL_FAILED, child, Usage.NONE, "error", error);
+        // who lets a child go on always waits for it
+        return toParent(parent, false, child, Usage.NONE, null, error);
     }
 
-    private Event toParent(Parentage parent, EventType type, StoredTask child, Usage used, String field, Object value) {
-        Map<String, @Nullable Object> payload = new LinkedHashMap<>();
-        payload.put("callId", parent.callId());
-        if (type instanceof KnownEventType) {
-            payload.put("toolName", "spawn_task");
+    private Event toParent(
+            Parentage parent, StoredTask child, Usage used, @Nullable Object result, @Nullable String error) {
+        return toParent(parent, parent.background(), child, used, result, error);
+    }
+
+    /** @param error {@code null} = it has completed with the result */
+    private Event toParent(
+            Parentage parent,
+            boolean background,
+            StoredTask child,
+            Usage used,
+            @Nullable Object result,
+            @Nullable String error) {
+        Payload payload;
+        EventType type;
+        if (background) {
+            type = EventType.of(
+                    error == null ? Payload.BackgroundTaskEnded.COMPLETED : Payload.BackgroundTaskEnded.FAILED);
+            payload = new Payload.BackgroundTaskEnded(parent.callId(), child.taskId(), result, error, usage(used));
+        } else if (error == null) {
+            type = KnownEventType.TOOL_CALL_COMPLETED;
+            payload = new Payload.ToolCallCompleted(parent.callId(), "spawn_task", result, null, usage(used));
         } else {
-            payload.put("taskId", child.taskId());
+            type = KnownEventType.TOOL_CALL_FAILED;
+            payload = new Payload.ToolCallFailed(
+                    parent.callId(), "spawn_task", error, ErrorCode.SUB_TASK_FAILED.code(), null, usage(used));
         }
-        payload.put(field, value);
-        if (type == KnownEventType.TOOL_CALL_FAILED) {
-            payload.put("code", ErrorCode.SUB_TASK_FAILED.code());
-        }
-        payload.put("usage", usage(used));
         return cause.derive(type, 0, time)
                 .taskId(parent.taskId())
                 .sessionId(parent.sessionId())
@@ -304,53 +336,14 @@ final class TaskRecords {
         return make(
                 KnownEventType.TOOL_CALL_FAILED,
                 SOURCE_AGENT,
-                Map.of("callId", callId, "toolName", toolName, "error", error, "code", code, "durationMs", durationMs));
-    }
-
-    private Map<String, @Nullable Object> created(Fact.Created fact, String inputText, AgentPin agent) {
-        Map<String, @Nullable Object> payload = new LinkedHashMap<>(Map.of(
-                "inputText",
-                inputText,
-                "source",
-                cause.source(),
-                "inputMetadata",
-                cause.payload().get("metadata") instanceof Map<?, ?> metadata ? metadata : Map.of(),
-                "taskType",
-                fact.taskType()));
-        String version = AgentDefinition.versionIn(agent.reference());
-        if (version != null) {
-            payload.put("agentVersion", version);
-        }
-        return payload;
-    }
-
-    private Event approvalRequested(Fact.ApprovalRequested fact, TaskContext context) {
-        Map<String, @Nullable Object> payload = new LinkedHashMap<>();
-        payload.put("callId", fact.callId());
-        payload.put("toolCallId", fact.toolCallId());
-        payload.put("toolName", fact.toolName());
-        payload.put("params", object(fact.arguments()));
-        payload.put("taskType", context.taskType());
-        StateReport.putTime(payload, "expiresAt", fact.expiresAtMs());
-        if (fact.reason() != null) {
-            payload.put("reason", fact.reason());
-        }
-        return make(KnownEventType.APPROVAL_REQUESTED, SOURCE_AGENT, payload);
+                new Payload.ToolCallFailed(callId, toolName, error, code, durationMs, null));
     }
 
     private Event decided(String callId, boolean approved, String decidedBy, String reason) {
         return make(
                 KnownEventType.APPROVAL_DECIDED,
                 SOURCE_AGENT,
-                Map.of(
-                        "callId",
-                        callId,
-                        "decision",
-                        approved ? "approve" : "reject",
-                        "reason",
-                        reason,
-                        "decidedBy",
-                        decidedBy));
+                new Payload.ApprovalDecided(callId, approved ? "approve" : "reject", null, reason, decidedBy));
     }
 
     /** NOTIFICATION_REQUESTED for the event that this object was made for, which is news to the task's owner. */
@@ -358,60 +351,49 @@ final class TaskRecords {
         Map<String, @Nullable Object> payload = new LinkedHashMap<>();
         payload.put("callbackUrl", callbackUrl);
         payload.putAll(notification.toJson());
-        payload.computeIfPresent(
-                "result",
-                (field, result) ->
-                        result instanceof Map<?, ?> compiled ? repeated(compiled, MAX_REPEATED_BYTES) : result);
-        return make(KnownEventType.NOTIFICATION_REQUESTED, SOURCE_AGENT, payload);
-    }
-
-    /** REFLECTION_REQUESTED, caused by the event that this object was made for, which is TASK_COMPLETED. */
-    Event reflectionOn(Map<?, ?> result, int actionsCount) {
-        Map<String, @Nullable Object> payload = new LinkedHashMap<>();
-        result.forEach((name, value) -> payload.put(
-                String.valueOf(name),
-                value instanceof String text ? JsonText.cutToBytes(text, MAX_REFLECTED_BYTES) : value));
-        payload.put("actionsCount", actionsCount);
-        return make(KnownEventType.REFLECTION_REQUESTED, SOURCE_AGENT, payload);
+        if (cause.payload() instanceof Payload.TaskCompleted completed) {
+            payload.put("result", repeated(completed.result()));
+        }
+        return make(KnownEventType.NOTIFICATION_REQUESTED, SOURCE_AGENT, new Payload.Unknown(payload));
     }
 
     /**
-     * A compiled result as another event repeats it: its answer first, and of what was asked as much as is left; what is
-     * left out is said at the end of each.
+     * A result as another event repeats it: its answer first, and of what was asked as much as is left; what is left out is
+     * said at the end of each.
      */
-    private static Map<String, @Nullable Object> repeated(Map<?, ?> result, long maxBytes) {
+    private static Map<String, @Nullable Object> repeated(Payload.Result result) {
+        String response = result.response() == null ? null : JsonText.cutToBytes(result.response(), MAX_REPEATED_BYTES);
+        long left = response == null ? MAX_REPEATED_BYTES : MAX_REPEATED_BYTES - JsonText.bytes(response);
         Map<String, @Nullable Object> repeated = new LinkedHashMap<>();
-        result.forEach((name, value) -> repeated.put(String.valueOf(name), value));
-        long left = maxBytes;
-        for (String field : List.of("response", "input")) {
-            if (repeated.get(field) instanceof String text) {
-                String fitting = JsonText.cutToBytes(text, left);
-                repeated.put(field, fitting);
-                left -= JsonText.bytes(fitting);
-            }
-        }
+        repeated.put("taskId", result.taskId());
+        repeated.put("input", JsonText.cutToBytes(result.input(), left));
+        repeated.put("response", response);
+        repeated.put("iterations", result.iterations());
         return repeated;
     }
 
-    /** The compiled result (F-073). */
-    private static Map<String, @Nullable Object> result(
-            Fact.Completed fact, TaskContext context, IntFunction<String> inputs) {
-        Map<String, @Nullable Object> result = new LinkedHashMap<>();
-        result.put("taskId", context.taskId());
-        result.put("input", inputs.apply(fact.inputSeq()));
-        result.put("response", fact.response());
-        result.put("iterations", fact.iterations());
-        return result;
+    /** REFLECTION_REQUESTED, caused by the event that this object was made for, which is TASK_COMPLETED. */
+    Event reflectionOn(Payload.Result result, int actionsCount) {
+        return make(
+                KnownEventType.REFLECTION_REQUESTED,
+                SOURCE_AGENT,
+                new Payload.ReflectionRequested(
+                        result.taskId(),
+                        JsonText.cutToBytes(result.input(), MAX_REFLECTED_BYTES),
+                        result.response() == null ? null : JsonText.cutToBytes(result.response(), MAX_REFLECTED_BYTES),
+                        result.iterations(),
+                        actionsCount));
     }
 
-    private static Map<String, @Nullable Object> usage(Usage usage) {
-        Map<String, @Nullable Object> json = new LinkedHashMap<>();
-        json.put("inputTokens", usage.inputTokens());
-        json.put("outputTokens", usage.outputTokens());
-        if (usage.costMicros() > 0) {
-            json.put("costMicros", usage.costMicros());
-        }
-        return json;
+    private static Payload.Usage usage(Usage usage) {
+        return new Payload.Usage(
+                usage.inputTokens(),
+                usage.outputTokens(),
+                null,
+                null,
+                usage.costMicros() > 0 ? (Long) usage.costMicros() : null,
+                null,
+                null);
     }
 
     private static Map<String, @Nullable Object> object(String json) {
@@ -423,12 +405,8 @@ final class TaskRecords {
         }
     }
 
-    private Event make(KnownEventType type, String source, Map<String, ? extends @Nullable Object> payload) {
+    private Event make(KnownEventType type, String source, Payload payload) {
         int ordinal = ordinals.merge(type, 1, Integer::sum) - 1;
-        return derive(type, ordinal, source, new LinkedHashMap<>(payload));
-    }
-
-    private Event derive(EventType type, int ordinal, String source, Map<String, @Nullable Object> payload) {
         return cause.derive(Ids.derived(idBase, type, ordinal), type, time)
                 .source(source)
                 .payload(payload)

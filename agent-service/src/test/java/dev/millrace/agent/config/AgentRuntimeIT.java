@@ -110,15 +110,15 @@ class AgentRuntimeIT {
             assertThat(events)
                     .filteredOn(event -> event.type() == KnownEventType.REASON_DONE)
                     .singleElement()
-                    .satisfies(reply -> assertThat(reply.payload().get("usage"))
+                    .satisfies(reply -> assertThat(reply.fields().get("usage"))
                             .isEqualTo(Map.of(
                                     "inputTokens", 0, "outputTokens", 0, "attempts", 2, "uncountedAttempts", 1)));
             assertThat(events).noneMatch(event -> event.type() instanceof StreamType);
             List<Event> live =
                     tokens.events(all -> !all.isEmpty() && all.getLast().type() == StreamType.COMPLETED, LIMIT);
             assertThat(live)
-                    .extracting(event -> event.type() + " " + event.payload().get("attempt") + "/"
-                            + event.payload().get("seq") + " " + event.payload().get("delta"))
+                    .extracting(event -> event.type() + " " + event.fields().get("attempt") + "/"
+                            + event.fields().get("seq") + " " + event.fields().get("delta"))
                     .containsExactly(
                             "stream.start 1/0 null",
                             "stream.restart 101/0 null",
@@ -161,7 +161,7 @@ class AgentRuntimeIT {
             List<Event> events = awaitCompleted(journal, "m1");
 
             // then
-            assertThat(String.valueOf(events.getLast().payload().get("result"))).contains("paid for");
+            assertThat(String.valueOf(events.getLast().fields().get("result"))).contains("paid for");
             assertThat(calls).hasValue(1);
         }
     }
@@ -188,7 +188,7 @@ class AgentRuntimeIT {
                 List<Event> events = awaitCompleted(journal, "m1");
 
                 // then
-                assertThat(String.valueOf(events.getLast().payload().get("result")))
+                assertThat(String.valueOf(events.getLast().fields().get("result")))
                         .contains("done");
                 assertThat(calls).hasValue(1);
                 assertThat(events).extracting(Event::id).doesNotHaveDuplicates();
@@ -211,11 +211,11 @@ class AgentRuntimeIT {
                     .filter(event -> event.type() == KnownEventType.CONTEXT_COMPACTED)
                     .toList();
             assertThat(compacted).isNotEmpty().hasSameSizeAs(model.summaries);
-            assertThat(compacted.getFirst().payload())
+            assertThat(compacted.getFirst().fields())
                     .containsEntry("summary", "what has been so far")
                     .containsEntry("request", "collect them all");
             assertThat(events).extracting(Event::id).doesNotHaveDuplicates();
-            assertThat(events.getLast().payload().get("usage"))
+            assertThat(events.getLast().fields().get("usage"))
                     .isEqualTo(Map.of(
                             "inputTokens",
                             (int) model.inputTokens.get(),
@@ -397,10 +397,10 @@ class AgentRuntimeIT {
             broker.produce(topics, message("hard", "hard", "accountant"));
 
             Event completed = journal.event(event -> event.type() == KnownEventType.TASK_COMPLETED, LIMIT);
-            assertThat(completed.payload().get("result"))
+            assertThat(completed.fields().get("result"))
                     .asInstanceOf(InstanceOfAssertFactories.MAP)
                     .containsEntry("response", "{\"total\": 42}");
-            assertThat(completed.payload().get("usage")).isEqualTo(Map.of("inputTokens", 20, "outputTokens", 10));
+            assertThat(completed.fields().get("usage")).isEqualTo(Map.of("inputTokens", 20, "outputTokens", 10));
             assertThat(server.requests())
                     .hasSize(4)
                     .allSatisfy(request -> assertThat(request.body().get("response_format"))

@@ -340,7 +340,7 @@ class SteeringIT {
             awaitReady(runtime);
             journal.events(events -> count(events, KnownEventType.SYSTEM_STARTED) == 1, LIMIT);
             Event beat = journal.event(event -> event.type() == KnownEventType.HEARTBEAT, LIMIT);
-            assertThat(beat.payload()).containsKeys("instance", "version", "uptimeMs", "activeTasks", "waitingTasks");
+            assertThat(beat.fields()).containsKeys("instance", "version", "uptimeMs", "activeTasks", "waitingTasks");
             broker.produce(topics, event(KnownEventType.SYSTEM_SHUTTING_DOWN).build());
             journal.events(events -> count(events, KnownEventType.SYSTEM_SHUTTING_DOWN) == 1, LIMIT);
             for (int i = 0; i < 10; i++) {

@@ -327,7 +327,7 @@ class UsageTest {
     }
 
     private static Event abandoned(Event reply, Instant repliedAt) {
-        Map<String, @Nullable Object> payload = new HashMap<>(reply.payload());
+        Map<String, @Nullable Object> payload = new HashMap<>(reply.fields());
         payload.put("code", "stale_call");
         payload.put("repliedAt", repliedAt.toEpochMilli());
         return event(String.valueOf(reply.taskId()), KnownEventType.MODEL_CALL_ABANDONED, NOON, payload);

@@ -236,14 +236,14 @@ class CallStreamTest {
     }
 
     private static int seq(Event event) {
-        return event.payload().get("seq") instanceof Number number ? number.intValue() : -1;
+        return event.fields().get("seq") instanceof Number number ? number.intValue() : -1;
     }
 
     private static List<String> said(List<Event> events) {
         return events.stream()
                 .map(event -> {
                     List<@Nullable Object> words =
-                            new ArrayList<>(event.payload().values());
+                            new ArrayList<>(event.fields().values());
                     return event.type() + " " + words.get(1) + "/"
                             + String.join(
                                     " ",

@@ -60,7 +60,7 @@ class RepliesTest {
         // then
         assertThat(event.type()).isEqualTo(KnownEventType.REASON_DONE);
         assertThat(EventSchemas.problems(event)).isEmpty();
-        assertThat(event.payload())
+        assertThat(event.fields())
                 .containsEntry(
                         "usage",
                         Map.of(
@@ -88,7 +88,7 @@ class RepliesTest {
         Event event = Replies.of(CALL, outcome, 1_000, NOW);
 
         // then
-        assertThat(event.payload()).containsEntry("usage", Map.of("inputTokens", 100, "outputTokens", 20));
+        assertThat(event.fields()).containsEntry("usage", Map.of("inputTokens", 100, "outputTokens", 20));
     }
 
     @Test
@@ -102,7 +102,7 @@ class RepliesTest {
 
         // then
         assertThat(EventSchemas.problems(event)).isEmpty();
-        assertThat(event.payload())
+        assertThat(event.fields())
                 .containsEntry(
                         "usage",
                         Map.of(
@@ -134,7 +134,7 @@ class RepliesTest {
         Event event = Replies.of(CALL.takenOver(), outcome, 1_000, NOW);
 
         // then
-        assertThat(event.payload())
+        assertThat(event.fields())
                 .containsEntry(
                         "usage", Map.of("inputTokens", 100, "outputTokens", 20, "attempts", 2, "uncountedAttempts", 1));
     }
@@ -152,7 +152,7 @@ class RepliesTest {
         // then
         assertThat(charged.type()).isEqualTo(KnownEventType.MODEL_CALL_FAILED);
         assertThat(EventSchemas.problems(charged)).isEmpty();
-        assertThat(charged.payload())
+        assertThat(charged.fields())
                 .containsEntry(
                         "usage",
                         Map.of(
@@ -167,10 +167,10 @@ class RepliesTest {
                                 "uncountedAttempts",
                                 1));
         assertThat(EventSchemas.problems(free)).isEmpty();
-        assertThat(free.payload())
+        assertThat(free.fields())
                 .containsEntry(
                         "usage", Map.of("inputTokens", 0, "outputTokens", 0, "attempts", 2, "uncountedAttempts", 2));
-        assertThat(unasked.payload()).doesNotContainKey("usage");
+        assertThat(unasked.fields()).doesNotContainKey("usage");
     }
 
     @Test
@@ -183,7 +183,7 @@ class RepliesTest {
 
         // then
         assertThat(EventSchemas.problems(event)).isEmpty();
-        assertThat(event.payload())
+        assertThat(event.fields())
                 .containsEntry("code", "bad_response")
                 .containsEntry("model", "test-model")
                 .containsEntry("usage", Map.of("inputTokens", 100, "outputTokens", 20));
@@ -203,7 +203,7 @@ class RepliesTest {
         assertThat(event.type()).isEqualTo(KnownEventType.MODEL_CALL_ABANDONED);
         assertThat(EventSchemas.problems(event)).isEmpty();
         assertThat(event.taskId()).isEqualTo("m1");
-        assertThat(event.payload())
+        assertThat(event.fields())
                 .containsEntry("code", "cancelled")
                 .containsEntry("usage", Map.of("inputTokens", 7, "outputTokens", 3, "costMicros", 11));
         assertThat(again.id()).isNotEqualTo(event.id());
@@ -235,7 +235,7 @@ class RepliesTest {
                             .asString()
                             .startsWith("one ")
                             .hasSizeLessThan(300));
-            assertThat(event.payload()).containsKey("usage");
+            assertThat(event.fields()).containsKey("usage");
         }
     }
 
@@ -284,7 +284,7 @@ class RepliesTest {
                 replied("", many))) {
             assertThat(event.type()).isEqualTo(KnownEventType.MODEL_CALL_FAILED);
             assertThat(EventSchemas.problems(event)).isEmpty();
-            assertThat(event.payload())
+            assertThat(event.fields())
                     .containsEntry("code", "bad_response")
                     .containsEntry("usage", Map.of("inputTokens", 100, "outputTokens", 20));
         }
@@ -346,7 +346,7 @@ class RepliesTest {
 
     private static List<Map<String, Object>> toolCalls(Event event) {
         List<Map<String, Object>> calls = new ArrayList<>();
-        if (event.payload().get("toolCalls") instanceof List<?> list) {
+        if (event.fields().get("toolCalls") instanceof List<?> list) {
             for (Object item : list) {
                 Map<String, Object> call = new LinkedHashMap<>();
                 ((Map<?, ?>) item).forEach((name, value) -> call.put(String.valueOf(name), value));

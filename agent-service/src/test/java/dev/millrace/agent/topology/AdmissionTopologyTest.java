@@ -93,7 +93,7 @@ class AdmissionTopologyTest {
                 .findFirst()
                 .orElseThrow();
         assertThat(created.parentEventId()).isEqualTo("m3");
-        assertThat(created.payload())
+        assertThat(created.fields())
                 .containsEntry("inputText", "late")
                 .containsEntry("source", "kcat")
                 .containsEntry("inputMetadata", Map.of("a", 1));
@@ -306,7 +306,7 @@ class AdmissionTopologyTest {
             assertThat(lenient.journal())
                     .filteredOn(event -> event.type() == KnownEventType.TASK_CREATED)
                     .singleElement()
-                    .satisfies(created -> assertThat(created.payload())
+                    .satisfies(created -> assertThat(created.fields())
                             .containsEntry("taskType", "explore")
                             .containsEntry("agentVersion", agents.of("explore").version()));
         }

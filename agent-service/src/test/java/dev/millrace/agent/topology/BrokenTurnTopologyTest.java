@@ -60,7 +60,7 @@ class BrokenTurnTopologyTest {
                 .contains(
                         tuple("MODEL_CALL_FAILED", "m1", "internal_error"),
                         tuple("TASK_FAILED", "m1", "internal_error"));
-        assertThat(journal.getFirst().payload()).containsKey("usage");
+        assertThat(journal.getFirst().fields()).containsKey("usage");
 
         // when
         machine.answer("m2");

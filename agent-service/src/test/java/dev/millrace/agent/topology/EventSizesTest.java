@@ -300,7 +300,7 @@ class EventSizesTest {
     }
 
     private Map<?, ?> toldToTheOwner() {
-        return sent(TOPICS.requests("webhook")).getFirst().payload().get("result") instanceof Map<?, ?> result
+        return sent(TOPICS.requests("webhook")).getFirst().fields().get("result") instanceof Map<?, ?> result
                 ? result
                 : Map.of();
     }

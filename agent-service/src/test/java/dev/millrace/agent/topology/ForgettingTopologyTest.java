@@ -73,7 +73,7 @@ class ForgettingTopologyTest {
         assertThat(of(journal, KnownEventType.TASKS_FORGOTTEN)).satisfies(done -> {
             assertThat(done.taskId()).isEqualTo("f1");
             assertThat(done.parentEventId()).isEqualTo("f1");
-            assertThat(done.payload())
+            assertThat(done.fields())
                     .containsEntry("tasks", 3)
                     .containsEntry("cancelled", 2)
                     .containsEntry("partition", 0)
@@ -120,7 +120,7 @@ class ForgettingTopologyTest {
                 .allSatisfy(told -> {
                     assertThat(told.taskId()).isNull();
                     assertThat(told.sessionId()).isNull();
-                    assertThat(told.payload()).doesNotContainKey("response");
+                    assertThat(told.fields()).doesNotContainKey("response");
                 });
         assertThat(journal).filteredOn(told -> "m3".equals(told.taskId())).isNotEmpty();
         assertThat(journal).noneMatch(told -> "m2".equals(told.id()) || "m1".equals(told.taskId()));
@@ -145,7 +145,7 @@ class ForgettingTopologyTest {
         // then
         assertThat(machine.called()).endsWith("m2");
         List<Event> journal = machine.journal();
-        assertThat(of(journal, KnownEventType.TASKS_FORGOTTEN).payload())
+        assertThat(of(journal, KnownEventType.TASKS_FORGOTTEN).fields())
                 .containsEntry("tasks", 1)
                 .containsEntry("requestedAt", second(5).toEpochMilli());
     }
@@ -235,7 +235,7 @@ class ForgettingTopologyTest {
             machine.driver.advanceWallClockTime(Duration.ofMillis(200));
         }
         assertThat(tasksLeft(machine)).isZero();
-        assertThat(of(machine.journal(), KnownEventType.TASKS_FORGOTTEN).payload())
+        assertThat(of(machine.journal(), KnownEventType.TASKS_FORGOTTEN).fields())
                 .containsEntry("tasks", tasks);
     }
 
@@ -281,8 +281,8 @@ class ForgettingTopologyTest {
                 .filter(told -> told.type() == KnownEventType.TASKS_FORGOTTEN)
                 .toList();
         assertThat(done).extracting(told -> told.text("taskId")).containsExactly("boss", child);
-        assertThat(done).extracting(told -> told.payload().get("forgetId")).containsOnly("f1");
-        assertThat(done.getFirst().payload()).containsEntry("children", 1);
+        assertThat(done).extracting(told -> told.fields().get("forgetId")).containsOnly("f1");
+        assertThat(done.getFirst().fields()).containsEntry("children", 1);
         assertThat(keys()).allMatch(key -> key.equals("gate"));
     }
 

@@ -38,7 +38,7 @@ class LateReplyTopologyTest {
             Event event = journal.getFirst();
             assertThat(EventSchemas.problems(event)).isEmpty();
             assertThat(event.taskId()).isEqualTo("m1");
-            assertThat(event.payload())
+            assertThat(event.fields())
                     .containsEntry("code", "task_ended")
                     .containsEntry("repliedAt", TestMachine.START.toEpochMilli())
                     .containsEntry("model", "test")

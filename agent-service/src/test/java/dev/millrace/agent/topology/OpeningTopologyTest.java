@@ -85,7 +85,7 @@ class OpeningTopologyTest {
         assertThat(machine.journal())
                 .filteredOn(event -> event.type() == KnownEventType.TASK_COMPLETED)
                 .singleElement()
-                .satisfies(event -> assertThat((Map<?, ?>) event.payload().get("result"))
+                .satisfies(event -> assertThat((Map<?, ?>) event.fields().get("result"))
                         .extracting("input")
                         .isEqualTo("now"));
     }

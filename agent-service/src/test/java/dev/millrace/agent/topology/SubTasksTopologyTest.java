@@ -304,7 +304,7 @@ class SubTasksTopologyTest {
     private List<String> waits(String taskId) {
         return journalled(KnownEventType.TASK_STATE_CHANGED).stream()
                 .filter(event -> taskId.equals(event.taskId()))
-                .map(event -> event.payload().get("waitingFor") instanceof Map<?, ?> waiting
+                .map(event -> event.fields().get("waitingFor") instanceof Map<?, ?> waiting
                         ? String.valueOf(waiting.get("kind"))
                         : "")
                 .toList();

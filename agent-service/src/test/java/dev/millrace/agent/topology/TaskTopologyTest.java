@@ -216,7 +216,7 @@ class TaskTopologyTest {
         assertThat(canonical).allSatisfy(event -> assertThat(event.taskId()).isEqualTo("m1"));
         assertThat(canonical)
                 .allSatisfy(event -> assertThat(event.correlationId()).isEqualTo("m1"));
-        assertThat(canonical.getLast().payload())
+        assertThat(canonical.getLast().fields())
                 .extractingByKey("result")
                 .isEqualTo(Map.of(
                         "taskId",
@@ -373,7 +373,7 @@ class TaskTopologyTest {
         send(toolReply(request, KnownEventType.TOOL_CALL_COMPLETED)
                 .payload(Map.of(
                         "callId",
-                        read(request).payload().get("callId"),
+                        read(request).fields().get("callId"),
                         "toolName",
                         "notify",
                         "result",
@@ -436,7 +436,7 @@ class TaskTopologyTest {
         // then
         assertThat(ranBefore).isFalse();
         Event request = read(requests.readRecord());
-        assertThat(request.payload())
+        assertThat(request.fields())
                 .containsEntry("params", Map.of("amount", 10))
                 .containsEntry("callId", asked.text("callId"));
         assertThat(requests.isEmpty()).isTrue();
@@ -468,7 +468,7 @@ class TaskTopologyTest {
         assertThat(reason(dead)).isEqualTo("invalid_arguments");
         assertThat(header(dead, DeadLetters.DETAIL)).contains("params: ", "/amount string found, number expected");
         assertThat(ran).isFalse();
-        assertThat(read(requests.readRecord()).payload())
+        assertThat(read(requests.readRecord()).fields())
                 .containsEntry("params", Map.of("amount", new BigDecimal("59.9")));
     }
 
@@ -512,21 +512,21 @@ class TaskTopologyTest {
         Event asked = journalled(KnownEventType.APPROVAL_REQUESTED).getFirst();
         assertThat(journalled(KnownEventType.TASK_STATE_CHANGED))
                 .satisfiesExactly(
-                        moved -> assertThat(moved.payload())
+                        moved -> assertThat(moved.fields())
                                 .containsEntry("toState", "reasoning")
                                 .extractingByKey("waitingFor")
                                 .asInstanceOf(MAP)
                                 .containsEntry("kind", "model")
                                 .containsKey("until"),
                         moved -> {
-                            assertThat(moved.payload())
+                            assertThat(moved.fields())
                                     .containsEntry("toState", "suspended")
                                     .extractingByKey("waitingFor")
                                     .asInstanceOf(MAP)
                                     .containsEntry("kind", "approval")
                                     .containsEntry("callIds", List.of(String.valueOf(asked.text("callId"))))
                                     .containsEntry("until", asked.text("expiresAt"));
-                            assertThat(moved.payload())
+                            assertThat(moved.fields())
                                     .extractingByKey("budget")
                                     .asInstanceOf(MAP)
                                     .containsEntry("iterations", 1)
@@ -929,7 +929,7 @@ class TaskTopologyTest {
     private Event.Builder toolReply(TestRecord<byte[], byte[]> request, KnownEventType type)
             throws MalformedEventException {
         Event asked = read(request);
-        return Event.root(Ids.hash(asked.payload().get("callId") + "\n" + type).substring(0, 32), type, NOW)
+        return Event.root(Ids.hash(asked.fields().get("callId") + "\n" + type).substring(0, 32), type, NOW)
                 .taskId(asked.taskId())
                 .sessionId(asked.sessionId())
                 .correlationId(asked.correlationId())
@@ -941,7 +941,7 @@ class TaskTopologyTest {
         send(toolReply(request, KnownEventType.TOOL_CALL_COMPLETED)
                 .payload(Map.of(
                         "callId",
-                        read(request).payload().get("callId"),
+                        read(request).fields().get("callId"),
                         "toolName",
                         "read_file",
                         "result",

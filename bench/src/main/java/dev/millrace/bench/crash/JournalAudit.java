@@ -196,7 +196,7 @@ final class JournalAudit implements AutoCloseable {
             case TASK_COMPLETED, TASK_FAILED, TASK_CANCELLED -> {
                 conversation.working = null;
                 if (type != KnownEventType.TASK_COMPLETED) {
-                    findings.add("task " + taskId + " completed", type + " " + event.payload());
+                    findings.add("task " + taskId + " completed", type + " " + event.fields());
                 }
                 if (!ledger.ended(taskId, new Ledger.End(type.wireName(), partition, System.nanoTime()))) {
                     findings.add("one end of task " + taskId, "a second one: " + type);

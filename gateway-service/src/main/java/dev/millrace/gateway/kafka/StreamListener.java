@@ -220,7 +220,7 @@ public final class StreamListener implements AutoCloseable {
     }
 
     private static int attempt(Event event) {
-        return event.payload().get("attempt") instanceof Number number ? number.intValue() : 0;
+        return event.fields().get("attempt") instanceof Number number ? number.intValue() : 0;
     }
 
     private static Map<String, Boolean> bounded() {

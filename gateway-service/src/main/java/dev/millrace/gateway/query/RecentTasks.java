@@ -128,7 +128,7 @@ public final class RecentTasks {
     private static int weight(Event outline) {
         int chars = outline.id().length() + outline.source().length();
         chars += outline.sessionId() == null ? 0 : outline.sessionId().length();
-        for (Object text : outline.payload().values()) {
+        for (Object text : outline.fields().values()) {
             chars += text instanceof String value ? value.length() : 0;
         }
         return WEIGHT + 2 * chars;

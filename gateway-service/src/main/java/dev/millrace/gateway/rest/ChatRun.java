@@ -132,7 +132,7 @@ final class ChatRun {
         if (!of.equals(taskId) || !(event.type() instanceof KnownEventType type)) {
             return null;
         }
-        if (event.payload().get("usage") instanceof Map<?, ?> used && type != KnownEventType.TASK_COMPLETED) {
+        if (event.fields().get("usage") instanceof Map<?, ?> used && type != KnownEventType.TASK_COMPLETED) {
             use(used);
         }
         return switch (type) {
@@ -152,7 +152,7 @@ final class ChatRun {
             }
             case TASK_COMPLETED -> {
                 Object response =
-                        event.payload().get("result") instanceof Map<?, ?> result ? result.get("response") : null;
+                        event.fields().get("result") instanceof Map<?, ?> result ? result.get("response") : null;
                 yield answer(response instanceof String text ? text : "");
             }
             case TASK_FAILED ->
@@ -169,7 +169,7 @@ final class ChatRun {
         String callId = piece.text("callId");
         String delta = piece.text("delta");
         if (callId != null && delta != null) {
-            watcher.saying(callId, (int) number(piece.payload().get("attempt")), delta);
+            watcher.saying(callId, (int) number(piece.fields().get("attempt")), delta);
         }
     }
 

@@ -79,6 +79,6 @@ record ForgetProgress(
     }
 
     private static long number(Event event, String field) {
-        return event.payload().get(field) instanceof Number number ? number.longValue() : 0;
+        return event.fields().get(field) instanceof Number number ? number.longValue() : 0;
     }
 }

@@ -97,7 +97,7 @@ final class LiveText {
         if (event.sessionId() != null) {
             data.put("sessionId", event.sessionId());
         }
-        data.putAll(event.payload());
+        data.putAll(event.fields());
         return new Shown(type.wireName(), data);
     }
 
@@ -114,8 +114,8 @@ final class LiveText {
                 if (agent != null) {
                     data.put("agentName", agent);
                 }
-                data.put("callId", event.payload().get("callId"));
-                data.put("attempt", event.payload().get("attempt"));
+                data.put("callId", event.fields().get("callId"));
+                data.put("attempt", event.fields().get("attempt"));
                 yield Optional.of(new Shown(StreamType.TOKEN.wireName(), data));
             }
             case RESTART, ERROR -> Optional.of(whole(type, event));

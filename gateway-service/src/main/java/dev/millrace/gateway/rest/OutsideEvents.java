@@ -53,7 +53,7 @@ final class OutsideEvents {
                 known.addAll(new InputTemplate(template).fields());
             }
             Fields.requireKnown(
-                    event.payload().keySet(),
+                    event.fields().keySet(),
                     known,
                     " in the payload of " + event.type().wireName() + " " + event.id());
         });

@@ -99,7 +99,7 @@ public class SystemResource {
                     .source(event.source())
                     .traceparent(event.traceparent())
                     .tracestate(event.tracestate())
-                    .payload(event.payload())
+                    .payload(event.fields())
                     .build();
         }
         return placed;

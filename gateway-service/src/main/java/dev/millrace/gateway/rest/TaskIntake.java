@@ -102,7 +102,7 @@ public class TaskIntake {
         List<String> problems = EventSchemas.problems(event);
         String template = event.text("template");
         return problems.isEmpty() && starts(event) && template != null && event.text("text") == null
-                ? new InputTemplate(template).problems(event.payload())
+                ? new InputTemplate(template).problems(event.fields())
                 : problems;
     }
 
@@ -111,10 +111,10 @@ public class TaskIntake {
      * the result of one of that task's tool calls.
      */
     private static Event withoutParent(Event event) {
-        if (!(event.payload().get(PARENT) instanceof Map<?, ?> parent) || !parent.containsKey("callId")) {
+        if (!(event.fields().get(PARENT) instanceof Map<?, ?> parent) || !parent.containsKey("callId")) {
             return event;
         }
-        Map<String, @Nullable Object> payload = new LinkedHashMap<>(event.payload());
+        Map<String, @Nullable Object> payload = new LinkedHashMap<>(event.fields());
         payload.remove(PARENT);
         return event.toBuilder().payload(payload).build();
     }

@@ -197,7 +197,7 @@ class EventStreamsIT {
             seen.add(event.id());
             String call = String.valueOf(event.text("callId"));
             if (event.type() instanceof StreamType type) {
-                int attempt = ((Number) Objects.requireNonNull(event.payload().get("attempt"))).intValue();
+                int attempt = ((Number) Objects.requireNonNull(event.fields().get("attempt"))).intValue();
                 if (attempt < attempts.getOrDefault(call, 0)) {
                     return;
                 }

@@ -87,7 +87,7 @@ class RecentTasksTest {
         Event found = recent.find("default", "a").orElseThrow();
         assertThat(RecentTasks.view(found, 0)).isEqualTo(RecentTasks.view(large, 0));
         assertThat(found.sessionKey()).isEqualTo(large.sessionKey());
-        assertThat(Json.write(found.payload())).hasSizeLessThan(1_000);
+        assertThat(Json.write(found.fields())).hasSizeLessThan(1_000);
     }
 
     @Test

@@ -41,7 +41,7 @@ class ChatRequestTest {
         assertThat(EventSchemas.problems(event)).isEmpty();
         assertThat(event.sessionId()).isEqualTo("u1");
         assertThat(event.namespace()).isEqualTo("acme");
-        assertThat(event.payload())
+        assertThat(event.fields())
                 .containsEntry("taskType", "general")
                 .containsEntry("text", ChatRequest.NO_WORDS)
                 .containsEntry("images", images)

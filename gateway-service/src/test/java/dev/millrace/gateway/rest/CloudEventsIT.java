@@ -57,7 +57,7 @@ class CloudEventsIT {
         assertThat(event.source()).isEqualTo("/test");
         assertThat(event.taskId()).isEqualTo("café");
         assertThat(event.sessionId()).isEqualTo("s1");
-        assertThat(event.payload()).isEqualTo(Map.of("path", "/tmp/ä"));
+        assertThat(event.fields()).isEqualTo(Map.of("path", "/tmp/ä"));
     }
 
     @Test
@@ -95,8 +95,8 @@ class CloudEventsIT {
                 + "," + structured(made, "a.b", "{\"parent\":{\"name\":\"of my own\"}}") + "]");
 
         // then
-        assertThat(onLane(Segment.EXTERNAL, id).payload()).isEqualTo(Map.of("text", "hello"));
-        assertThat(onLane(Segment.EXTERNAL, made).payload()).containsKey("parent");
+        assertThat(onLane(Segment.EXTERNAL, id).fields()).isEqualTo(Map.of("text", "hello"));
+        assertThat(onLane(Segment.EXTERNAL, made).fields()).containsKey("parent");
     }
 
     @Test
@@ -111,7 +111,7 @@ class CloudEventsIT {
 
         // then
         assertAccepted(answer, one, two);
-        assertThat(onLane(Segment.EXTERNAL, one).payload()).isEmpty();
+        assertThat(onLane(Segment.EXTERNAL, one).fields()).isEmpty();
         assertThat(onLane(Segment.SYSTEM, two).type()).isEqualTo(KnownEventType.TASK_CANCEL_REQUESTED);
     }
 

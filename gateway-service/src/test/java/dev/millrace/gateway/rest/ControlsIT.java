@@ -58,7 +58,7 @@ class ControlsIT {
         assertThat(event.type()).isEqualTo(KnownEventType.TASK_SUSPENDED);
         assertThat(event.taskId()).isEqualTo(id);
         assertThat(event.sessionKey()).isEqualTo("s-suspend");
-        assertThat(event.payload()).isEqualTo(Map.of("reason", "lunch"));
+        assertThat(event.fields()).isEqualTo(Map.of("reason", "lunch"));
     }
 
     @Test
@@ -72,7 +72,7 @@ class ControlsIT {
 
         // then
         assertThat(answer.status()).as(answer.body()).isEqualTo(202);
-        assertThat(onLane(Segment.TASK, answer.text("eventId")).payload()).isEmpty();
+        assertThat(onLane(Segment.TASK, answer.text("eventId")).fields()).isEmpty();
     }
 
     @Test
@@ -169,7 +169,7 @@ class ControlsIT {
         Event event = onLane(Segment.TASK, answer.text("eventId"));
         assertThat(event.type()).isEqualTo(KnownEventType.TASK_RESUMED);
         assertThat(event.sessionKey()).isEqualTo("s-resume");
-        assertThat(event.payload().containsKey("newInput")).isEqualTo(body.contains("newInput"));
+        assertThat(event.fields().containsKey("newInput")).isEqualTo(body.contains("newInput"));
     }
 
     @ParameterizedTest
@@ -252,7 +252,7 @@ class ControlsIT {
         Event event = onLane(Segment.SYSTEM, answer.text("eventId"));
         assertThat(event.type()).isEqualTo(KnownEventType.TASK_CANCEL_REQUESTED);
         assertThat(event.sessionKey()).isEqualTo("s-cancel");
-        assertThat(event.payload()).isEqualTo(Map.of("reason", "enough"));
+        assertThat(event.fields()).isEqualTo(Map.of("reason", "enough"));
     }
 
     @Test
@@ -359,7 +359,7 @@ class ControlsIT {
         assertThat(event.type()).isEqualTo(KnownEventType.APPROVAL_DECIDED);
         assertThat(event.taskId()).isEqualTo(id);
         assertThat(event.sessionKey()).isEqualTo("s-approve");
-        assertThat(event.payload())
+        assertThat(event.fields())
                 .isEqualTo(Map.of(
                         "callId",
                         callId,

@@ -47,7 +47,7 @@ class MemoryIT {
             assertThat(accepted.text("eventId")).isEqualTo("k1");
             Event request = requests.event(event -> event.namespace().equals(namespace), GatewayClient.LIMIT);
             assertThat(request.type()).isEqualTo(KnownEventType.MEMORY_EDIT_REQUESTED);
-            assertThat(request.payload())
+            assertThat(request.fields())
                     .isEqualTo(Map.of("path", PATH, "content", "# Ada", "ifMatch", List.of("2-x"), "editedBy", "ada"));
 
             CompletableFuture<Answer> again = whileAsking("# Ada", "Idempotency-Key", "k1");

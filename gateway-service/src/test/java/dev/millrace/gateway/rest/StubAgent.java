@@ -263,12 +263,12 @@ final class StubAgent implements AutoCloseable {
         String state = stateOf(journal.stream()
                 .filter(entry -> taskOf(entry.event()).equals(taskOf(requested)))
                 .toList());
-        Map<String, @Nullable Object> json = new LinkedHashMap<>(requested.payload());
+        Map<String, @Nullable Object> json = new LinkedHashMap<>(requested.fields());
         json.put("taskId", taskOf(requested));
         json.put("sessionId", requested.sessionId());
         json.put("open", decided == null && state.equals("suspended"));
         json.put("taskState", state);
-        json.put("decided", decided == null ? null : decided.payload());
+        json.put("decided", decided == null ? null : decided.fields());
         send(exchange, 200, json);
     }
 
@@ -283,7 +283,7 @@ final class StubAgent implements AutoCloseable {
         } else if (last.text("question") != null) {
             view.put("waitingFor", Map.of("kind", "answer"));
         }
-        view.put("response", last.payload().get("result") instanceof Map<?, ?> result ? result.get("response") : null);
+        view.put("response", last.fields().get("result") instanceof Map<?, ?> result ? result.get("response") : null);
         view.put("lastCursor", history.getLast().cursor().toString());
         return view;
     }

@@ -65,7 +65,7 @@ class TaskSubmissionIT {
         assertThat(event.source()).isEqualTo("user");
         assertThat(event.taskId()).isNull();
         assertThat(event.parentEventId()).isNull();
-        assertThat(event.payload()).isEqualTo(Map.of("text", "What time is it?"));
+        assertThat(event.fields()).isEqualTo(Map.of("text", "What time is it?"));
     }
 
     @Test
@@ -117,7 +117,7 @@ class TaskSubmissionIT {
         assertThat(event.text("model")).isEqualTo("fast");
         assertThat(event.text("callbackUrl")).isEqualTo("https://example.org/hook?a=1");
         assertThat(event.expiry()).isEqualTo(Instant.parse("2999-01-15T08:00:00Z"));
-        assertThat(event.payload()).containsKey("metadata");
+        assertThat(event.fields()).containsKey("metadata");
     }
 
     @Test

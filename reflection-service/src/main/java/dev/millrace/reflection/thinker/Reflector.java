@@ -4,6 +4,7 @@ import dev.millrace.engine.LaneProducer;
 import dev.millrace.engine.ModelCalls;
 import dev.millrace.engine.ModelUsage;
 import dev.millrace.engine.ReplyLimits;
+import dev.millrace.engine.ReplyPayloads;
 import dev.millrace.engine.StoreReader;
 import dev.millrace.llm.ChatMessage;
 import dev.millrace.llm.ModelCall;
@@ -21,16 +22,15 @@ import dev.millrace.reflection.topology.ReflectionCall;
 import dev.millrace.reflection.topology.ReflectionRow;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Json;
-import dev.millrace.schemas.JsonText;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
+import dev.millrace.schemas.Payload;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.time.Instant;
 import java.time.YearMonth;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -200,17 +200,24 @@ public final class Reflector implements ModelCalls<ReflectionCall> {
         return switch (outcome) {
             case ModelOutcome.Replied replied -> {
                 ModelReply said = replied.reply();
-                Map<String, @Nullable Object> payload = new LinkedHashMap<>();
-                payload.put("callId", call.callId());
-                payload.put("response", said.text());
-                payload.put(
-                        "toolCalls",
-                        said.toolCalls().stream().map(Reflector::toolCall).toList());
-                payload.put("model", said.model());
-                payload.put("finishReason", said.finishReason().wireName());
-                putUsage(payload, call, outcome);
+                ModelUsage used = ModelUsage.of(call.takeovers(), outcome);
                 yield call.reply(KnownEventType.REASON_DONE, now)
-                        .payload(payload)
+                        .payload(new Payload.ReasonDone(
+                                call.callId(),
+                                said.text(),
+                                null,
+                                null,
+                                ReplyPayloads.toolCalls(said.toolCalls()),
+                                List.of(),
+                                said.model(),
+                                said.finishReason().wireName(),
+                                used.usage(),
+                                used.failedAttempts(),
+                                AGENT,
+                                null,
+                                null,
+                                null,
+                                null))
                         .build();
             }
             case ModelOutcome.Failed failed ->
@@ -225,47 +232,20 @@ public final class Reflector implements ModelCalls<ReflectionCall> {
 
     private static Event failed(
             ReflectionCall call, ModelOutcome outcome, ModelErrorCode code, String error, Instant now) {
-        Map<String, @Nullable Object> payload = new LinkedHashMap<>();
-        payload.put("callId", call.callId());
-        payload.put("code", code.wireName());
-        payload.put("error", JsonText.cut(error, ReplyLimits.MAX_ERROR));
-        if (outcome instanceof ModelOutcome.Replied replied) {
-            payload.put("model", ReplyLimits.modelName(replied.reply().model()));
-        }
-        putUsage(payload, call, outcome);
         return call.reply(KnownEventType.MODEL_CALL_FAILED, now)
-                .payload(payload)
+                .payload(payloads(call).failed(outcome, code, error, null))
                 .build();
     }
 
     /** What a call had come to that was cut off, since its reflection was given up. */
     private static Event abandoned(ReflectionCall call, ModelOutcome outcome, Instant now) {
-        Map<String, @Nullable Object> payload = new LinkedHashMap<>();
-        payload.put("callId", call.callId());
-        payload.put("code", ModelErrorCode.CANCELLED.wireName());
-        if (outcome instanceof ModelOutcome.Replied replied) {
-            payload.put("model", ReplyLimits.modelName(replied.reply().model()));
-        }
-        putUsage(payload, call, outcome);
         return call.reply(KnownEventType.MODEL_CALL_ABANDONED, now)
-                .payload(payload)
+                .payload(payloads(call).cutOff(outcome))
                 .build();
     }
 
-    private static void putUsage(Map<String, @Nullable Object> payload, ReflectionCall call, ModelOutcome outcome) {
-        ModelUsage.put(payload, call.takeovers(), outcome);
-        payload.put("agent", AGENT);
-    }
-
-    private static Map<String, @Nullable Object> toolCall(ToolCallRequest call) {
-        Map<String, @Nullable Object> json = new LinkedHashMap<>();
-        json.put("toolCallId", call.toolCallId());
-        json.put("toolName", call.toolName());
-        json.put("arguments", call.arguments());
-        if (call.malformedArguments() != null) {
-            json.put("malformedArguments", call.malformedArguments());
-        }
-        return json;
+    private static ReplyPayloads payloads(ReflectionCall call) {
+        return new ReplyPayloads(call.callId(), call.takeovers(), AGENT);
     }
 
     private static Map<String, @Nullable Object> object(String json) {

@@ -5,12 +5,10 @@ import dev.millrace.reflection.core.Edit;
 import dev.millrace.reflection.core.MemoryException;
 import dev.millrace.reflection.core.MemoryPath;
 import dev.millrace.schemas.Event;
+import dev.millrace.schemas.Payload;
 import java.time.Instant;
-import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 
 /** What people do to documents: compared and set by the one writer, and answered on the memory topic. */
 final class Edits {
@@ -24,7 +22,11 @@ final class Edits {
      * @throws RejectedRecordException if it is for no place in memory, so that nobody can be answered
      */
     static void take(Event event, NamespaceDocuments memory, Instant now) throws RejectedRecordException {
-        Edit edit = edit(event);
+        if (!(event.payload() instanceof Payload.MemoryEditRequested asked)) {
+            throw new RejectedRecordException(
+                    "schema_violation", "expected MEMORY_EDIT_REQUESTED, found something else");
+        }
+        Edit edit = edit(event, asked);
         DocumentRow before = memory.row(edit.path());
         Optional<Long> done = before == null ? Optional.empty() : before.versionOf(event.id());
         if (done.isPresent()) {
@@ -33,33 +35,28 @@ final class Edits {
         }
         try {
             edit.check(before == null ? null : before.tag());
-            memory.edit(edit.path(), edit.content(), new NamespaceDocuments.Author(author(event), event.id(), now));
+            memory.edit(edit.path(), edit.content(), new NamespaceDocuments.Author(author(asked), event.id(), now));
         } catch (MemoryException e) {
             memory.answer(edit.path(), event.id(), e.code(), now);
         }
     }
 
-    private static Edit edit(Event event) throws RejectedRecordException {
+    private static Edit edit(Event event, Payload.MemoryEditRequested asked) throws RejectedRecordException {
         try {
             return new Edit(
-                    MemoryPath.parse(String.valueOf(event.text("path"))),
-                    event.text("content"),
+                    MemoryPath.parse(asked.path()),
+                    asked.content(),
                     new Edit.Condition(
-                            event.payload().get("exists") instanceof Boolean exists ? exists : null,
-                            event.payload().containsKey("ifMatch") ? tags(event, "ifMatch") : null,
-                            tags(event, "ifNoneMatch")));
+                            asked.exists(),
+                            // an empty list of tags is met by no document, and none at all by each
+                            event.fields().containsKey("ifMatch") ? Set.copyOf(asked.ifMatch()) : null,
+                            Set.copyOf(asked.ifNoneMatch())));
         } catch (MemoryException e) {
             throw new RejectedRecordException(e.code(), String.valueOf(e.getMessage()));
         }
     }
 
-    private static Set<String> tags(Event event, String field) {
-        List<?> tags = event.payload().get(field) instanceof List<?> list ? list : List.of();
-        return tags.stream().map(String::valueOf).collect(Collectors.toUnmodifiableSet());
-    }
-
-    private static String author(Event event) {
-        @Nullable String editedBy = event.text("editedBy");
-        return editedBy == null ? "person" : "person " + editedBy;
+    private static String author(Payload.MemoryEditRequested asked) {
+        return asked.editedBy() == null ? "person" : "person " + asked.editedBy();
     }
 }

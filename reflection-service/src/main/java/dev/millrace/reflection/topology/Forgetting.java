@@ -5,6 +5,7 @@ import dev.millrace.engine.Sender;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.ForgetScope;
 import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.Payload;
 import dev.millrace.schemas.Topics;
 import java.time.Duration;
 import java.time.Instant;
@@ -65,7 +66,7 @@ final class Forgetting implements NamespaceDocuments.Gone {
     record Row(
             @JsonProperty("forgotten") Event forgotten,
             @JsonProperty("reflections") long reflections,
-            @JsonProperty("modelCalls") List<Map<String, @Nullable Object>> modelCalls,
+            @JsonProperty("modelCalls") List<Payload.ModelCall> modelCalls,
             @JsonProperty("documents") long documents,
             @JsonProperty("nextKey") @Nullable String nextKey,
             @JsonProperty("nextVersion") long nextVersion,
@@ -210,16 +211,17 @@ final class Forgetting implements NamespaceDocuments.Gone {
 
     private void complete(Row row, Instant now) {
         ForgetScope scope = ForgetScope.of(row.forgotten()).orElseThrow();
-        Map<String, @Nullable Object> payload = scope.payload(ForgetScope.forgetId(row.forgotten()));
-        payload.put("documents", row.documents());
-        payload.put("reflections", row.reflections());
-        if (!row.modelCalls().isEmpty()) {
-            payload.put("modelCalls", row.modelCalls());
-        }
         Event done = row.forgotten()
                 .derive(KnownEventType.MEMORY_FORGOTTEN, 0, now)
                 .source("memory")
-                .payload(payload)
+                .payload(new Payload.MemoryForgotten(
+                        scope.kind().wireName(),
+                        scope.taskId(),
+                        scope.sessionId(),
+                        ForgetScope.forgetId(row.forgotten()),
+                        row.documents(),
+                        row.reflections(),
+                        row.modelCalls()))
                 .build();
         outlet.sender().send(outlet.topics().lane(done.lane()), done.sessionKey(), done, now, Map.of());
     }
@@ -236,6 +238,6 @@ final class Forgetting implements NamespaceDocuments.Gone {
     }
 
     private static long askedAt(Event forgotten) {
-        return forgotten.payload().get("requestedAt") instanceof Number asked ? asked.longValue() : 0;
+        return forgotten.payload() instanceof Payload.TasksForgotten told ? told.requestedAt() : 0;
     }
 }

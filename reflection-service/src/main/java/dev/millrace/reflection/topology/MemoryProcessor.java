@@ -17,10 +17,10 @@ import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.EventSchemas;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
+import dev.millrace.schemas.Payload;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -31,7 +31,6 @@ import org.apache.kafka.streams.processor.api.Processor;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
 import org.apache.kafka.streams.processor.api.Record;
 import org.apache.kafka.streams.state.KeyValueStore;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The thin shell: reads a request or the reply of a model, lets {@code core} work out what follows, and writes
@@ -148,11 +147,19 @@ final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoin
         String error = "it could not be done: " + why.detail();
         if (event.type() == KnownEventType.TOOL_CALL_REQUESTED) {
             send(Replies.toEvent(Request.of(event, 1), new Reply.Failed(why.reason(), error, 0), now), now);
-        } else if (event.type() == KnownEventType.REASON_DONE) {
-            Map<String, @Nullable Object> payload = new LinkedHashMap<>(event.payload());
-            payload.put("code", why.reason());
-            payload.put("error", error);
-            reflections.failed(event.toBuilder().payload(payload).build(), now);
+        } else if (event.payload() instanceof Payload.ReasonDone reply) {
+            reflections.failed(
+                    event,
+                    new Payload.ModelCallFailed(
+                            reply.callId(),
+                            why.reason(),
+                            error,
+                            null,
+                            reply.model(),
+                            reply.usage(),
+                            reply.failedAttempts(),
+                            reply.agent()),
+                    now);
         }
     }
 
@@ -174,10 +181,10 @@ final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoin
             if (!forgetting.covers(event, receivedMs)) {
                 reflections.begin(event, now);
             }
-        } else if (ofReflections && event.type() == KnownEventType.REASON_DONE) {
-            reflections.replied(event, now);
-        } else if (ofReflections && event.type() == KnownEventType.MODEL_CALL_FAILED) {
-            reflections.failed(event, now);
+        } else if (ofReflections && event.payload() instanceof Payload.ReasonDone reply) {
+            reflections.replied(event, reply, now);
+        } else if (ofReflections && event.payload() instanceof Payload.ModelCallFailed failed) {
+            reflections.failed(event, failed, now);
         } else if (!ofReflections && event.type() == KnownEventType.MEMORY_EDIT_REQUESTED) {
             if (!forgetting.covers(event, receivedMs)) {
                 Edits.take(event, memoryOf(event.namespace()), now);

@@ -1,12 +1,12 @@
 package dev.millrace.reflection.topology;
 
-import dev.millrace.engine.ModelUsage;
 import dev.millrace.reflection.core.Reflection;
 import dev.millrace.schemas.Event;
+import dev.millrace.schemas.Payload;
+import dev.millrace.schemas.Payload.ModelCallOutcome;
+import java.time.Instant;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,24 +27,10 @@ public record ReflectionRow(
         long inputTokens,
         long outputTokens,
         @Nullable Long costMicros,
-        List<Map<String, @Nullable Object>> modelCalls) {
+        List<Payload.ModelCall> modelCalls) {
 
-    // what was stored before calls were told apart has none
-    public ReflectionRow(
-            Event request,
-            Reflection reflection,
-            String awaiting,
-            long inputTokens,
-            long outputTokens,
-            @Nullable Long costMicros,
-            @Nullable List<Map<String, @Nullable Object>> modelCalls) {
-        this.request = request;
-        this.reflection = reflection;
-        this.awaiting = awaiting;
-        this.inputTokens = inputTokens;
-        this.outputTokens = outputTokens;
-        this.costMicros = costMicros;
-        this.modelCalls = modelCalls == null ? List.of() : List.copyOf(modelCalls);
+    public ReflectionRow {
+        modelCalls = List.copyOf(modelCalls);
     }
 
     /** One that has just begun. */
@@ -58,34 +44,28 @@ public record ReflectionRow(
     }
 
     /** The same after the call that it waited for has ended like this; one for which no model was asked used nothing. */
-    ReflectionRow after(Event reply) {
-        if (!(reply.payload().get("usage") instanceof Map<?, ?> usage)) {
+    ReflectionRow after(ModelCallOutcome reply, Instant repliedAt) {
+        Payload.Usage usage = reply.usage();
+        if (usage == null) {
             return this;
         }
-        Map<String, @Nullable Object> call = new LinkedHashMap<>();
-        call.put("callId", awaiting);
-        call.put("repliedAt", reply.timestamp().toEpochMilli());
-        String code = reply.text("code");
-        if (code != null) {
-            call.put("code", code);
-        }
-        call.putAll(ModelUsage.of(reply));
-        List<Map<String, @Nullable Object>> all = new ArrayList<>(modelCalls);
-        all.add(call);
-        Long sum = usage.get("costMicros") instanceof Number micros
-                ? Long.valueOf(micros.longValue() + (costMicros == null ? 0 : costMicros))
-                : costMicros;
+        List<Payload.ModelCall> all = new ArrayList<>(modelCalls);
+        all.add(new Payload.ModelCall(
+                awaiting,
+                repliedAt.toEpochMilli(),
+                reply instanceof Payload.ModelCallFailed failed ? failed.code() : null,
+                reply.model(),
+                usage,
+                reply.failedAttempts(),
+                reply.agent()));
+        Long cost = usage.costMicros();
         return new ReflectionRow(
                 request,
                 reflection,
                 awaiting,
-                inputTokens + number(usage, "inputTokens"),
-                outputTokens + number(usage, "outputTokens"),
-                sum,
+                inputTokens + usage.inputTokens(),
+                outputTokens + usage.outputTokens(),
+                cost == null ? costMicros : Long.valueOf(cost + (costMicros == null ? 0 : costMicros)),
                 all);
-    }
-
-    private static long number(Map<?, ?> json, String name) {
-        return json.get(name) instanceof Number number ? number.longValue() : 0;
     }
 }

@@ -11,10 +11,11 @@ import dev.millrace.schemas.ForgetScope;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.JsonText;
 import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.Payload;
+import dev.millrace.schemas.Payload.ModelCallOutcome;
 import dev.millrace.schemas.Topics;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -64,14 +65,14 @@ final class Reflections {
     void begin(Event request, Instant now) {
         Event bare = request.toBuilder().payload(Map.of()).build();
         String key = Stores.reflectionKey(bare);
-        if (rows.get(key) != null) {
+        if (rows.get(key) != null || !(request.payload() instanceof Payload.ReflectionRequested asked)) {
             return;
         }
         Reflection reflection = Reflection.begin(
-                Objects.requireNonNullElse(request.text("input"), ""),
-                request.text("response"),
-                number(request.payload(), "iterations"),
-                number(request.payload(), "actionsCount"),
+                asked.input(),
+                asked.response(),
+                asked.iterations(),
+                asked.actionsCount(),
                 memory.apply(request.namespace()));
         ReflectionCall call = ReflectionCall.of(bare, 1, now.toEpochMilli());
         rows.put(key, ReflectionRow.begin(bare, reflection, call.callId()));
@@ -79,18 +80,16 @@ final class Reflections {
     }
 
     /** REASON_DONE. A reply that nobody waits for does nothing. */
-    void replied(Event reply, Instant now) {
-        ReflectionRow paid = settle(reply, now);
+    void replied(Event event, Payload.ReasonDone reply, Instant now) {
+        ReflectionRow paid = settle(event, reply, now);
         if (paid == null) {
             return;
         }
-        String text = reply.text("response");
-        List<Map<?, ?>> wanted = toolCalls(reply);
-        if (wanted.isEmpty()) {
-            complete(paid, paid.reflection(), text == null ? "" : text, now);
+        if (reply.toolCalls().isEmpty()) {
+            complete(paid, paid.reflection(), Objects.requireNonNullElse(reply.response(), ""), now);
             return;
         }
-        Reflection next = carryOut(paid, text, wanted, now);
+        Reflection next = carryOut(paid, reply.response(), reply.toolCalls(), now);
         if (next.isExhausted()) {
             complete(paid, next, Reflection.MAX_ROUNDS_REACHED, now);
             return;
@@ -100,46 +99,58 @@ final class Reflections {
         calls.request(call);
     }
 
-    /** MODEL_CALL_FAILED: what has been written stays, what was paid is told, and the task is as it was (F-099). */
-    void failed(Event reply, Instant now) {
-        ReflectionRow row = settle(reply, now);
+    /**
+     * MODEL_CALL_FAILED: what has been written stays, what was paid is told, and the task is as it was (F-099).
+     *
+     * @param reply what the event says, or a failure in place of a reply that could not be taken
+     */
+    void failed(Event event, Payload.ModelCallFailed reply, Instant now) {
+        ReflectionRow row = settle(event, reply, now);
         if (row == null) {
             return;
         }
-        Map<String, @Nullable Object> payload = new LinkedHashMap<>();
-        payload.put("code", reply.text("code"));
-        payload.put("error", reply.text("error"));
-        end(row, row.reflection(), KnownEventType.REFLECTION_FAILED, payload, now);
+        Reflection reflection = row.reflection();
+        end(
+                row,
+                KnownEventType.REFLECTION_FAILED,
+                new Payload.ReflectionFailed(
+                        reply.code(),
+                        reply.error(),
+                        (long) reflection.factsWritten(),
+                        reflection.hasEpisode(),
+                        (long) reflection.toolCallsCount(),
+                        usage(row),
+                        row.modelCalls()),
+                now);
         outlet.metrics().failed();
         LOGGER.atWarn()
                 .addKeyValue("taskId", row.request().taskId())
                 .addKeyValue("callId", row.awaiting())
-                .addKeyValue("errorCode", reply.text("code"))
-                .addKeyValue("rounds", row.reflection().rounds().size())
+                .addKeyValue("errorCode", reply.code())
+                .addKeyValue("rounds", reflection.rounds().size())
                 .log("A reflection was given up, since the model did not answer; its task is as it was");
     }
 
     /**
      * The row that waited for this reply, with what the call used; {@code null} = none did, and what it used is told apart.
      */
-    private @Nullable ReflectionRow settle(Event reply, Instant now) {
-        String callId = reply.text("callId");
+    private @Nullable ReflectionRow settle(Event event, ModelCallOutcome reply, Instant now) {
         // the parent of a reply is the request, whose key the row has
-        String requestId = reply.parentEventId();
-        if (callId == null || requestId == null) {
+        String requestId = event.parentEventId();
+        if (requestId == null) {
             return null;
         }
-        ReflectionRow row = rows.get(Stores.reflectionKey(reply.namespace(), requestId));
-        if (row == null || !row.awaiting().equals(callId)) {
-            ModelUsage.abandoned(reply, "stale_call").ifPresent(paidFor -> send(paidFor, now));
+        ReflectionRow row = rows.get(Stores.reflectionKey(event.namespace(), requestId));
+        if (row == null || !row.awaiting().equals(reply.callId())) {
+            ModelUsage.abandoned(event, "stale_call").ifPresent(paidFor -> send(paidFor, now));
             return null;
         }
-        calls.settle(Event.qualified(reply.namespace(), callId));
-        return row.after(reply);
+        calls.settle(Event.qualified(event.namespace(), reply.callId()));
+        return row.after(reply, event.timestamp());
     }
 
     /** What the reflections had used that were given up. */
-    record GivenUp(long reflections, List<Map<String, @Nullable Object>> modelCalls) {}
+    record GivenUp(long reflections, List<Payload.ModelCall> modelCalls) {}
 
     /** Gives up the reflections on tasks of this scope, and those that have been shown what is forgotten. */
     GivenUp forget(ForgetScope scope) {
@@ -153,7 +164,7 @@ final class Reflections {
                         row.request().namespace(),
                         row.request().taskId(),
                         row.request().sessionId()));
-        List<Map<String, @Nullable Object>> used = new ArrayList<>();
+        List<Payload.ModelCall> used = new ArrayList<>();
         for (ReflectionRow row : found) {
             rows.delete(Stores.reflectionKey(row.request()));
             calls.settle(Event.qualified(row.request().namespace(), row.awaiting()));
@@ -162,22 +173,18 @@ final class Reflections {
         return new GivenUp(found.size(), used);
     }
 
-    private Reflection carryOut(ReflectionRow row, @Nullable String text, List<Map<?, ?>> wanted, Instant now) {
+    private Reflection carryOut(
+            ReflectionRow row, @Nullable String text, List<Payload.RequestedCall> wanted, Instant now) {
         List<Reflection.Call> done = new ArrayList<>();
         List<MemoryTools.Change> changes = new ArrayList<>();
         int room = Reflection.MAX_ROUND_CHARS;
-        for (Map<?, ?> call : wanted) {
-            Map<String, @Nullable Object> arguments = arguments(call);
+        for (Payload.RequestedCall call : wanted) {
             Reflection.Call asked = new Reflection.Call(
-                    String.valueOf(call.get("toolCallId")),
-                    String.valueOf(call.get("toolName")),
-                    Json.writeText(arguments),
-                    "",
-                    false);
+                    call.toolCallId(), call.toolName(), Json.writeText(call.arguments()), "", false);
             if (done.size() == Reflection.MAX_ROUND_CALLS || asked.size() + LONGEST_ERROR > room) {
                 break;
             }
-            Result result = result(row, call, arguments, done.size(), now);
+            Result result = result(row, call, done.size(), now);
             if (asked.size() + result.text().length() > room) {
                 result = Result.error("the result has " + result.text().length()
                         + " characters, and a round has at most " + Reflection.MAX_ROUND_CHARS + " in all");
@@ -210,16 +217,14 @@ final class Reflections {
         }
     }
 
-    private Result result(
-            ReflectionRow row, Map<?, ?> call, Map<String, @Nullable Object> arguments, int ordinal, Instant now) {
-        if (call.get("malformedArguments") instanceof String malformed) {
-            return Result.error(
-                    "INVALID JSON ARGUMENTS: expected a JSON object, found: " + JsonText.cut(malformed, 200));
+    private Result result(ReflectionRow row, Payload.RequestedCall call, int ordinal, Instant now) {
+        if (call.malformedArguments() != null) {
+            return Result.error("INVALID JSON ARGUMENTS: expected a JSON object, found: "
+                    + JsonText.cut(call.malformedArguments(), 200));
         }
         NamespaceDocuments documents = memory.apply(row.request().namespace());
         try {
-            MemoryTools.Outcome outcome =
-                    row.reflection().call(String.valueOf(call.get("toolName")), arguments, documents);
+            MemoryTools.Outcome outcome = row.reflection().call(call.toolName(), call.arguments(), documents);
             MemoryTools.Change change = outcome.change();
             if (change != null) {
                 documents.write(
@@ -237,31 +242,24 @@ final class Reflections {
     private void complete(ReflectionRow row, Reflection reflection, String assessment, Instant now) {
         end(
                 row,
-                reflection,
                 KnownEventType.REFLECTION_COMPLETE,
-                new LinkedHashMap<>(Map.of("assessment", Reflection.cut(assessment, Reflection.MAX_ASSESSMENT_CHARS))),
+                new Payload.ReflectionComplete(
+                        reflection.factsWritten(),
+                        reflection.hasEpisode(),
+                        reflection.toolCallsCount(),
+                        Reflection.cut(assessment, Reflection.MAX_ASSESSMENT_CHARS),
+                        usage(row),
+                        row.modelCalls()),
                 now);
         outlet.metrics().completed();
     }
 
-    private void end(
-            ReflectionRow row,
-            Reflection reflection,
-            KnownEventType type,
-            Map<String, @Nullable Object> payload,
-            Instant now) {
+    private static Payload.Usage usage(ReflectionRow row) {
+        return new Payload.Usage(row.inputTokens(), row.outputTokens(), null, null, row.costMicros(), null, null);
+    }
+
+    private void end(ReflectionRow row, KnownEventType type, Payload payload, Instant now) {
         rows.delete(Stores.reflectionKey(row.request()));
-        Map<String, Object> usage = new LinkedHashMap<>();
-        usage.put("inputTokens", row.inputTokens());
-        usage.put("outputTokens", row.outputTokens());
-        if (row.costMicros() != null) {
-            usage.put("costMicros", row.costMicros());
-        }
-        payload.put("factsWritten", reflection.factsWritten());
-        payload.put("hasEpisode", reflection.hasEpisode());
-        payload.put("toolCallsCount", reflection.toolCallsCount());
-        payload.put("usage", usage);
-        payload.put("modelCalls", row.modelCalls());
         Event ended = row.request()
                 .derive(type, 0, now)
                 .source("cognitive.reflect")
@@ -275,29 +273,5 @@ final class Reflections {
 
     private void send(Event event, Instant now) {
         outlet.sender().send(outlet.topics().lane(event.lane()), event.sessionKey(), event, now, Map.of());
-    }
-
-    private static List<Map<?, ?>> toolCalls(Event reply) {
-        List<Map<?, ?>> calls = new ArrayList<>();
-        if (reply.payload().get("toolCalls") instanceof List<?> list) {
-            for (Object call : list) {
-                if (call instanceof Map<?, ?> one) {
-                    calls.add(one);
-                }
-            }
-        }
-        return calls;
-    }
-
-    private static Map<String, @Nullable Object> arguments(Map<?, ?> call) {
-        Map<String, @Nullable Object> arguments = new LinkedHashMap<>();
-        if (call.get("arguments") instanceof Map<?, ?> given) {
-            given.forEach((name, value) -> arguments.put(String.valueOf(name), value));
-        }
-        return arguments;
-    }
-
-    private static long number(Map<?, ?> json, String name) {
-        return json.get(name) instanceof Number number ? number.longValue() : 0;
     }
 }

@@ -39,7 +39,7 @@ class ReflectorTest {
 
         assertThat(event.type()).isEqualTo(KnownEventType.REASON_DONE);
         assertThat(EventSchemas.problems(event)).isEmpty();
-        assertThat(String.valueOf(event.payload().get("toolCalls")))
+        assertThat(String.valueOf(event.fields().get("toolCalls")))
                 .contains("malformedArguments=one with a number", "malformedArguments=no JSON");
     }
 
@@ -50,7 +50,7 @@ class ReflectorTest {
 
         assertThat(event.type()).isEqualTo(KnownEventType.MODEL_CALL_FAILED);
         assertThat(EventSchemas.problems(event)).isEmpty();
-        assertThat(event.payload())
+        assertThat(event.fields())
                 .containsEntry("code", "bad_response")
                 .containsEntry("usage", Map.of("inputTokens", 7, "outputTokens", 3));
     }

@@ -55,7 +55,7 @@ class ForgettingTopologyTest {
                 assertThat(EventSchemas.problems(done)).isEmpty();
                 assertThat(done.type()).isEqualTo(KnownEventType.MEMORY_FORGOTTEN);
                 assertThat(done.taskId()).isEqualTo("f1");
-                assertThat(done.payload()).containsEntry("documents", 1).containsEntry("reflections", 0);
+                assertThat(done.fields()).containsEntry("documents", 1).containsEntry("reflections", 0);
             });
 
             // and what was asked for before brings nothing back, what is asked for later is done
@@ -89,7 +89,7 @@ class ForgettingTopologyTest {
             // then
             assertThat(memory.completions())
                     .singleElement()
-                    .satisfies(done -> assertThat(done.payload())
+                    .satisfies(done -> assertThat(done.fields())
                             .containsEntry("documents", 0)
                             .containsEntry("reflections", 1));
             assertThat(keys(memory, Stores.REFLECTIONS)).hasSize(1).allMatch(key -> key.endsWith("r2"));
@@ -154,10 +154,9 @@ class ForgettingTopologyTest {
                     later);
             assertThat(memory.replies())
                     .singleElement()
-                    .satisfies(
-                            reply -> assertThat(String.valueOf(reply.payload().get("result")))
-                                    .doesNotContain("n7.md")
-                                    .doesNotContain("user.md"));
+                    .satisfies(reply -> assertThat(String.valueOf(reply.fields().get("result")))
+                            .doesNotContain("n7.md")
+                            .doesNotContain("user.md"));
             memory.send(
                     TestMemory.call("w1", "memory_write", Map.of("path", "facts/user.md", "content", "new"))
                             .namespace("people")
@@ -168,7 +167,7 @@ class ForgettingTopologyTest {
             }
             assertThat(memory.completions())
                     .singleElement()
-                    .satisfies(done -> assertThat(done.payload()).containsEntry("documents", documents + 1));
+                    .satisfies(done -> assertThat(done.fields()).containsEntry("documents", documents + 1));
             assertThat(keys(memory, Stores.FORGETTING)).isEmpty();
             assertThat(keys(memory, Stores.DOCUMENTS))
                     .singleElement()

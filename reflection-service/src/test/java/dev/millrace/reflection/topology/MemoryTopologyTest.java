@@ -121,8 +121,8 @@ class MemoryTopologyTest {
                 TestMemory.call("c4", "memory_list", Map.of()).namespace("acme").build());
 
         List<Event> replies = memory.replies();
-        assertThat(replies.get(0).payload().get("result")).isEqualTo(List.of());
-        assertThat(replies.get(1).payload().get("result"))
+        assertThat(replies.get(0).fields().get("result")).isEqualTo(List.of());
+        assertThat(replies.get(1).fields().get("result"))
                 .asInstanceOf(InstanceOfAssertFactories.LIST)
                 .hasSize(1);
     }

@@ -48,7 +48,7 @@ class ReflectionTopologyTest {
             assertThat(EventSchemas.problems(complete)).isEmpty();
             assertThat(complete.taskId()).isEqualTo("t1");
             assertThat(complete.parentEventId()).isEqualTo("r1");
-            assertThat(complete.payload())
+            assertThat(complete.fields())
                     .containsEntry("factsWritten", 1)
                     .containsEntry("hasEpisode", true)
                     .containsEntry("toolCallsCount", 3)
@@ -82,7 +82,7 @@ class ReflectionTopologyTest {
         assertThat(memory().calls.requested).hasSize(5);
         assertThat(memory().completions())
                 .singleElement()
-                .satisfies(complete -> assertThat(complete.payload())
+                .satisfies(complete -> assertThat(complete.fields())
                         .containsEntry("assessment", "Max reflection rounds reached")
                         .containsEntry("factsWritten", 5)
                         .containsEntry("hasEpisode", false));
@@ -112,7 +112,7 @@ class ReflectionTopologyTest {
             assertThat(EventSchemas.problems(failed)).isEmpty();
             assertThat(failed.type()).isEqualTo(KnownEventType.REFLECTION_FAILED);
             assertThat(failed.taskId()).isEqualTo("t1");
-            assertThat(failed.payload())
+            assertThat(failed.fields())
                     .containsEntry("code", "model_unavailable")
                     .containsEntry("factsWritten", 1)
                     .containsEntry("usage", Map.of("inputTokens", 8, "outputTokens", 2));
@@ -165,7 +165,7 @@ class ReflectionTopologyTest {
         assertThat(memory().completions()).singleElement().satisfies(late -> {
             assertThat(EventSchemas.problems(late)).isEmpty();
             assertThat(late.type()).isEqualTo(KnownEventType.MODEL_CALL_ABANDONED);
-            assertThat(late.payload())
+            assertThat(late.fields())
                     .containsEntry("callId", call.callId())
                     .containsEntry("usage", Map.of("inputTokens", 3, "outputTokens", 2));
         });
@@ -173,8 +173,7 @@ class ReflectionTopologyTest {
 
     @SuppressWarnings("unchecked") // by the schema
     private static List<Map<String, Object>> modelCalls(Event ended) {
-        return Objects.requireNonNull(
-                (List<Map<String, Object>>) ended.payload().get("modelCalls"));
+        return Objects.requireNonNull((List<Map<String, Object>>) ended.fields().get("modelCalls"));
     }
 
     private TestMemory memory() {

@@ -61,10 +61,7 @@ final class EventsDocument {
         Event request = Samples.request();
         places.put(
                 "request",
-                wire(
-                        TOPICS.requests("weather"),
-                        String.valueOf(request.payload().get("callId")),
-                        request));
+                wire(TOPICS.requests("weather"), String.valueOf(request.fields().get("callId")), request));
         Event reply = Samples.reply(request);
         places.put("reply", wire(TOPICS.lane(reply.lane()), reply.sessionKey(), reply));
         places.put("dead-letter-headers", deadLetterHeaders());
@@ -217,7 +214,7 @@ final class EventsDocument {
                 .forEach(header ->
                         text.append(String.format("\n%-16s %s", header.key(), new String(header.value(), UTF_8))));
         return text.append("\n\n")
-                .append(pretty(Json.MAPPER.valueToTree(event.payload())))
+                .append(pretty(Json.MAPPER.valueToTree(event.fields())))
                 .toString();
     }
 

@@ -100,7 +100,7 @@ class GeneratedDocsTest {
         // then
         assertThat(EventSchemas.problems(request)).isEmpty();
         assertThat(EventSchemas.problems(reply)).isEmpty();
-        assertThat(reply.payload().get("callId")).isEqualTo(request.payload().get("callId"));
+        assertThat(reply.fields().get("callId")).isEqualTo(request.fields().get("callId"));
         assertThat(reply.lane()).isEqualTo(Segment.TOOL);
         assertThat(reply.sessionKey()).isEqualTo(request.sessionKey());
     }

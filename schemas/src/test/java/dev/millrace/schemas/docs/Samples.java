@@ -35,7 +35,7 @@ final class Samples {
 
     /** What a worker has to answer; nothing here may come from elsewhere than the request. */
     static Event reply(Event request) {
-        String callId = String.valueOf(request.payload().get("callId"));
+        String callId = String.valueOf(request.fields().get("callId"));
         String id = Ids.hash(callId + "\n" + KnownEventType.TOOL_CALL_COMPLETED).substring(0, 32);
         return Event.root(id, KnownEventType.TOOL_CALL_COMPLETED, NOW.plusMillis(40))
                 .source("weather-worker")

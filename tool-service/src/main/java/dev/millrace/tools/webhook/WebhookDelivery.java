@@ -75,7 +75,7 @@ public final class WebhookDelivery implements NoticeHandler {
         } catch (URISyntaxException e) {
             return new Outcome.GivenUp(FAILED, "callbackUrl: expected a URL, found one with: " + e.getReason());
         }
-        Map<String, @Nullable Object> payload = new LinkedHashMap<>(event.payload());
+        Map<String, @Nullable Object> payload = new LinkedHashMap<>(event.fields());
         payload.remove("callbackUrl");
         payload.put("audience", audience(target));
         String body = Json.writeText(payload);

@@ -76,8 +76,8 @@ class JavaToolBeansIT {
         Event second = ask("call-2", Map.of("what", "flour", "count", 3));
         Event wrong = ask("call-3", Map.of("what", "flour", "count", "many"));
         // then
-        assertThat(first.payload()).containsEntry("result", "2 flour for task-1");
-        assertThat(second.payload()).containsEntry("result", "5 flour for task-1");
+        assertThat(first.fields()).containsEntry("result", "2 flour for task-1");
+        assertThat(second.fields()).containsEntry("result", "5 flour for task-1");
         assertThat(wrong.text("code")).isEqualTo("invalid_arguments");
         try (TopicReader reader = broker.read(topics.definitions())) {
             assertThat(reader.until(

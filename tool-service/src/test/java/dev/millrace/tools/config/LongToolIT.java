@@ -84,7 +84,7 @@ class LongToolIT {
             // then
             Event reply = replies.event(event -> "task-1/1/0".equals(event.text("callId")), Duration.ofSeconds(40));
             assertThat(reply.type()).isEqualTo(KnownEventType.TOOL_CALL_COMPLETED);
-            assertThat(reply.payload()).containsEntry("result", "flour");
+            assertThat(reply.fields()).containsEntry("result", "flour");
             assertThat(Duration.ofNanos(System.nanoTime() - restarted)).isGreaterThan(Duration.ofMillis(WORK_MS));
             assertThat(miller.begun).containsExactly("task-1/1/0");
             assertThat(miller.ended).containsExactly("task-1/1/0");

@@ -80,7 +80,7 @@ class ToolServiceIT {
         assertThat(reply.parentEventId()).isEqualTo("parent-1");
         assertThat(reply.correlationId()).isEqualTo("root-1");
         assertThat(reply.text("toolName")).isEqualTo("current_time");
-        assertThat(reply.payload().get("result"))
+        assertThat(reply.fields().get("result"))
                 .asInstanceOf(org.assertj.core.api.InstanceOfAssertFactories.MAP)
                 .containsEntry("timezone", "Europe/Vienna");
     }
