@@ -2,6 +2,7 @@ package dev.millrace.agent.projection;
 
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import dev.millrace.schemas.Event;
+import dev.millrace.schemas.Payload;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,12 +32,13 @@ public record ApprovalDetails(
             @Nullable String reason,
             long at) {
 
+        /** @param event APPROVAL_DECIDED */
         static Decision of(Event event) {
-            String decision = event.text("decision");
+            Payload.ApprovalDecided decided = (Payload.ApprovalDecided) event.payload();
             return new Decision(
-                    decision == null ? "" : decision,
-                    event.text("decidedBy"),
-                    event.text("reason"),
+                    decided.decision(),
+                    decided.decidedBy(),
+                    decided.reason(),
                     event.timestamp().toEpochMilli());
         }
     }

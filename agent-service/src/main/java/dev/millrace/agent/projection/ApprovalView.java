@@ -2,6 +2,7 @@ package dev.millrace.agent.projection;
 
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.JournalEntry;
+import dev.millrace.schemas.Payload;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -27,7 +28,7 @@ public record ApprovalView(
         @Nullable String sessionId,
         String namespace,
         String toolName,
-        Map<?, ?> params,
+        Map<String, @Nullable Object> params,
         @Nullable String taskType,
         @Nullable String reason,
         long requestedAt,
@@ -35,25 +36,22 @@ public record ApprovalView(
         String eventId,
         String cursor) {
 
+    /** @param requested APPROVAL_REQUESTED */
     static ApprovalView of(JournalEntry requested) {
         Event event = requested.event();
+        Payload.ApprovalRequested asked = (Payload.ApprovalRequested) event.payload();
         return new ApprovalView(
-                text(event, "callId"),
+                asked.callId(),
                 TaskRow.nameOf(event).taskId(),
                 event.sessionId(),
                 event.namespace(),
-                text(event, "toolName"),
-                event.fields().get("params") instanceof Map<?, ?> params ? params : Map.of(),
-                event.text("taskType"),
-                event.text("reason"),
+                asked.toolName(),
+                asked.params(),
+                asked.taskType(),
+                asked.reason(),
                 event.timestamp().toEpochMilli(),
-                event.text("expiresAt"),
+                asked.expiresAt(),
                 event.id(),
                 requested.cursor().toString());
-    }
-
-    private static String text(Event event, String field) {
-        String text = event.text(field);
-        return text == null ? "" : text;
     }
 }

@@ -2,9 +2,9 @@ package dev.millrace.agent.projection;
 
 import dev.millrace.agent.projection.UsageSums.Ending;
 import dev.millrace.schemas.Event;
-import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.Payload;
+import dev.millrace.schemas.Payload.ModelCallOutcome;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -21,91 +21,90 @@ import org.jspecify.annotations.Nullable;
  */
 record CallUsage(String callId, long repliedAt, String agent, Map<String, UsageSums> byModel) {
 
+    private static final Payload.Usage NOTHING = new Payload.Usage(0, 0, null, null, null, null, null);
+
     CallUsage {
         byModel = Map.copyOf(byModel);
     }
 
     /** None if the event is not the end of a model call; several if it is that of a reflection. */
     static List<CallUsage> of(Event event) {
-        if (!(event.type() instanceof KnownEventType type)) {
-            return List.of();
-        }
-        return switch (type) {
-            case REASON_DONE, NEED_MORE_INFO, CONTEXT_COMPACTED -> ofCall(event, Ending.REPLIED);
+        Instant toldAt = event.timestamp();
+        return switch (event.payload()) {
             // a failure that says nothing was declared by the machine, whose patience had ended; the call's own end is
             // told apart
-            case MODEL_CALL_FAILED -> event.fields().containsKey("usage") ? ofCall(event, Ending.FAILED) : List.of();
-            case MODEL_CALL_ABANDONED -> ofCall(event, Ending.ABANDONED);
-            case REFLECTION_COMPLETE, REFLECTION_FAILED, MEMORY_FORGOTTEN -> ofReflection(event);
+            case Payload.ModelCallFailed failed ->
+                failed.usage() == null ? List.of() : List.of(of(failed, toldAt, Ending.FAILED));
+            case Payload.ModelCallAbandoned abandoned ->
+                List.of(of(
+                        abandoned,
+                        abandoned.repliedAt() == null ? toldAt : Instant.ofEpochMilli(abandoned.repliedAt()),
+                        Ending.ABANDONED));
+            case ModelCallOutcome replied -> List.of(of(replied, toldAt, Ending.REPLIED));
+            case Payload.ReflectionComplete reflection -> of(reflection.modelCalls(), toldAt);
+            case Payload.ReflectionFailed reflection -> of(reflection.modelCalls(), toldAt);
+            case Payload.MemoryForgotten forgotten -> of(forgotten.modelCalls(), toldAt);
             default -> List.of();
         };
     }
 
-    private static List<CallUsage> ofCall(Event event, Ending ending) {
-        String callId = event.text("callId");
-        return callId == null ? List.of() : List.of(of(callId, event.fields(), event.timestamp(), ending));
+    private static List<CallUsage> of(List<Payload.ModelCall> calls, Instant toldAt) {
+        return calls.stream()
+                .map(call -> of(
+                        new Payload.ModelCallAbandoned(
+                                call.callId(),
+                                "",
+                                null,
+                                call.model(),
+                                call.usage(),
+                                call.failedAttempts(),
+                                call.agent()),
+                        call.repliedAt() == null ? toldAt : Instant.ofEpochMilli(call.repliedAt()),
+                        call.code() == null ? Ending.REPLIED : Ending.FAILED))
+                .toList();
     }
 
-    private static List<CallUsage> ofReflection(Event event) {
-        List<CallUsage> calls = new ArrayList<>();
-        for (Object one : event.fields().get("modelCalls") instanceof List<?> list ? list : List.of()) {
-            if (one instanceof Map<?, ?> call && call.get("callId") instanceof String callId) {
-                calls.add(
-                        of(callId, call, event.timestamp(), call.containsKey("code") ? Ending.FAILED : Ending.REPLIED));
-            }
-        }
-        return calls;
-    }
-
-    private static CallUsage of(String callId, Map<?, ?> payload, Instant toldAt, Ending ending) {
-        long repliedAt = payload.get("repliedAt") instanceof Number said ? said.longValue() : toldAt.toEpochMilli();
+    private static CallUsage of(ModelCallOutcome call, Instant repliedAt, Ending ending) {
         Map<String, UsageSums> byModel = new LinkedHashMap<>();
         UsageSums failed = UsageSums.NONE;
         boolean priced = true;
-        for (Object attempt : payload.get("failedAttempts") instanceof List<?> list ? list : List.of()) {
-            if (attempt instanceof Map<?, ?> one) {
-                UsageSums used = used(1, one.get("usage"));
-                byModel.merge(text(one.get("model")), used, UsageSums::plus);
-                failed = failed.plus(used);
-                priced &= isPriced(one.get("usage"));
-            }
+        for (Payload.FailedAttempt attempt : call.failedAttempts()) {
+            UsageSums used = used(1, attempt.usage());
+            byModel.merge(attempt.model(), used, UsageSums::plus);
+            failed = failed.plus(used);
+            priced &= attempt.usage().costMicros() != null;
         }
-        UsageSums total = used(0, payload.get("usage"));
-        Map<?, ?> usage = payload.get("usage") instanceof Map<?, ?> object ? object : Map.of();
+        Payload.Usage usage = call.usage() == null ? NOTHING : call.usage();
+        UsageSums total = used(0, usage);
         boolean free = total.inputTokens() == 0 && total.outputTokens() == 0;
         UsageSums own = UsageSums.used(
-                Math.max(0, number(usage.get("attempts"), 1) - failed.requests()),
+                Math.max(0, orElse(usage.attempts(), 1) - failed.requests()),
                 Math.max(0, total.inputTokens() - failed.inputTokens()),
                 Math.max(0, total.outputTokens() - failed.outputTokens()),
                 Math.max(0, total.cachedInputTokens() - failed.cachedInputTokens()),
                 Math.max(0, total.reasoningTokens() - failed.reasoningTokens()),
                 Math.max(0, total.costMicros() - failed.costMicros()));
-        UsageSums call =
-                UsageSums.call(ending, number(usage.get("uncountedAttempts"), 0), free || (priced && isPriced(usage)));
-        byModel.merge(text(payload.get("model")), own.plus(call), UsageSums::plus);
-        return new CallUsage(callId, Math.max(0, repliedAt), text(payload.get("agent")), byModel);
+        UsageSums ended = UsageSums.call(
+                ending, orElse(usage.uncountedAttempts(), 0), free || (priced && usage.costMicros() != null));
+        byModel.merge(orElse(call.model(), ""), own.plus(ended), UsageSums::plus);
+        return new CallUsage(call.callId(), Math.max(0, repliedAt.toEpochMilli()), orElse(call.agent(), ""), byModel);
     }
 
-    private static UsageSums used(long requests, @Nullable Object usage) {
-        Map<?, ?> json = usage instanceof Map<?, ?> object ? object : Map.of();
+    private static UsageSums used(long requests, Payload.Usage usage) {
         return UsageSums.used(
                 requests,
-                number(json.get("inputTokens"), 0),
-                number(json.get("outputTokens"), 0),
-                number(json.get("cachedInputTokens"), 0),
-                number(json.get("reasoningTokens"), 0),
-                number(json.get("costMicros"), 0));
+                Math.max(0, usage.inputTokens()),
+                Math.max(0, usage.outputTokens()),
+                orElse(usage.cachedInputTokens(), 0),
+                orElse(usage.reasoningTokens(), 0),
+                orElse(usage.costMicros(), 0));
     }
 
-    private static boolean isPriced(@Nullable Object usage) {
-        return usage instanceof Map<?, ?> json && json.get("costMicros") != null;
+    private static long orElse(@Nullable Long count, long otherwise) {
+        return count == null ? otherwise : Math.max(0, count);
     }
 
-    private static long number(@Nullable Object value, long otherwise) {
-        return value instanceof Number number ? Math.max(0, number.longValue()) : otherwise;
-    }
-
-    private static String text(@Nullable Object value) {
-        return value instanceof String text ? text : "";
+    private static String orElse(@Nullable String text, String otherwise) {
+        return text == null ? otherwise : text;
     }
 }

@@ -6,6 +6,7 @@ import dev.millrace.schemas.ForgetScope;
 import dev.millrace.schemas.JournalCursor;
 import dev.millrace.schemas.JournalEntry;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.Payload;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
@@ -37,15 +38,12 @@ record OpenForget(
     /** What TASKS_FORGOTTEN says; empty if it says nothing about tasks. */
     static Optional<OpenForget> of(JournalEntry entry) {
         Event event = entry.event();
+        if (!(event.payload() instanceof Payload.TasksForgotten told)) {
+            return Optional.empty();
+        }
         return ForgetScope.of(event)
                 .filter(scope -> scope.kind() != ForgetScope.Kind.MEMORY)
-                .filter(scope -> event.fields().get("requestedAt") instanceof Number)
-                .map(scope -> new OpenForget(
-                        scope,
-                        ForgetScope.forgetId(event),
-                        event.fields().get("requestedAt") instanceof Number asked ? asked.longValue() : 0,
-                        entry.cursor(),
-                        null));
+                .map(scope -> new OpenForget(scope, told.forgetId(), told.requestedAt(), entry.cursor(), null));
     }
 
     /** All that are in the store. */

@@ -4,9 +4,9 @@ import dev.millrace.agent.projection.ProjectionKeys.TaskName;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.JournalEntry;
 import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.Payload;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.apache.kafka.common.utils.Bytes;
@@ -34,18 +34,17 @@ final class Pointers {
 
     /** That of a request for an approval, the first for its call. */
     static Optional<Bytes> toRequest(JournalEntry entry) {
-        return toCall(entry, KnownEventType.APPROVAL_REQUESTED, ProjectionKeys::approvalRequest);
+        Event event = entry.event();
+        return event.payload() instanceof Payload.ApprovalRequested asked
+                ? Optional.of(ProjectionKeys.approvalRequest(event.namespace(), asked.callId()))
+                : Optional.empty();
     }
 
     /** That of a decision, the first for its call. */
     static Optional<Bytes> toDecision(JournalEntry entry) {
-        return toCall(entry, KnownEventType.APPROVAL_DECIDED, ProjectionKeys::approvalDecision);
-    }
-
-    private static Optional<Bytes> toCall(
-            JournalEntry entry, KnownEventType type, BiFunction<String, String, Bytes> key) {
         Event event = entry.event();
-        String callId = event.type() == type ? event.text("callId") : null;
-        return callId == null ? Optional.empty() : Optional.of(key.apply(event.namespace(), callId));
+        return event.payload() instanceof Payload.ApprovalDecided decided
+                ? Optional.of(ProjectionKeys.approvalDecision(event.namespace(), decided.callId()))
+                : Optional.empty();
     }
 }

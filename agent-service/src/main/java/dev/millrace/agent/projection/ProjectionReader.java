@@ -9,6 +9,7 @@ import dev.millrace.schemas.JournalEntry;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
+import dev.millrace.schemas.Payload;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -79,13 +80,9 @@ final class ProjectionReader {
                 KeyValue<Bytes, byte[]> stored = range.next();
                 Event event =
                         entry(ProjectionKeys.cursor(stored.key), stored.value).event();
-                String callId = event.text("callId");
-                String tool = event.text("toolName");
-                if (event.type() == KnownEventType.TOOL_CALL_REQUESTED
-                        && callId != null
-                        && tool != null
-                        && wanted.remove(callId)) {
-                    tools.add(tool);
+                if (event.payload() instanceof Payload.ToolCallRequested requested
+                        && wanted.remove(requested.callId())) {
+                    tools.add(requested.toolName());
                 }
             }
         }

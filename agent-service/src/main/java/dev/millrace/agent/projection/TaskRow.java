@@ -10,10 +10,9 @@ import dev.millrace.schemas.JournalCursor;
 import dev.millrace.schemas.JournalEntry;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.JsonText;
-import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.Payload;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -81,8 +80,8 @@ record TaskRow(
             return new Progress(newState, iterations, usage, said, waits, budget, transitions);
         }
 
-        Progress counting(@Nullable Object count) {
-            int most = Math.clamp(number(count), iterations, Integer.MAX_VALUE);
+        Progress counting(@Nullable Long count) {
+            int most = Math.clamp(count == null ? 0 : count, iterations, Integer.MAX_VALUE);
             return new Progress(state, most, usage, said, waits, budget, transitions);
         }
 
@@ -138,11 +137,7 @@ record TaskRow(
     }
 
     private static boolean tellsOfForgetting(JournalEntry entry) {
-        return entry.event().type() instanceof KnownEventType type
-                && switch (type) {
-                    case FORGET_REQUESTED, TASKS_FORGOTTEN, MEMORY_FORGOTTEN -> true;
-                    default -> false;
-                };
+        return entry.event().payload() instanceof Payload.Forgetting;
     }
 
     /**
@@ -181,65 +176,63 @@ record TaskRow(
     }
 
     private static Origin beginning(Event event, long happened) {
+        Payload.@Nullable TaskInput input = event.payload() instanceof Payload.TaskInput said ? said : null;
         return new Origin(
                 event.sessionId(),
-                or(event.text("taskType"), "general"),
-                cut(or(event.text("text"), "")),
+                or(input == null ? null : input.taskType(), "general"),
+                cut(or(input == null ? null : input.text(), "")),
                 event.source(),
                 event.effectivePriority(),
                 happened,
-                event.text("callbackUrl"),
+                input == null ? null : input.callbackUrl(),
                 null,
                 null);
     }
 
     private static Origin told(Event event, Origin origin) {
-        return event.type() != KnownEventType.TASK_CREATED
+        return !(event.payload() instanceof Payload.TaskCreated created)
                 ? origin
                 : new Origin(
                         origin.sessionId != null ? origin.sessionId : event.sessionId(),
-                        or(event.text("taskType"), origin.taskType),
-                        cut(or(event.text("inputText"), origin.inputText)),
-                        or(event.text("source"), origin.source),
+                        created.taskType(),
+                        cut(created.inputText()),
+                        created.source(),
                         origin.priority,
                         origin.createdAt,
                         origin.callbackUrl,
-                        event.text("taskType") == null ? origin.agent : event.text("taskType"),
-                        event.text("agentVersion") == null ? origin.agentVersion : event.text("agentVersion"));
+                        created.taskType(),
+                        created.agentVersion() == null ? origin.agentVersion : created.agentVersion());
     }
 
     private static Progress told(JournalEntry entry, Progress progress) {
         Event event = entry.event();
-        if (!(event.type() instanceof KnownEventType type)) {
-            return progress;
-        }
         Waits waits = progress.waits;
-        String callId = event.text("callId");
         // only what tells something about the task as a whole; the catalogue grows, so there is a default
-        return switch (type) {
-            case MESSAGE_RECEIVED, WEBHOOK_TRIGGERED, SCHEDULE_FIRED -> said(event, progress);
-            case TASK_CREATED ->
+        return switch (event.payload()) {
+            case Payload.TaskInput input -> said(event, progress);
+            case Payload.TaskCreated created ->
                 progress.state == null ? progress.in("idle").waiting(Waits.forAdmission(event)) : progress;
-            case TASK_STATE_CHANGED -> moved(event, progress);
-            case TASK_COMPLETED -> completed(event, progress);
-            case TASK_FAILED ->
+            case Payload.TaskStateChanged moved -> moved(event, moved, progress);
+            case Payload.TaskCompleted completed -> completed(completed, progress);
+            case Payload.TaskFailed failed ->
                 ended(progress, "failed")
-                        .counting(event.fields().get("iterations"))
-                        .saying(new Said(null, event.text("error"), event.text("code"), null));
-            case TASK_CANCELLED ->
-                ended(progress, "cancelled").saying(new Said(null, event.text("reason"), "cancelled", null));
-            case TASK_SUSPENDED -> asked(event, progress);
-            case TASK_RESUMED -> goesOn(event, progress);
-            case NEED_MORE_INFO -> asked(event, used(event, progress));
-            case MODEL_CALL_REQUESTED ->
-                progress.counting(event.fields().get("iteration")).waiting(waits.modelCalled(callId));
-            case REASON_DONE, MODEL_CALL_FAILED, CONTEXT_COMPACTED ->
-                used(event, progress).waiting(waits.returned(callId));
-            case MODEL_CALL_ABANDONED -> used(event, progress);
-            case TOOL_CALL_REQUESTED -> progress.waiting(waits.toolCalled(callId));
-            case TOOL_CALL_COMPLETED, TOOL_CALL_FAILED -> progress.waiting(waits.returned(callId));
-            case APPROVAL_REQUESTED -> progress.waiting(waits.approvalRequested(entry, progress.isIn("suspended")));
-            case APPROVAL_DECIDED -> progress.waiting(waits.approvalDecided(event));
+                        .counting(failed.iterations())
+                        .saying(new Said(null, failed.error(), failed.code(), null));
+            case Payload.TaskCancelled cancelled ->
+                ended(progress, "cancelled").saying(new Said(null, cancelled.reason(), "cancelled", null));
+            case Payload.TaskSuspended suspended -> asked(event, suspended.question(), progress);
+            case Payload.TaskResumed resumed -> resumed(event, resumed, progress);
+            case Payload.NeedMoreInfo asked -> asked(event, asked.question(), used(asked, progress));
+            case Payload.ModelCallRequested requested ->
+                progress.counting(requested.iteration()).waiting(waits.modelCalled(requested.callId()));
+            case Payload.ModelCallAbandoned abandoned -> used(abandoned, progress);
+            case Payload.ModelCallOutcome outcome -> used(outcome, progress).waiting(waits.returned(outcome.callId()));
+            case Payload.ToolCallRequested requested -> progress.waiting(waits.toolCalled(requested.callId()));
+            case Payload.ToolCallCompleted completed -> progress.waiting(waits.returned(completed.callId()));
+            case Payload.ToolCallFailed failed -> progress.waiting(waits.returned(failed.callId()));
+            case Payload.ApprovalRequested asked ->
+                progress.waiting(waits.approvalRequested(entry, asked, progress.isIn("suspended")));
+            case Payload.ApprovalDecided decided -> progress.waiting(waits.approvalDecided(event, decided.callId()));
             default -> progress;
         };
     }
@@ -254,27 +247,23 @@ record TaskRow(
 
     /** What a suspended task took lets it go on, once it is its turn again. */
     private static Progress goesOn(Event event, Progress progress) {
-        if (!progress.isIn("suspended")) {
-            return progress;
-        }
+        return progress.isIn("suspended") ? progress.waiting(Waits.forAdmission(event)) : progress;
+    }
+
+    /** Who lets a task go on without an answer leaves its question open. */
+    private static Progress resumed(Event event, Payload.TaskResumed resumed, Progress progress) {
         String question = progress.said.question;
-        if (question != null
-                && event.type() == KnownEventType.TASK_RESUMED
-                && event.fields().get("newInput") == null) {
-            return progress.waiting(progress.waits.asked(event, question));
-        }
-        return progress.waiting(Waits.forAdmission(event));
+        return progress.isIn("suspended") && question != null && resumed.newInput() == null
+                ? progress.waiting(progress.waits.asked(event, question))
+                : goesOn(event, progress);
     }
 
     private static Progress ended(Progress progress, String state) {
         return progress.in(state).waiting(Waits.FOR_NOTHING);
     }
 
-    private static Progress moved(Event event, Progress progress) {
-        String state = event.text("toState");
-        if (state == null) {
-            return progress;
-        }
+    private static Progress moved(Event event, Payload.TaskStateChanged moved, Progress progress) {
+        String state = moved.toState();
         Progress now =
                 switch (state) {
                     // the event that ends it follows and tells how; until then nobody must see an end without a result
@@ -283,23 +272,21 @@ record TaskRow(
                     // back at work: what it said at an earlier end, or asked, is over
                     default -> progress.in(state).saying(Said.NOTHING);
                 };
-        Map<?, ?> budget = object(event, "budget");
-        return now.waiting(now.waits.moved(event, state, now.said.question))
-                .within(budget.isEmpty() ? null : Budget.of(budget))
+        return now.waiting(now.waits.moved(event, state, moved.waitingFor(), now.said.question))
+                .within(moved.budget() == null ? null : Budget.of(moved.budget()))
                 .movedOnce();
     }
 
-    private static Progress completed(Event event, Progress progress) {
-        Map<?, ?> result = object(event, "result");
+    private static Progress completed(Payload.TaskCompleted completed, Progress progress) {
+        Payload.Result result = completed.result();
         Progress done = ended(progress, "completed")
-                .counting(result.get("iterations"))
-                .saying(new Said(result.get("response") instanceof String text ? text : null, null, null, null));
-        Map<?, ?> total = object(event, "usage");
-        return total.isEmpty() ? done : done.using(usage(total));
+                .counting(result.iterations())
+                .saying(new Said(result.response(), null, null, null));
+        Payload.Usage total = completed.usage();
+        return total == null ? done : done.using(usage(total));
     }
 
-    private static Progress asked(Event event, Progress progress) {
-        String question = event.text("question");
+    private static Progress asked(Event event, @Nullable String question, Progress progress) {
         if (question == null) {
             return progress;
         }
@@ -307,8 +294,11 @@ record TaskRow(
         return asking.isIn("suspended") ? asking.waiting(asking.waits.asked(event, question)) : asking;
     }
 
-    private static Progress used(Event event, Progress progress) {
-        Usage call = usage(object(event, "usage"));
+    private static Progress used(Payload.ModelCallOutcome outcome, Progress progress) {
+        if (outcome.usage() == null) {
+            return progress;
+        }
+        Usage call = usage(outcome.usage());
         return progress.using(new Usage(
                 progress.usage.inputTokens() + call.inputTokens(),
                 progress.usage.outputTokens() + call.outputTokens()));
@@ -361,16 +351,8 @@ record TaskRow(
         }
     }
 
-    private static Usage usage(Map<?, ?> json) {
-        return new Usage(number(json.get("inputTokens")), number(json.get("outputTokens")));
-    }
-
-    private static Map<?, ?> object(Event event, String field) {
-        return event.fields().get(field) instanceof Map<?, ?> object ? object : Map.of();
-    }
-
-    private static long number(@Nullable Object value) {
-        return value instanceof Number number ? number.longValue() : 0;
+    private static Usage usage(Payload.Usage told) {
+        return new Usage(told.inputTokens(), told.outputTokens());
     }
 
     private static String or(@Nullable String text, String otherwise) {

@@ -1,7 +1,7 @@
 package dev.millrace.agent.projection;
 
+import dev.millrace.schemas.Payload;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -138,21 +138,16 @@ public record TaskView(
             @Nullable Long maxCostMicros,
             @Nullable String expiresAt) {
 
-        /** Reads what it can; the rest is {@code null}. */
-        static Budget of(Map<?, ?> json) {
+        static Budget of(Payload.Budget told) {
             return new Budget(
-                    number(json, "iterations"),
-                    number(json, "maxIterations"),
-                    number(json, "inputTokens"),
-                    number(json, "outputTokens"),
-                    number(json, "maxTokens"),
-                    number(json, "costMicros"),
-                    number(json, "maxCostMicros"),
-                    json.get("expiresAt") instanceof String time ? time : null);
-        }
-
-        private static @Nullable Long number(Map<?, ?> json, String field) {
-            return json.get(field) instanceof Number number ? number.longValue() : null;
+                    told.iterations(),
+                    told.maxIterations(),
+                    told.inputTokens(),
+                    told.outputTokens(),
+                    told.maxTokens(),
+                    told.costMicros(),
+                    told.maxCostMicros(),
+                    told.expiresAt());
         }
     }
 }

@@ -6,9 +6,9 @@ import dev.millrace.agent.projection.TaskView.WaitingFor;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.JournalCursor;
 import dev.millrace.schemas.JournalEntry;
+import dev.millrace.schemas.Payload;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -48,17 +48,11 @@ record Waits(@Nullable WaitingFor on, List<OpenApproval> approvals) {
     }
 
     /** After a move to this state. */
-    Waits moved(Event event, String state, @Nullable String question) {
+    Waits moved(Event event, String state, Payload.@Nullable WaitingFor told, @Nullable String question) {
         List<OpenApproval> open = state.equals("suspended") ? approvals : List.of();
-        if (event.fields().get("waitingFor") instanceof Map<?, ?> told && told.get("kind") instanceof String kind) {
-            return new Waits(
-                    new WaitingFor(
-                            kind,
-                            texts(told.get("callIds")),
-                            told.get("question") instanceof String text ? text : null,
-                            millis(event),
-                            told.get("until") instanceof String text ? text : null),
-                    open);
+        if (told != null) {
+            List<String> calls = told.callIds().stream().limit(MAX_CALLS).toList();
+            return new Waits(new WaitingFor(told.kind(), calls, told.question(), millis(event), told.until()), open);
         }
         return switch (state) {
             case "idle" -> forAdmission(event);
@@ -75,25 +69,25 @@ record Waits(@Nullable WaitingFor on, List<OpenApproval> approvals) {
     }
 
     /** A model or tool call was asked for. */
-    Waits called(String kind, @Nullable String callId) {
+    private Waits called(String kind, String callId) {
         WaitingFor now = on;
-        return now == null || callId == null || !now.kind().equals(kind)
+        return now == null || !now.kind().equals(kind)
                 ? this
                 : new Waits(now.with(plus(now.callIds(), callId)), approvals);
     }
 
-    Waits modelCalled(@Nullable String callId) {
+    Waits modelCalled(String callId) {
         return called(MODEL, callId);
     }
 
-    Waits toolCalled(@Nullable String callId) {
+    Waits toolCalled(String callId) {
         return called(TOOLS, callId);
     }
 
     /** Nobody waits for this call any more. */
-    Waits returned(@Nullable String callId) {
+    Waits returned(String callId) {
         WaitingFor now = on;
-        return now == null || callId == null || !now.callIds().contains(callId)
+        return now == null || !now.callIds().contains(callId)
                 ? this
                 : new Waits(now.with(minus(now.callIds(), callId)), approvals);
     }
@@ -108,10 +102,10 @@ record Waits(@Nullable WaitingFor on, List<OpenApproval> approvals) {
     }
 
     /** A call needs an approval. */
-    Waits approvalRequested(JournalEntry entry, boolean suspended) {
+    Waits approvalRequested(JournalEntry entry, Payload.ApprovalRequested asked, boolean suspended) {
         Event event = entry.event();
-        String callId = event.text("callId");
-        if (callId == null || approvals.size() == MAX_CALLS) {
+        String callId = asked.callId();
+        if (approvals.size() == MAX_CALLS) {
             return this;
         }
         List<OpenApproval> open = new ArrayList<>(approvals);
@@ -120,14 +114,13 @@ record Waits(@Nullable WaitingFor on, List<OpenApproval> approvals) {
             return new Waits(on, open);
         }
         WaitingFor now = on != null && on.kind().equals(APPROVAL) ? on : WaitingFor.of(APPROVAL, millis(event));
-        String expiresAt = event.text("expiresAt");
+        String expiresAt = asked.expiresAt();
         return new Waits(
                 now.with(plus(now.callIds(), callId)).until(now.until() == null ? expiresAt : now.until()), open);
     }
 
     /** A call was decided on; with the last one the task waits for its turn again. */
-    Waits approvalDecided(Event event) {
-        String callId = event.text("callId");
+    Waits approvalDecided(Event event, String callId) {
         List<OpenApproval> open = approvals.stream()
                 .filter(approval -> !approval.callId().equals(callId))
                 .toList();
@@ -149,16 +142,6 @@ record Waits(@Nullable WaitingFor on, List<OpenApproval> approvals) {
 
     private static List<String> minus(List<String> callIds, String callId) {
         return callIds.stream().filter(id -> !id.equals(callId)).toList();
-    }
-
-    private static List<String> texts(@Nullable Object list) {
-        return list instanceof List<?> values
-                ? values.stream()
-                        .filter(String.class::isInstance)
-                        .map(String.class::cast)
-                        .limit(MAX_CALLS)
-                        .toList()
-                : List.of();
     }
 
     private static long millis(Event event) {

@@ -3,6 +3,7 @@ package dev.millrace.agent.telemetry;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.Payload;
 import dev.millrace.schemas.TraceContext;
 import dev.millrace.telemetry.FinishedSpan;
 import dev.millrace.telemetry.TelemetryKeys;
@@ -27,7 +28,7 @@ public final class JournalSpans {
     private final boolean content;
     private final Consumer<FinishedSpan> spans;
     private final Map<String, Stretch> stretches = new Recent<>();
-    private final Map<String, Event> toolCalls = new Recent<>();
+    private final Map<String, ToolCall> toolCalls = new Recent<>();
 
     /** The work of a task in one trace. */
     private static final class Stretch {
@@ -76,27 +77,60 @@ public final class JournalSpans {
         TraceContext task = TraceContext.ofTask(event.namespace(), taskId, event.correlationId(), event.traceparent());
         Stretch stretch =
                 stretches.computeIfAbsent(task.spanId(), id -> new Stretch(event.timestamp(), parentOf(event, task)));
-        if (!(event.type() instanceof KnownEventType type)) {
-            return;
-        }
-        switch (type) {
-            case TASK_CREATED -> stretch.taskType = event.text("taskType");
-            case TOOL_CALL_REQUESTED -> {
-                String callId = event.text("callId");
-                if (callId != null) {
-                    toolCalls.put(Event.qualified(event.namespace(), callId), event);
-                }
-            }
-            case TOOL_CALL_COMPLETED, TOOL_CALL_FAILED -> toolEnded(event, task, known);
-            case TASK_COMPLETED, TASK_FAILED, TASK_CANCELLED -> ended(event, taskId, task, stretch, known);
-            case TASK_STATE_CHANGED -> {
-                if ("suspended".equals(event.text("toState"))) {
-                    ended(event, taskId, task, stretch, known);
+        switch (event.payload()) {
+            case Payload.TaskCreated created -> stretch.taskType = created.taskType();
+            case Payload.ToolCallRequested requested ->
+                toolCalls.put(
+                        Event.qualified(event.namespace(), requested.callId()),
+                        new ToolCall(event.timestamp(), requested.toolCallId(), requested.params()));
+            case Payload.ToolCallCompleted done ->
+                toolEnded(event, task, known, new Ended(done.callId(), done.toolName(), done.durationMs(), null));
+            case Payload.ToolCallFailed failed ->
+                toolEnded(
+                        event,
+                        task,
+                        known,
+                        new Ended(failed.callId(), failed.toolName(), failed.durationMs(), failed.code()));
+            case Payload.TaskCompleted completed ->
+                ended(event, task, stretch, known ? null : new End(taskId, completed.usage(), null));
+            case Payload.TaskFailed failed ->
+                ended(event, task, stretch, known ? null : new End(taskId, failed.usage(), failed.code()));
+            case Payload.TaskCancelled cancelled ->
+                ended(event, task, stretch, known ? null : new End(taskId, null, "cancelled"));
+            case Payload.TaskStateChanged moved -> {
+                if (moved.toState().equals("suspended")) {
+                    ended(event, task, stretch, known ? null : new End(taskId, null, null));
                 }
             }
             default -> {} // no beginning and no end
         }
     }
+
+    /** A tool call that has been asked for. */
+    private record ToolCall(Instant at, String toolCallId, Map<String, @Nullable Object> params) {}
+
+    /**
+     * How a tool call ended.
+     *
+     * @param durationMs how long the tool ran; {@code null} = not told
+     * @param error {@code null} = it did not fail
+     */
+    private record Ended(
+            String callId,
+            String tool,
+            @Nullable Long durationMs,
+            @Nullable String error) {}
+
+    /**
+     * How a stretch of work ended.
+     *
+     * @param usage {@code null} = not told
+     * @param error {@code null} = it did not fail
+     */
+    private record End(
+            String taskId,
+            Payload.@Nullable Usage usage,
+            @Nullable String error) {}
 
     private static @Nullable String taskId(Event event) {
         boolean root = event.type() == KnownEventType.MESSAGE_RECEIVED;
@@ -105,20 +139,27 @@ public final class JournalSpans {
 
     /** Where the event that sets a task going comes from: the tool call of a parent, else whoever sent it. */
     private static @Nullable String parentOf(Event first, TraceContext task) {
-        if (first.fields().get("parent") instanceof Map<?, ?> parent && parent.get("callId") instanceof String callId) {
-            return task.ofCall(first.namespace(), callId).spanId();
+        Payload.Parent parent =
+                switch (first.payload()) {
+                    case Payload.TaskInput input -> input.parent();
+                    case Payload.TaskResumed resumed -> resumed.parent();
+                    default -> null;
+                };
+        if (parent != null) {
+            return task.ofCall(first.namespace(), parent.callId()).spanId();
         }
         // what Millrace itself made may carry the span of a tool call of this very task
         TraceContext sender = first.parentEventId() == null ? TraceContext.parse(first.traceparent()) : null;
         return sender == null ? null : sender.spanId();
     }
 
-    private void ended(Event event, String taskId, TraceContext task, Stretch stretch, boolean known) {
+    /** @param end {@code null} = it was told before */
+    private void ended(Event event, TraceContext task, Stretch stretch, @Nullable End end) {
         // what may come in the same trace begins here
         Stretch next = new Stretch(event.timestamp(), stretch.parentSpanId);
         next.taskType = stretch.taskType;
         stretches.put(task.spanId(), next);
-        if (known) {
+        if (end == null) {
             return;
         }
         Map<String, Object> attributes = new LinkedHashMap<>();
@@ -128,21 +169,12 @@ public final class JournalSpans {
             attributes.put(TelemetryKeys.AGENT_NAME, agent);
         }
         String sessionId = event.sessionId();
-        attributes.put(TelemetryKeys.CONVERSATION_ID, sessionId == null ? taskId : sessionId);
-        attributes.put(TelemetryKeys.TASK_ID, taskId);
-        if (event.fields().get("usage") instanceof Map<?, ?> usage) {
-            if (usage.get("inputTokens") instanceof Number input) {
-                attributes.put(TelemetryKeys.INPUT_TOKENS, input.longValue());
-            }
-            if (usage.get("outputTokens") instanceof Number output) {
-                attributes.put(TelemetryKeys.OUTPUT_TOKENS, output.longValue());
-            }
-        }
-        String error = null;
-        if (event.type() == KnownEventType.TASK_FAILED) {
-            error = orElse(event.text("code"), "failed");
-        } else if (event.type() == KnownEventType.TASK_CANCELLED) {
-            error = "cancelled";
+        attributes.put(TelemetryKeys.CONVERSATION_ID, sessionId == null ? end.taskId() : sessionId);
+        attributes.put(TelemetryKeys.TASK_ID, end.taskId());
+        Payload.Usage usage = end.usage();
+        if (usage != null) {
+            attributes.put(TelemetryKeys.INPUT_TOKENS, usage.inputTokens());
+            attributes.put(TelemetryKeys.OUTPUT_TOKENS, usage.outputTokens());
         }
         spans.accept(new FinishedSpan(
                 agent == null ? TelemetryKeys.INVOKE_AGENT : TelemetryKeys.INVOKE_AGENT + " " + agent,
@@ -152,64 +184,51 @@ public final class JournalSpans {
                 earlier(stretch.start, event.timestamp()),
                 event.timestamp(),
                 attributes,
-                error));
+                end.error()));
     }
 
-    private void toolEnded(Event event, TraceContext task, boolean known) {
-        String callId = event.text("callId");
-        if (callId == null) {
-            return;
-        }
-        Event request = toolCalls.remove(Event.qualified(event.namespace(), callId));
+    private void toolEnded(Event event, TraceContext task, boolean known, Ended ended) {
+        ToolCall request = toolCalls.remove(Event.qualified(event.namespace(), ended.callId()));
         if (known) {
             return;
         }
-        String tool = orElse(event.text("toolName"), "unknown");
         Map<String, Object> attributes = new LinkedHashMap<>();
         attributes.put(TelemetryKeys.OPERATION_NAME, TelemetryKeys.EXECUTE_TOOL);
-        attributes.put(TelemetryKeys.TOOL_NAME, tool);
+        attributes.put(TelemetryKeys.TOOL_NAME, ended.tool());
         attributes.put(TelemetryKeys.TOOL_TYPE, "function");
-        attributes.put(TelemetryKeys.CALL_ID, callId);
-        String toolCallId = request == null ? null : request.text("toolCallId");
-        if (toolCallId != null) {
-            attributes.put(TelemetryKeys.TOOL_CALL_ID, toolCallId);
+        attributes.put(TelemetryKeys.CALL_ID, ended.callId());
+        if (request != null) {
+            attributes.put(TelemetryKeys.TOOL_CALL_ID, request.toolCallId());
         }
         if (event.taskId() != null) {
             attributes.put(TelemetryKeys.TASK_ID, event.taskId());
         }
         if (content && request != null) {
-            attributes.put(
-                    TelemetryKeys.TOOL_ARGUMENTS,
-                    Json.writeText(request.fields().get("params")));
+            attributes.put(TelemetryKeys.TOOL_ARGUMENTS, Json.writeText(request.params()));
         }
-        if (content && event.fields().containsKey("result")) {
-            attributes.put(
-                    TelemetryKeys.TOOL_RESULT, Json.writeText(event.fields().get("result")));
+        if (content && event.payload() instanceof Payload.ToolCallCompleted completed) {
+            attributes.put(TelemetryKeys.TOOL_RESULT, Json.writeText(completed.result()));
         }
         spans.accept(new FinishedSpan(
-                TelemetryKeys.EXECUTE_TOOL + " " + tool,
+                TelemetryKeys.EXECUTE_TOOL + " " + ended.tool(),
                 FinishedSpan.Kind.INTERNAL,
-                task.ofCall(event.namespace(), callId),
+                task.ofCall(event.namespace(), ended.callId()),
                 task.spanId(),
-                earlier(begunAt(event, request), event.timestamp()),
+                earlier(begunAt(event, request, ended.durationMs()), event.timestamp()),
                 event.timestamp(),
                 attributes,
-                event.type() == KnownEventType.TOOL_CALL_FAILED ? orElse(event.text("code"), "failed") : null));
+                ended.error()));
     }
 
     /** When the tool began to run, as far as anybody says. */
-    private static Instant begunAt(Event event, @Nullable Event request) {
-        if (event.fields().get("durationMs") instanceof Number duration && duration.longValue() > 0) {
-            return event.timestamp().minusMillis(duration.longValue());
+    private static Instant begunAt(Event event, @Nullable ToolCall request, @Nullable Long durationMs) {
+        if (durationMs != null && durationMs > 0) {
+            return event.timestamp().minusMillis(durationMs);
         }
-        return request == null ? event.timestamp() : request.timestamp();
+        return request == null ? event.timestamp() : request.at();
     }
 
     private static Instant earlier(Instant start, Instant end) {
         return start.isAfter(end) ? end : start; // clocks of several machines
-    }
-
-    private static String orElse(@Nullable String text, String otherwise) {
-        return text == null ? otherwise : text;
     }
 }

@@ -1,6 +1,8 @@
 package dev.millrace.agent.projection;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.millrace.schemas.Event;
+import dev.millrace.schemas.EventSchemas;
 import dev.millrace.schemas.EventType;
 import dev.millrace.schemas.KnownEventType;
 import java.time.Instant;
@@ -82,9 +84,41 @@ final class Histories {
     Histories then(EventType type, Map<String, ?> payload) {
         Event last = events.getLast();
         events.add(last.derive(type, events.size(), last.timestamp().plusMillis(10))
-                .payload(new HashMap<>(payload))
+                .payload(whole(type, payload))
                 .build());
         return this;
+    }
+
+    /** The payload with what its schema wants beside it. */
+    static Map<String, @Nullable Object> whole(EventType type, Map<String, ?> payload) {
+        return whole(EventSchemas.payloadSchema(type).orElseThrow(), payload);
+    }
+
+    private static Map<String, @Nullable Object> whole(JsonNode schema, Map<?, ?> given) {
+        Map<String, @Nullable Object> whole = new HashMap<>();
+        schema.path("required").forEach(name -> {
+            JsonNode field = schema.path("properties").path(name.asText());
+            whole.put(name.asText(), something(field));
+        });
+        given.forEach((name, value) -> {
+            JsonNode field = schema.path("properties").path(String.valueOf(name));
+            whole.put(
+                    String.valueOf(name),
+                    value instanceof Map<?, ?> inner && field.has("properties") ? whole(field, inner) : value);
+        });
+        return whole;
+    }
+
+    private static @Nullable Object something(JsonNode schema) {
+        if (schema.has("enum")) {
+            return schema.path("enum").get(0).asText();
+        }
+        return switch (schema.path("type").asText()) {
+            case "string" -> "something";
+            case "integer" -> 0;
+            case "object" -> whole(schema, Map.of());
+            default -> null;
+        };
     }
 
     List<Event> events() {

@@ -145,7 +145,7 @@ class JournalProcessorTest {
     private static Event forgetting(String forgetId, String id, KnownEventType type) {
         return Event.root(id, type, Histories.START)
                 .taskId(forgetId)
-                .payload(Map.of("scope", "namespace", "forgetId", forgetId))
+                .payload(Histories.whole(type, Map.of("scope", "namespace", "forgetId", forgetId)))
                 .build();
     }
 

@@ -105,7 +105,8 @@ class ProjectionTopologyTest {
                     Histories.startedBy("m" + i).created().answered().events());
             Event last = events.removeLast();
             events.add(last.toBuilder()
-                    .payload(Map.of("result", Map.of("response", "x".repeat(300_000))))
+                    .payload(Histories.whole(
+                            KnownEventType.TASK_COMPLETED, Map.of("result", Map.of("response", "x".repeat(300_000)))))
                     .build());
             write(events);
         }

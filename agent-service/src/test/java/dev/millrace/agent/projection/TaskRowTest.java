@@ -128,7 +128,7 @@ class TaskRowTest {
                                 "waitingFor",
                                 Map.of("kind", "tools", "callIds", List.of("a", "b"), "until", "2026-01-02T03:05:05Z"),
                                 "budget",
-                                Map.of("iterations", 1, "maxIterations", 10, "maxTokens", "many")));
+                                Map.of("iterations", 1, "maxIterations", 10)));
         long moved = history.events().getLast().timestamp().toEpochMilli();
 
         // when

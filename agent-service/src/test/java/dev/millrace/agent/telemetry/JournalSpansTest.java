@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.Payload;
 import dev.millrace.schemas.TraceContext;
 import dev.millrace.telemetry.FinishedSpan;
 import dev.millrace.telemetry.TelemetryKeys;
@@ -29,7 +30,7 @@ class JournalSpansTest {
                 .payload(Map.of("text", "hello"))
                 .build();
         Event created = message.derive(KnownEventType.TASK_CREATED, 0, START.plusMillis(10))
-                .payload(Map.of("taskType", "general"))
+                .payload(new Payload.TaskCreated("hello", "user", Map.of(), "general", null))
                 .build();
         Event requested = created.derive(KnownEventType.TOOL_CALL_REQUESTED, 0, START.plusMillis(100))
                 .payload(
@@ -41,7 +42,9 @@ class JournalSpansTest {
                 .build();
         Event ended = completed
                 .derive(KnownEventType.TASK_COMPLETED, 0, START.plusMillis(300))
-                .payload(Map.of("result", Map.of(), "usage", Map.of("inputTokens", 7, "outputTokens", 3)))
+                .payload(new Payload.TaskCompleted(
+                        new Payload.Result("m1", "hello", "hi", 1),
+                        new Payload.Usage(7, 3, null, null, null, null, null)))
                 .build();
         return List.of(message, created, requested, completed, ended);
     }
