@@ -4,11 +4,9 @@ import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventType;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.Payload;
 import java.time.Instant;
-import java.util.LinkedHashMap;
-import java.util.Map;
 import java.util.Objects;
-import org.jspecify.annotations.Nullable;
 
 /** The one place where a {@link Reply} becomes an event. */
 public final class Replies {
@@ -55,19 +53,20 @@ public final class Replies {
                 .build();
     }
 
-    private static Map<String, @Nullable Object> payload(Request request, Reply reply) {
-        Map<String, @Nullable Object> payload = new LinkedHashMap<>();
-        payload.put("callId", request.callId());
-        payload.put("toolName", request.toolName());
-        switch (reply) {
-            case Reply.Completed completed -> payload.put("result", completed.result());
-            case Reply.Failed failed -> {
-                payload.put("error", cut(failed.error()));
-                payload.put("code", failed.code());
-            }
-        }
-        payload.put("durationMs", reply.durationMs());
-        return payload;
+    private static Payload payload(Request request, Reply reply) {
+        return switch (reply) {
+            case Reply.Completed completed ->
+                new Payload.ToolCallCompleted(
+                        request.callId(), request.toolName(), completed.result(), completed.durationMs(), null);
+            case Reply.Failed failed ->
+                new Payload.ToolCallFailed(
+                        request.callId(),
+                        request.toolName(),
+                        cut(failed.error()),
+                        failed.code(),
+                        failed.durationMs(),
+                        null);
+        };
     }
 
     private static String cut(String error) {

@@ -69,13 +69,12 @@ public record TraceContext(String traceId, String spanId, boolean sampled) {
      */
     public static Event underItsCall(Event request) {
         String taskId = request.taskId();
-        String callId = request.text("callId");
-        if (taskId == null || callId == null) {
+        if (taskId == null || !(request.payload() instanceof Payload.ToolCallRequested call)) {
             return request;
         }
         return request.toBuilder()
                 .traceparent(ofTask(request.namespace(), taskId, request.correlationId(), request.traceparent())
-                        .ofCall(request.namespace(), callId)
+                        .ofCall(request.namespace(), call.callId())
                         .header())
                 .build();
     }

@@ -78,7 +78,7 @@ class TraceContextTest {
                 .namespace("acme")
                 .taskId("t1")
                 .traceparent(NAMED)
-                .payload(Map.of("callId", "t1/1/0"))
+                .payload(new Payload.ToolCallRequested("t1/1/0", "call_1", "search", Map.of(), null, null, null))
                 .build();
         TraceContext call = TraceContext.ofTask("acme", "t1", request.correlationId(), NAMED)
                 .ofCall("acme", "t1/1/0");

@@ -23,13 +23,17 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.TransactionListing;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
@@ -44,8 +48,21 @@ class CrashIT {
     private static final int ACCEPTED_BEFORE = 60;
     private static final Duration LIMIT = Duration.ofMinutes(2);
 
+    /** Kafka Streams calls its transactions after the application. */
+    private static final Pattern MACHINE = Pattern.compile(".*agent.*");
+
     @TempDir
     Path folder;
+
+    private static List<String> transactions(int kafkaPort) throws IOException {
+        try (Admin admin = Admin.create(Map.of("bootstrap.servers", "127.0.0.1:" + kafkaPort))) {
+            return admin.listTransactions().all().get().stream()
+                    .map(TransactionListing::transactionalId)
+                    .toList();
+        } catch (InterruptedException | ExecutionException e) {
+            throw new IOException("the broker does not tell its transactions", e);
+        }
+    }
 
     @Test
     @DisplayName(
@@ -74,6 +91,7 @@ class CrashIT {
                 taskIds.add(api.submit("task " + i));
             }
             Awaitility.await().atMost(LIMIT).until(() -> countCalls(calls) >= TASKS);
+            assertThat(transactions(kafkaPort)).as("who writes in transactions").anyMatch(MACHINE.asMatchPredicate());
 
             // when
             up.kill();

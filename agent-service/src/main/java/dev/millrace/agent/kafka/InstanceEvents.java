@@ -3,16 +3,13 @@ package dev.millrace.agent.kafka;
 import dev.millrace.agent.topology.Occupancy;
 import dev.millrace.engine.LaneProducer;
 import dev.millrace.schemas.Event;
-import dev.millrace.schemas.EventType;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.Payload;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.LinkedHashMap;
-import java.util.Map;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -67,7 +64,8 @@ public final class InstanceEvents implements AutoCloseable {
 
     private void run() {
         try {
-            say(() -> event(KnownEventType.SYSTEM_STARTED, Map.of("version", settings.version())));
+            say(() -> event(
+                    KnownEventType.SYSTEM_STARTED, new Payload.SystemStarted(settings.instance(), settings.version())));
             while (true) {
                 Thread.sleep(settings.heartbeatInterval());
                 say(this::heartbeat);
@@ -87,18 +85,17 @@ public final class InstanceEvents implements AutoCloseable {
     }
 
     private Event heartbeat() {
-        Map<String, @Nullable Object> payload = new LinkedHashMap<>();
-        payload.put("version", settings.version());
-        payload.put("uptimeMs", Duration.between(startedAt, clock.instant()).toMillis());
-        payload.put("activeTasks", occupancy.active());
-        payload.put("waitingTasks", occupancy.waiting());
-        return event(KnownEventType.HEARTBEAT, payload);
+        return event(
+                KnownEventType.HEARTBEAT,
+                new Payload.Heartbeat(
+                        settings.instance(),
+                        settings.version(),
+                        Duration.between(startedAt, clock.instant()).toMillis(),
+                        (long) occupancy.active(),
+                        (long) occupancy.waiting()));
     }
 
-    private Event event(EventType type, Map<String, ? extends @Nullable Object> more) {
-        Map<String, @Nullable Object> payload = new LinkedHashMap<>();
-        payload.put("instance", settings.instance());
-        payload.putAll(more);
+    private Event event(KnownEventType type, Payload payload) {
         return Event.root(Ids.random(), type, clock.instant())
                 .source("agent")
                 .payload(payload)
@@ -114,7 +111,9 @@ public final class InstanceEvents implements AutoCloseable {
         pulse.interrupt();
         Thread farewell = Thread.ofVirtual().name("farewell").start(() -> {
             try {
-                lanes.send(event(KnownEventType.SYSTEM_SHUTTING_DOWN, Map.of("reason", "this instance stops")));
+                lanes.send(event(
+                        KnownEventType.SYSTEM_SHUTTING_DOWN,
+                        new Payload.SystemShuttingDown(settings.instance(), "this instance stops")));
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
             }
