@@ -3,7 +3,7 @@ package dev.millrace.schemas;
 /** Texts as they stand in JSON: how many bytes they take there, and as much of one as fits. */
 public final class JsonText {
 
-    /** The most bytes that one character of a text can take in JSON: a control character, or half of a surrogate pair. */
+    /** The most bytes that one character of a text can take in JSON: a control character. */
     public static final int MOST_BYTES_PER_CHARACTER = 6;
 
     /** For what is put behind a text that was cut. */
@@ -106,7 +106,7 @@ public final class JsonText {
                     yield 1;
                 }
                 if (Character.isSurrogate(character)) {
-                    yield MOST_BYTES_PER_CHARACTER; // the mapper escapes pairs, half by half
+                    yield 2; // a pair takes four
                 }
                 yield character < 0x800 ? 2 : 3;
             }
