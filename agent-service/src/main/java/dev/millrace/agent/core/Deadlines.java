@@ -113,7 +113,7 @@ public final class Deadlines {
         return late;
     }
 
-    private static Fact answer(Plan.CallStep step) {
+    private static Fact.Consequence answer(Plan.CallStep step) {
         return switch (step.standing()) {
             case Requested requested -> new Fact.ToolTimedOut(step.callId(), step.toolName(), requested.timeoutMs());
             case Deciding deciding ->

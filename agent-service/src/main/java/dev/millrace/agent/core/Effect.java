@@ -64,7 +64,7 @@ public sealed interface Effect {
     record Publish(Fact fact) implements Effect {}
 
     /** Record this fact in the journal and let the machine take it as its next event, in the same transaction. */
-    record FollowUp(Fact fact) implements Effect {}
+    record FollowUp(Fact.Consequence fact) implements Effect {}
 
     /** Nothing: the event had no business here. Always the only effect, and the state is unchanged. */
     record Discard(String eventId, DiscardReason reason) implements Effect {}

@@ -5,27 +5,78 @@ import org.jspecify.annotations.Nullable;
 /** Something that the machine itself makes true and that everyone may read in the journal. */
 public sealed interface Fact {
 
+    /** A fact that the machine takes as the next event of the task, in the same transaction. */
+    sealed interface Consequence extends Fact {
+        /**
+         * The event.
+         *
+         * @param meta of the fact in the journal
+         */
+        TaskEvent event(Meta meta);
+    }
+
     /** The task exists (TASK_CREATED). */
-    record Created(String taskType) implements Fact {}
+    record Created(String taskType) implements Consequence {
+        @Override
+        public TaskEvent event(Meta meta) {
+            return new TaskEvent.TaskCreated(meta);
+        }
+    }
 
     /**
      * A step that is no tool call is done (STEP_COMPLETED, F-092).
      *
      * @param actionsCount steps done so far, this one among them
      */
-    record StepDone(int stepIndex, int actionsCount) implements Fact {}
+    record StepDone(int stepIndex, int actionsCount) implements Consequence {
+        @Override
+        public TaskEvent event(Meta meta) {
+            return new TaskEvent.StepCompleted(meta, stepIndex);
+        }
+    }
 
     /** A tool call was refused before it ran (TOOL_CALL_FAILED, F-154). */
-    record ToolRefused(String callId, String toolName, String code, String message) implements Fact {}
+    record ToolRefused(String callId, String toolName, String code, String message) implements Consequence {
+        @Override
+        public TaskEvent event(Meta meta) {
+            return new TaskEvent.ToolReturned(meta, callId, message, true, null, Usage.NONE);
+        }
+    }
 
     /** A child works in the background; that is the result of the call for now (TOOL_CALL_COMPLETED). */
-    record ChildAccepted(String callId, String toolName, String childId) implements Fact {}
+    record ChildAccepted(String callId, String toolName, String childId) implements Consequence {
+        @Override
+        public TaskEvent event(Meta meta) {
+            String result = "{\"status\":\"accepted\",\"task_id\":\"" + childId + "\"}";
+            return new TaskEvent.ToolReturned(meta, callId, result, false, null, Usage.NONE);
+        }
+    }
 
     /** A model call took too long (MODEL_CALL_FAILED, X-43). */
-    record ModelTimedOut(String callId, long timeoutMs) implements Fact {}
+    record ModelTimedOut(String callId, long timeoutMs) implements Consequence {
+        /** What the task fails with. */
+        public TaskError error() {
+            return new TaskError("timeout", "No reply of the model within " + timeoutMs + "ms");
+        }
+
+        @Override
+        public TaskEvent event(Meta meta) {
+            return new TaskEvent.ModelCallFailed(meta, callId, error());
+        }
+    }
 
     /** A tool call took too long (TOOL_CALL_FAILED, X-43). */
-    record ToolTimedOut(String callId, String toolName, long timeoutMs) implements Fact {}
+    record ToolTimedOut(String callId, String toolName, long timeoutMs) implements Consequence {
+        /** What the model is told. */
+        public String message() {
+            return "Tool execution timed out after " + timeoutMs + "ms: no worker answered";
+        }
+
+        @Override
+        public TaskEvent event(Meta meta) {
+            return new TaskEvent.ToolReturned(meta, callId, message(), true, null, Usage.NONE);
+        }
+    }
 
     /**
      * A person has to agree before a tool call runs (APPROVAL_REQUESTED).
@@ -44,7 +95,17 @@ public sealed interface Fact {
             implements Fact {}
 
     /** Nobody has decided on a tool call in time (APPROVAL_DECIDED). */
-    record ApprovalExpired(String callId, boolean approved) implements Fact {}
+    record ApprovalExpired(String callId, boolean approved) implements Consequence {
+        /** Who has decided. */
+        public static final String DECIDED_BY = "expiry";
+        /** Why. */
+        public static final String REASON = "nobody decided in time";
+
+        @Override
+        public TaskEvent event(Meta meta) {
+            return new TaskEvent.ApprovalDecided(meta, callId, approved, null, REASON, DECIDED_BY);
+        }
+    }
 
     /** A tool call needs no decision any more: the task goes on with what somebody said (APPROVAL_DECIDED). */
     record ApprovalWithdrawn(String callId) implements Fact {}

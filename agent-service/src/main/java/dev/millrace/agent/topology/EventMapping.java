@@ -110,14 +110,13 @@ final class EventMapping {
                 usage(ended.usage())));
     }
 
-    /** Maps an event that changes a task: from a lane, or made by the machine itself. */
+    /** Maps an event that changes a task, and is as its type's schema has it. */
     Mapped ofTask(Event event, String taskId, AgentPin agent, long nowMs) {
         Meta meta = new Meta(event.id(), taskId, event.timestamp(), nowMs);
         try {
             return switch (event.payload()) {
                 case TaskInput input -> input(event, input, meta);
                 case Payload.ApprovalDecided decided -> new ForTask(approvalDecided(decided, meta));
-                case Payload.TaskCreated created -> new ForTask(new TaskEvent.TaskCreated(meta));
                 case Payload.TaskSuspended suspended ->
                     new ForTask(new TaskEvent.TaskSuspended(meta, or(suspended.reason(), "")));
                 case Payload.TaskResumed resumed ->
@@ -160,8 +159,6 @@ final class EventMapping {
                             failed.callId(),
                             new TaskError(failed.code(), failed.error()),
                             usage(failed.usage())));
-                case Payload.StepCompleted step ->
-                    new ForTask(new TaskEvent.StepCompleted(meta, Math.toIntExact(step.stepIndex())));
                 case Payload.ToolCallCompleted completed -> new ForTask(toolCompleted(completed, meta));
                 case Payload.ToolCallFailed failed ->
                     new ForTask(new TaskEvent.ToolReturned(

@@ -4,6 +4,7 @@ import dev.millrace.agent.core.ContextWindow;
 import dev.millrace.agent.core.DiscardReason;
 import dev.millrace.agent.core.Effect;
 import dev.millrace.agent.core.Fact;
+import dev.millrace.agent.core.Meta;
 import dev.millrace.agent.core.Reflection;
 import dev.millrace.agent.core.TaskContext;
 import dev.millrace.agent.core.TaskEvent;
@@ -112,18 +113,16 @@ final class TaskMove {
     }
 
     private void take(Event event, TaskEvent first, boolean journalled) {
-        Deque<Event> followUps = new ArrayDeque<>();
-        take(event, first, journalled, followUps);
-        long nowMs = first.meta().nowMs();
-        while (!followUps.isEmpty()) {
-            Event next = followUps.removeFirst();
-            EventMapping.Mapped mapped = mapping.ofTask(next, task.taskId(), task.agent(), nowMs);
-            if (!(mapped instanceof EventMapping.ForTask(TaskEvent followUp))) {
-                throw new IllegalStateException("the machine does not take its own " + next.type() + ": " + mapped);
-            }
-            take(next, followUp, true, followUps);
+        Deque<Consequence> consequences = new ArrayDeque<>();
+        take(event, first, journalled, consequences);
+        while (!consequences.isEmpty()) {
+            Consequence next = consequences.removeFirst();
+            take(next.event(), next.taskEvent(), true, consequences);
         }
     }
+
+    /** What the machine itself made true and takes notice of: as it is told, and as it is taken. */
+    private record Consequence(Event event, TaskEvent taskEvent) {}
 
     /** The row afterwards. */
     StoredTask task() {
@@ -171,7 +170,7 @@ final class TaskMove {
         return settled;
     }
 
-    private void take(Event event, TaskEvent taskEvent, boolean journalled, Deque<Event> followUps) {
+    private void take(Event event, TaskEvent taskEvent, boolean journalled, Deque<Consequence> consequences) {
         TaskState before = task.state();
         Transition transition = machine.transition(before, taskEvent);
         if (transition.effects().stream().findFirst().orElse(null) instanceof Effect.Discard discard) {
@@ -193,12 +192,17 @@ final class TaskMove {
         }
         TaskContext context = next.context();
         for (Effect effect : transition.effects()) {
-            carryOut(effect, event, records, context, followUps, nowMs);
+            carryOut(effect, event, records, context, consequences, nowMs);
         }
     }
 
     private void carryOut(
-            Effect effect, Event cause, TaskRecords records, TaskContext context, Deque<Event> followUps, long nowMs) {
+            Effect effect,
+            Event cause,
+            TaskRecords records,
+            TaskContext context,
+            Deque<Consequence> consequences,
+            long nowMs) {
         switch (effect) {
             case Effect.Append append -> {
                 for (int i = 0; i < append.entries().size(); i++) {
@@ -252,7 +256,11 @@ final class TaskMove {
             case Effect.ResumeChild child -> toOthers.add(records.resume(child, task));
             case Effect.CancelChild child -> toOthers.add(records.cancel(child));
             case Effect.Publish(Fact fact) -> publish(fact, records, context);
-            case Effect.FollowUp(Fact fact) -> followUps.add(records.of(fact, context, task.agent(), this::userText));
+            case Effect.FollowUp(Fact.Consequence fact) -> {
+                Event event = records.of(fact, context, task.agent(), this::userText);
+                Meta meta = new Meta(event.id(), task.taskId(), event.timestamp(), nowMs);
+                consequences.add(new Consequence(event, fact.event(meta)));
+            }
             case Effect.RequestAdmission request -> {} // the state says it, and the shell reads it there
             case Effect.Discard discard -> throw new IllegalStateException("a discard beside other effects");
         }

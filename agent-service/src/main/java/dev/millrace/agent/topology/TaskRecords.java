@@ -158,21 +158,9 @@ final class TaskRecords {
                         KnownEventType.MODEL_CALL_FAILED,
                         SOURCE_AGENT,
                         new Payload.ModelCallFailed(
-                                f.callId(),
-                                "timeout",
-                                "No reply of the model within " + f.timeoutMs() + "ms",
-                                false,
-                                null,
-                                null,
-                                List.of(),
-                                null));
+                                f.callId(), f.error().code(), f.error().message(), false, null, null, List.of(), null));
             case Fact.ToolTimedOut f ->
-                toolFailed(
-                        f.callId(),
-                        f.toolName(),
-                        "Tool execution timed out after " + f.timeoutMs() + "ms: no worker answered",
-                        "tool_timeout",
-                        f.timeoutMs());
+                toolFailed(f.callId(), f.toolName(), f.message(), "tool_timeout", f.timeoutMs());
             case Fact.ApprovalRequested f ->
                 make(
                         KnownEventType.APPROVAL_REQUESTED,
@@ -185,7 +173,8 @@ final class TaskRecords {
                                 context.taskType(),
                                 StateReport.time(f.expiresAtMs()),
                                 f.reason()));
-            case Fact.ApprovalExpired f -> decided(f.callId(), f.approved(), "expiry", "nobody decided in time");
+            case Fact.ApprovalExpired f ->
+                decided(f.callId(), f.approved(), Fact.ApprovalExpired.DECIDED_BY, Fact.ApprovalExpired.REASON);
             case Fact.ApprovalWithdrawn f -> decided(f.callId(), false, "message", "the task goes on with a message");
             case Fact.Asked f ->
                 make(

@@ -265,7 +265,7 @@ final class LifecycleDocument {
         return switch (effect) {
             case Effect.Publish(Fact fact) ->
                 "Publish " + factType(fact.getClass().getSimpleName()).wireName();
-            case Effect.FollowUp(Fact fact) ->
+            case Effect.FollowUp(Fact.Consequence fact) ->
                 "FollowUp " + factType(fact.getClass().getSimpleName()).wireName();
             default -> effect.getClass().getSimpleName();
         };

@@ -232,7 +232,7 @@ final class SimulatedShell {
                 case SettleModelCall settle -> settle(settle.callId(), event);
                 case CallTool call -> callTool(call);
                 case Publish(Fact fact) -> checkPublished(before, event, fact);
-                case FollowUp(Fact fact) -> followUp(event, fact, followUps);
+                case FollowUp(Fact.Consequence fact) -> followUp(event, fact, followUps);
                 case Effect.StartChild child -> {
                     require(child.childId().equals(Children.idOf(child.callId())), "a child of another call");
                     startChild(child.callId(), child.childId(), child.background(), child.limits());
@@ -496,39 +496,19 @@ final class SimulatedShell {
         }
     }
 
-    private void followUp(TaskEvent cause, Fact fact, List<TaskEvent> followUps) {
+    private void followUp(TaskEvent cause, Fact.Consequence fact, List<TaskEvent> followUps) {
         Meta meta = new Meta(
                 cause.meta().eventId() + '+' + followUps.size(),
                 TaskBuilder.TASK_ID,
                 cause.meta().time(),
                 cause.meta().nowMs());
-        switch (fact) {
-            case Fact.Created created -> followUps.add(new TaskCreated(meta));
-            case Fact.StepDone step -> followUps.add(new StepCompleted(meta, step.stepIndex()));
-            case Fact.ToolRefused refused -> {
-                require(everyCallId.add(refused.callId()), "the call id was used before: " + refused.callId());
-                refusalsOut.add(refused.callId());
-                followUps.add(new ToolReturned(meta, refused.callId(), refused.message(), true, null, Usage.NONE));
-            }
-            case Fact.ChildAccepted accepted -> {
-                refusalsOut.add(accepted.callId());
-                followUps.add(new ToolReturned(
-                        meta, accepted.callId(), "{\"status\":\"accepted\"}", false, null, Usage.NONE));
-            }
-            case Fact.ModelTimedOut late ->
-                followUps.add(new ModelCallFailed(meta, late.callId(), new TaskError("timeout", "no reply")));
-            case Fact.ToolTimedOut late ->
-                followUps.add(new ToolReturned(meta, late.callId(), "no result", true, null, Usage.NONE));
-            case Fact.ApprovalExpired late ->
-                followUps.add(new ApprovalDecided(meta, late.callId(), late.approved(), null, null, "expiry"));
-            case Fact.ApprovalRequested other -> throw new AssertionError("not to be followed up: " + other);
-            case Fact.ApprovalWithdrawn other -> throw new AssertionError("not to be followed up: " + other);
-            case Fact.Asked other -> throw new AssertionError("not to be followed up: " + other);
-            case Fact.Notified other -> throw new AssertionError("not to be followed up: " + other);
-            case Fact.Completed other -> throw new AssertionError("not to be followed up: " + other);
-            case Fact.Failed other -> throw new AssertionError("not to be followed up: " + other);
-            case Fact.Cancelled other -> throw new AssertionError("not to be followed up: " + other);
+        if (fact instanceof Fact.ToolRefused refused) {
+            require(everyCallId.add(refused.callId()), "the call id was used before: " + refused.callId());
+            refusalsOut.add(refused.callId());
+        } else if (fact instanceof Fact.ChildAccepted accepted) {
+            refusalsOut.add(accepted.callId());
         }
+        followUps.add(fact.event(meta));
     }
 
     /** What holds after every transition. */

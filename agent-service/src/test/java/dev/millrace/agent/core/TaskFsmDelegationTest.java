@@ -197,7 +197,7 @@ class TaskFsmDelegationTest {
                 .extracting(effect -> ((StartChild) effect).limits().maxTokens())
                 .containsExactly(331L, 332L);
         assertThat(transition.effects())
-                .filteredOn(effect -> effect instanceof FollowUp(Fact fact)
+                .filteredOn(effect -> effect instanceof FollowUp(Fact.Consequence fact)
                         && fact instanceof Fact.ChildAccepted accepted
                         && accepted.childId().equals(Children.idOf(accepted.callId())))
                 .hasSize(1);

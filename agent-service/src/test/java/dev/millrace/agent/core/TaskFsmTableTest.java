@@ -85,7 +85,7 @@ class TaskFsmTableTest {
         Set<Class<?>> facts = effects.stream()
                 .flatMap(effect -> effect instanceof Publish(Fact fact)
                         ? Stream.of(fact)
-                        : effect instanceof FollowUp(Fact fact) ? Stream.of(fact) : Stream.empty())
+                        : effect instanceof FollowUp(Fact.Consequence fact) ? Stream.of(fact) : Stream.empty())
                 .map(Object::getClass)
                 .collect(toSet());
         Set<DiscardReason> reasons = effects.stream()
