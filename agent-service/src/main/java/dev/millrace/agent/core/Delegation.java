@@ -16,7 +16,6 @@ import dev.millrace.agent.core.Plan.Requested;
 import dev.millrace.agent.core.TaskEvent.ChildEnded;
 import dev.millrace.agent.core.TaskState.Acting;
 import dev.millrace.agent.core.TaskState.Active;
-import dev.millrace.agent.core.TaskState.Asking;
 import dev.millrace.agent.core.TaskState.Continuation;
 import dev.millrace.agent.core.TaskState.Existing;
 import dev.millrace.agent.core.TaskState.Suspended;
@@ -130,14 +129,8 @@ final class Delegation {
 
     /** A suspended task goes on when nothing but children kept it from that, and they have ended. */
     static Transition goOnIfChildrenAreIn(Suspended s, List<Effect> earlier) {
-        boolean waits = s.byHand()
-                || s.next() != null
-                || s.question() != null
-                || s.from() instanceof Asking
-                || !s.undecided().isEmpty()
-                || s.awaitsChildren();
         List<Effect> effects = new ArrayList<>(earlier);
-        if (waits) {
+        if (s.waitsFor().isPresent()) {
             return new Transition(s, effects);
         }
         effects.add(new RequestAdmission());

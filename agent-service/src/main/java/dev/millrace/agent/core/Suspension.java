@@ -103,14 +103,13 @@ final class Suspension {
         if (!s.byHand()) {
             return stay(s, e, NOT_WAITING);
         }
-        if (s.question() != null) {
-            return to(s.heldByHand(false, ""));
-        }
-        if (!s.undecided().isEmpty()) {
-            return to(s.heldByHand(false, Suspended.FOR_APPROVAL));
-        }
-        Suspended released = s.heldByHand(false, Suspended.FOR_CHILDREN);
-        return released.awaitsChildren() ? to(released) : to(s.goingOn(Continuation.ON), new RequestAdmission());
+        Suspended released = s.heldByHand(false, "");
+        return switch (released.waitsFor().orElse(null)) {
+            case Wait.Approval approval -> to(s.heldByHand(false, Suspended.FOR_APPROVAL));
+            case Wait.Children children -> to(s.heldByHand(false, Suspended.FOR_CHILDREN));
+            case null -> to(s.goingOn(Continuation.ON), new RequestAdmission());
+            default -> to(released);
+        };
     }
 
     /** Somebody says something: the answer to a question, or something new to think about (F-132). */

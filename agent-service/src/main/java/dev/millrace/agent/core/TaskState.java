@@ -1,6 +1,7 @@
 package dev.millrace.agent.core;
 
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -12,6 +13,9 @@ public sealed interface TaskState {
 
     /** The name of the state as events and people see it (F-126). */
     String label();
+
+    /** What it waits for; empty = nothing. */
+    Optional<Wait> waitsFor();
 
     /** Whether it works and so takes one of the places that admission hands out. */
     boolean holdsPlace();
@@ -33,6 +37,11 @@ public sealed interface TaskState {
         @Override
         public String label() {
             return "absent";
+        }
+
+        @Override
+        public Optional<Wait> waitsFor() {
+            return Optional.empty();
         }
 
         @Override
@@ -68,25 +77,17 @@ public sealed interface TaskState {
 
         @Override
         default boolean holdsSession() {
-            // a child in the background leaves the session to others; one whose answer is a tool's result is work of
-            // the task
-            return holdsPlace()
-                    || (this instanceof Suspended suspended
-                            && (suspended.question() != null
-                                    || (suspended.awaitsChildren()
-                                            && !((Acting) suspended.from())
-                                                    .plan()
-                                                    .done())));
+            return holdsPlace();
         }
 
         @Override
         default boolean wantsAdmission() {
-            return this instanceof Idle || (this instanceof Suspended suspended && suspended.next() != null);
+            return waitsFor().filter(Wait.Admission.class::isInstance).isPresent();
         }
 
         @Override
         default boolean awaitsAnswer() {
-            return this instanceof Suspended suspended && suspended.question() != null && suspended.next() == null;
+            return waitsFor().filter(Wait.Answer.class::isInstance).isPresent();
         }
     }
 
@@ -116,6 +117,11 @@ public sealed interface TaskState {
         public String label() {
             return "idle";
         }
+
+        @Override
+        public Optional<Wait> waitsFor() {
+            return Optional.of(new Wait.Admission());
+        }
     }
 
     /**
@@ -128,6 +134,11 @@ public sealed interface TaskState {
         @Override
         public String label() {
             return "reasoning";
+        }
+
+        @Override
+        public Optional<Wait> waitsFor() {
+            return Optional.of(new Wait.Model(awaiting));
         }
 
         @Override
@@ -176,6 +187,11 @@ public sealed interface TaskState {
         }
 
         @Override
+        public Optional<Wait> waitsFor() {
+            return Optional.of(new Wait.Summary(awaiting));
+        }
+
+        @Override
         public Compacting with(TaskContext changed) {
             return new Compacting(changed, awaiting, deadlineMs, cut, stage);
         }
@@ -186,6 +202,12 @@ public sealed interface TaskState {
         @Override
         public String label() {
             return "acting";
+        }
+
+        @Override
+        public Optional<Wait> waitsFor() {
+            List<String> open = Wait.ids(plan.openCalls());
+            return open.isEmpty() ? Optional.empty() : Optional.of(new Wait.Tools(open));
         }
 
         @Override
@@ -253,14 +275,44 @@ public sealed interface TaskState {
             };
         }
 
-        /** Whether nothing but children keeps it from going on. */
-        public boolean awaitsChildren() {
-            if (byHand || next != null || question != null || !(from instanceof Acting acting)) {
-                return false;
+        /** Empty = nothing keeps it from going on. */
+        @Override
+        public Optional<Wait> waitsFor() {
+            if (next != null) {
+                return Optional.of(new Wait.Admission());
             }
+            if (question != null) {
+                return Optional.of(new Wait.Answer(question.text()));
+            }
+            if (!undecided().isEmpty()) {
+                return Optional.of(new Wait.Approval(Wait.ids(undecided())));
+            }
+            if (byHand) {
+                return Optional.of(new Wait.Resume());
+            }
+            return from instanceof Acting acting && awaitsChildren(acting)
+                    ? Optional.of(new Wait.Children(acting.context().children().out().stream()
+                            .map(Children.Child::callId)
+                            .toList()))
+                    : Optional.empty();
+        }
+
+        private static boolean awaitsChildren(Acting acting) {
             return acting.plan().calls().isEmpty()
                     ? acting.context().children().anyInBackground()
                     : acting.plan().waitsForChildren();
+        }
+
+        @Override
+        public boolean holdsSession() {
+            // a child in the background leaves the session to others; one whose answer is a tool's result is work of
+            // the task
+            return question != null
+                    || (from instanceof Acting acting
+                            && !acting.plan().done()
+                            && waitsFor()
+                                    .filter(Wait.Children.class::isInstance)
+                                    .isPresent());
         }
 
         /** The tool calls that it waits for people to decide on. */
@@ -285,10 +337,20 @@ public sealed interface TaskState {
         public String label() {
             return "completed";
         }
+
+        @Override
+        public Optional<Wait> waitsFor() {
+            return Optional.empty();
+        }
     }
 
     /** Ended for good. */
-    sealed interface Ended extends Existing {}
+    sealed interface Ended extends Existing {
+        @Override
+        default Optional<Wait> waitsFor() {
+            return Optional.empty();
+        }
+    }
 
     /** Ended with an error. */
     record Failed(TaskContext context, TaskError error) implements Ended {

@@ -1,12 +1,11 @@
 package dev.millrace.agent.topology;
 
-import dev.millrace.agent.core.Children;
 import dev.millrace.agent.core.Deadlines;
-import dev.millrace.agent.core.Plan;
 import dev.millrace.agent.core.TaskContext;
 import dev.millrace.agent.core.TaskFsm;
 import dev.millrace.agent.core.TaskLimits;
 import dev.millrace.agent.core.TaskState;
+import dev.millrace.agent.core.Wait;
 import dev.millrace.schemas.Payload;
 import dev.millrace.schemas.Payload.WaitingFor;
 import java.time.Instant;
@@ -32,40 +31,18 @@ final class StateReport {
     /** {@code waitingFor} of TASK_STATE_CHANGED; {@code null} = the task waits for nothing. */
     static @Nullable WaitingFor waitingFor(TaskState state) {
         String until = time(TaskFsm.dueAt(state).orElse(Deadlines.NEVER));
-        return switch (state) {
-            case TaskState.Absent s -> null;
-            case TaskState.Idle s -> new WaitingFor("admission", List.of(), null, until);
-            case TaskState.Reasoning s -> new WaitingFor("model", List.of(s.awaiting()), null, until);
-            case TaskState.Compacting s -> new WaitingFor("summary", List.of(s.awaiting()), null, until);
-            case TaskState.Acting s -> {
-                List<Plan.CallStep> open = s.plan().openCalls();
-                yield open.isEmpty() ? null : new WaitingFor("tools", ids(open), null, until);
-            }
-            case TaskState.Suspended s -> suspended(s, until);
-            case TaskState.Completed s -> null;
-            case TaskState.Ended s -> null;
-        };
-    }
-
-    private static WaitingFor suspended(TaskState.Suspended s, @Nullable String until) {
-        TaskState.Question question = s.question();
-        if (s.next() != null) {
-            return new WaitingFor("admission", List.of(), null, until);
-        } else if (question != null) {
-            return new WaitingFor("answer", List.of(), question.text(), until);
-        } else if (!s.undecided().isEmpty()) {
-            return new WaitingFor("approval", ids(s.undecided()), null, until);
-        } else if (s.awaitsChildren()) {
-            List<String> calls = s.context().children().out().stream()
-                    .map(Children.Child::callId)
-                    .toList();
-            return new WaitingFor("children", calls, null, until);
-        }
-        return new WaitingFor("resume", List.of(), null, until);
-    }
-
-    private static List<String> ids(List<Plan.CallStep> calls) {
-        return calls.stream().map(Plan.CallStep::callId).toList();
+        return state.waitsFor()
+                .map(wait -> switch (wait) {
+                    case Wait.Admission w -> new WaitingFor("admission", List.of(), null, until);
+                    case Wait.Model w -> new WaitingFor("model", List.of(w.callId()), null, until);
+                    case Wait.Summary w -> new WaitingFor("summary", List.of(w.callId()), null, until);
+                    case Wait.Tools w -> new WaitingFor("tools", w.callIds(), null, until);
+                    case Wait.Answer w -> new WaitingFor("answer", List.of(), w.question(), until);
+                    case Wait.Approval w -> new WaitingFor("approval", w.callIds(), null, until);
+                    case Wait.Children w -> new WaitingFor("children", w.callIds(), null, until);
+                    case Wait.Resume w -> new WaitingFor("resume", List.of(), null, until);
+                })
+                .orElse(null);
     }
 
     /** {@code budget} of TASK_STATE_CHANGED. */

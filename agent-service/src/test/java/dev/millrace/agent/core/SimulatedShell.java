@@ -582,7 +582,7 @@ final class SimulatedShell {
                             || s.next() != null
                             || s.question() != null
                             || !s.undecided().isEmpty()
-                            || s.awaitsChildren(),
+                            || s.waitsFor().orElse(null) instanceof Wait.Children,
                     "suspended, and nobody knows what for");
             require(s.next() == null || s.undecided().isEmpty(), "it goes on while it waits for a decision");
         }

@@ -186,7 +186,7 @@ class TaskFsmWalkTest {
                 happen(new TaskResumed(meta(), null, TaskLimits.UNLIMITED));
             } else if (s.question() != null) {
                 happen(new InputReceived(meta(), "the answer", "general", 100, TaskEvent.Terms.NONE));
-            } else if (s.awaitsChildren()) {
+            } else if (s.waitsFor().orElse(null) instanceof Wait.Children) {
                 childEnds();
             } else {
                 decide(random.nextBoolean(), null);
