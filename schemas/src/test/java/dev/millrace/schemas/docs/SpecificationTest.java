@@ -1,0 +1,113 @@
+package dev.millrace.schemas.docs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.Predicate;
+import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+class SpecificationTest {
+
+    private static final Pattern NUMBER = Pattern.compile("\\b(?:F-\\d{3}|X-\\d{2})\\b");
+    private static final Pattern ROW = Pattern.compile("(?m)^\\| (F-\\d{3}|X-\\d{2}) \\| [^|]+ \\| [^|]*\\|$");
+    private static final int STATEMENTS = 305;
+    private static final Path ROOT = root();
+    private static final Path DOCUMENT = ROOT.resolve("docs").resolve("specification.md");
+    private static final Pattern TEXT =
+            Pattern.compile(".*\\.(?:java|json|jsonl|md|properties|txt|yaml|yml|xml|js|py|sh)");
+    /** Folders with what is built, fetched or kept by tools. */
+    private static final Set<String> NOT_OURS = Set.of("target", "node_modules", "data", "workspace");
+
+    @Test
+    @DisplayName("each statement stands in docs/specification.md once, from the first to the last")
+    void shouldHaveEachNumberOnce() throws IOException {
+        List<String> rows = rows();
+
+        assertThat(rows)
+                .doesNotHaveDuplicates()
+                .containsAll(IntStream.rangeClosed(1, STATEMENTS)
+                        .mapToObj("F-%03d"::formatted)
+                        .toList());
+        assertThat(rows).filteredOn(row -> row.startsWith("F-")).hasSize(STATEMENTS);
+    }
+
+    @Test
+    @DisplayName("each number that a test names stands in docs/specification.md")
+    void shouldKnowTheNumbersOfTests() throws IOException {
+        Map<String, Path> named = numbers(path -> path.toString().contains("/src/test/"));
+
+        assertThat(named).hasSizeGreaterThan(100);
+        assertThat(rows()).containsAll(named.keySet());
+    }
+
+    private static List<String> rows() throws IOException {
+        return ROW.matcher(Files.readString(DOCUMENT))
+                .results()
+                .map((MatchResult row) -> row.group(1))
+                .toList();
+    }
+
+    /** The numbers that stand in files of the repository, with one that each stands in. */
+    private static Map<String, Path> numbers(Predicate<Path> wanted) throws IOException {
+        Map<String, Path> found = new TreeMap<>();
+        for (Path file : files()) {
+            if (wanted.test(file) && TEXT.matcher(file.toString()).matches()) {
+                Matcher number = NUMBER.matcher(Files.readString(file));
+                while (number.find()) {
+                    found.put(number.group(), ROOT.relativize(file));
+                }
+            }
+        }
+        return found;
+    }
+
+    private static List<Path> files() throws IOException {
+        List<Path> files = new ArrayList<>();
+        Files.walkFileTree(ROOT, new SimpleFileVisitor<>() {
+            @Override
+            public FileVisitResult preVisitDirectory(Path folder, BasicFileAttributes attributes) {
+                String name = String.valueOf(folder.getFileName());
+                boolean ours = folder.equals(ROOT) || (!NOT_OURS.contains(name) && !name.startsWith("."));
+                return ours ? FileVisitResult.CONTINUE : FileVisitResult.SKIP_SUBTREE;
+            }
+
+            @Override
+            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
+                if (attributes.isRegularFile()) {
+                    files.add(file);
+                }
+                return FileVisitResult.CONTINUE;
+            }
+
+            @Override
+            public FileVisitResult visitFileFailed(Path file, IOException gone) {
+                return FileVisitResult.CONTINUE;
+            }
+        });
+        return files;
+    }
+
+    private static Path root() {
+        Path folder = Path.of("").toAbsolutePath();
+        while (!Files.exists(folder.resolve("mvnw"))) {
+            folder = Objects.requireNonNull(folder.getParent(), "no folder above this one has an mvnw");
+        }
+        return folder;
+    }
+}
