@@ -36,7 +36,10 @@ public enum KnownEventType implements EventType {
         }
     },
     WEBHOOK_TRIGGERED(110, Payload.WebhookTriggered.class, "Another system called a webhook; starts a task."),
-    SCHEDULE_FIRED(120, Payload.ScheduleFired.class, "A schedule is due; starts a task."),
+    SCHEDULE_FIRED(
+            120,
+            Payload.ScheduleFired.class,
+            "A schedule is due; starts a task. Sent by whoever has a scheduler: Millrace has none."),
 
     TASK_CREATED(
             200, Payload.TaskCreated.class, "A task exists and has its id; the root of everything that the task does."),
