@@ -80,6 +80,58 @@ class RepliesTest {
     }
 
     @Test
+    @DisplayName("F-083, F-146: a reply says of what kind it is, and its plan")
+    void shouldSayWhatAReplyIs() {
+        // when
+        Event direct = replied("hello");
+        Event tools = replied(
+                "let me see",
+                new ToolCallRequest("c1", "read_file", Map.of("path", "a")),
+                new ToolCallRequest("c2", "list_files", Map.of()));
+        Event question = replied("hm", asking("Which one?"));
+
+        // then
+        assertThat(List.of(direct, tools, question)).allSatisfy(event -> {
+            assertThat(EventSchemas.problems(event)).isEmpty();
+            assertThat(event.source()).isEqualTo("cognitive.reason");
+            assertThat(event.fields())
+                    .containsEntry("callId", CALL.callId())
+                    .containsEntry("reasoning", "thought")
+                    .containsEntry("finishReason", "tool_calls")
+                    .containsEntry("contextWindow", 1_000);
+        });
+        assertThat(direct.fields())
+                .containsEntry("response", "hello")
+                .containsEntry("approach", "direct")
+                .containsEntry("needsClarification", false)
+                .containsEntry("toolCalls", List.of())
+                .containsEntry(
+                        "steps",
+                        List.of(Map.of("index", 0, "description", "Respond to the user", "actionType", "respond")));
+        assertThat(tools.fields())
+                .containsEntry("response", "let me see")
+                .containsEntry("approach", "tool_use")
+                .containsEntry("needsClarification", false)
+                .containsEntry("steps", List.of(step(0, "read_file"), step(1, "list_files")));
+        assertThat(toolCalls(tools))
+                .containsExactly(
+                        Map.of("toolCallId", "c1", "toolName", "read_file", "arguments", Map.of("path", "a")),
+                        Map.of("toolCallId", "c2", "toolName", "list_files", "arguments", Map.of()));
+        assertThat(question.type()).isEqualTo(KnownEventType.NEED_MORE_INFO);
+        assertThat(question.fields())
+                .containsEntry("question", "Which one?")
+                .containsEntry("toolCallId", "c1")
+                .containsEntry("response", "hm")
+                .containsEntry("approach", "tool_use")
+                .containsEntry("needsClarification", true)
+                .doesNotContainKey("steps");
+    }
+
+    private static Map<String, Object> step(int index, String tool) {
+        return Map.of("index", index, "description", "Call tool: " + tool, "actionType", "tool_call", "toolName", tool);
+    }
+
+    @Test
     void shouldLeaveOutWhatTheProviderDoesNotSay() {
         // given
         ModelOutcome outcome = new ModelOutcome.Replied(reply(new Usage(100, 20)), 1);

@@ -177,7 +177,7 @@ class TaskTopologyTest {
     }
 
     @Test
-    @DisplayName("F-053, F-054: a task with one tool call takes the canonical way, one chain by parentEventId")
+    @DisplayName("F-053, F-054, F-092: a task with one tool call takes the canonical way, one chain by parentEventId")
     void shouldTakeTheCanonicalWay() throws MalformedEventException {
         // given
         Event message = message("m1", "Search for AI Agent papers");
@@ -185,11 +185,22 @@ class TaskTopologyTest {
         // when
         send(message);
         answerWithTool("read_file", "c1");
-        toolCompleted(requests.readRecord());
+        TestRecord<byte[], byte[]> request = requests.readRecord();
+        toolCompleted(request);
         answer("Here they are");
 
         // then
-        List<Event> canonical = journal().stream()
+        assertThat(read(request).source()).isEqualTo("cognitive.act");
+        assertThat(read(request).fields())
+                .containsEntry("taskType", "general")
+                .containsEntry("stepIndex", 0)
+                .containsEntry("timeoutMs", (int) READ_FILE.timeoutMs());
+        List<Event> events = journal();
+        assertThat(events)
+                .filteredOn(event -> event.type() == KnownEventType.MODEL_CALL_REQUESTED)
+                .extracting(event -> event.fields().get("iteration"))
+                .containsExactly(1, 2);
+        List<Event> canonical = events.stream()
                 .filter(event -> List.of(
                                 KnownEventType.MESSAGE_RECEIVED,
                                 KnownEventType.TASK_CREATED,
@@ -216,6 +227,12 @@ class TaskTopologyTest {
         assertThat(canonical).allSatisfy(event -> assertThat(event.taskId()).isEqualTo("m1"));
         assertThat(canonical)
                 .allSatisfy(event -> assertThat(event.correlationId()).isEqualTo("m1"));
+        assertThat(canonical.get(1).fields())
+                .containsEntry("inputText", "Search for AI Agent papers")
+                .containsEntry("source", "user")
+                .containsEntry("taskType", "general");
+        assertThat(canonical.get(5).source()).as("F-092").isEqualTo("cognitive.act");
+        assertThat(canonical.get(5).fields()).as("F-092").isEqualTo(Map.of("stepIndex", 0, "actionsCount", 2));
         assertThat(canonical.getLast().fields())
                 .extractingByKey("result")
                 .isEqualTo(Map.of(
@@ -746,6 +763,18 @@ class TaskTopologyTest {
         Event request = read(reflections.readRecord());
         assertThat(request.type()).isEqualTo(KnownEventType.REFLECTION_REQUESTED);
         assertThat(request.taskId()).isEqualTo("m2");
+        assertThat(request.fields())
+                .isEqualTo(Map.of(
+                        "taskId",
+                        "m2",
+                        "input",
+                        "long",
+                        "response",
+                        "a".repeat(200),
+                        "iterations",
+                        1,
+                        "actionsCount",
+                        1));
     }
 
     @Test
