@@ -6,6 +6,8 @@ import java.nio.charset.StandardCharsets;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.Comparator;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -25,8 +27,17 @@ public final class MemoryIndex {
     /** What of a large memory is shown before everything else. */
     private static final List<String> FIRST = List.of("facts/user.md", "facts/memory.md");
 
+    /** How many characters of what tasks were shown are kept, by all tasks together. */
+    private static final int MAX_KEPT = 16_000_000;
+    /** What is kept of a task beside the text, in characters. */
+    private static final int TASK = 200;
+
     private final int maxBytes;
     private final Map<String, Map<String, Line>> lines = new ConcurrentHashMap<>();
+    private final Map<Reader, String> kept = new LinkedHashMap<>(16, 0.75f, true);
+    private long keptChars;
+
+    private record Reader(String namespace, String taskId) {}
 
     /**
      * A document.
@@ -75,21 +86,58 @@ public final class MemoryIndex {
             @Override
             public void beginAnew() {
                 lines.remove(namespace);
+                drop(namespace);
             }
         };
     }
 
     /** There is nothing in memory, as at the beginning. */
-    public void clear() {
+    public synchronized void clear() {
         lines.clear();
+        kept.clear();
+        keptChars = 0;
     }
 
     /**
-     * What a model is shown of a namespace before it reads anything (F-079); empty if memory is. Where there are more lines
-     * than fit, those of the user and of {@code facts/memory.md} are shown and then those that were changed last, by path, and
-     * how many more there are.
+     * What the model of a task is shown: {@link #text} as it was at the first call, so that the later ones begin with the same
+     * bytes. It is looked up again after a document was removed, and for a task whose first call was made elsewhere or so long
+     * ago that it is not kept.
+     *
+     * @param isFirst whether the task has just begun, or gone on from completed
      */
-    public Optional<String> text(String namespace) {
+    public synchronized Optional<String> text(String namespace, String taskId, boolean isFirst) {
+        Reader reader = new Reader(namespace, taskId);
+        String text = isFirst ? null : kept.get(reader);
+        if (text == null) {
+            text = text(namespace).orElse("");
+            keep(reader, text);
+        }
+        return text.isEmpty() ? Optional.empty() : Optional.of(text);
+    }
+
+    private void keep(Reader reader, String text) {
+        String before = kept.put(reader, text);
+        keptChars += before == null ? TASK + text.length() : text.length() - before.length();
+        Iterator<String> eldest = kept.values().iterator();
+        while (keptChars > MAX_KEPT) {
+            keptChars -= TASK + eldest.next().length();
+            eldest.remove();
+        }
+    }
+
+    private synchronized void drop(String namespace) {
+        kept.entrySet().removeIf(entry -> {
+            boolean gone = entry.getKey().namespace().equals(namespace);
+            keptChars -= gone ? TASK + entry.getValue().length() : 0;
+            return gone;
+        });
+    }
+
+    /**
+     * What there is to read in a namespace; empty if memory is. Where there are more lines than fit, those of the user and of
+     * {@code facts/memory.md} are shown and then those that were changed last, by path, and how many more there are.
+     */
+    Optional<String> text(String namespace) {
         Map<String, Line> documents = lines.getOrDefault(namespace, Map.of());
         if (documents.isEmpty()) {
             return Optional.empty();
@@ -130,7 +178,9 @@ public final class MemoryIndex {
         }
         Map<String, Line> documents = lines.computeIfAbsent(namespace, name -> new ConcurrentSkipListMap<>());
         if (value == null) {
-            documents.remove(path);
+            if (documents.remove(path) != null) {
+                drop(namespace);
+            }
         } else {
             MemoryDocument document = MemoryDocument.fromJson(value);
             documents.put(

@@ -76,6 +76,66 @@ class MemoryIndexTest {
         assertThat(index.text("acme")).isEmpty();
     }
 
+    @Test
+    @DisplayName("F-078: a task sees memory as it was at its first call, and never what has been removed")
+    void shouldShowATaskTheSameAgain() throws MalformedEventException {
+        put("acme", "facts/user.md", 320, "Ada");
+        put("acme", "facts/mill.md", 10, "at Linton");
+        String first = index.text("acme", "t1", true).orElseThrow();
+
+        put("acme", "facts/mill.md", 12, "at Houghton");
+
+        assertThat(index.text("acme", "t1", false)).hasValue(first);
+        assertThat(index.text("acme", "t2", true).orElseThrow()).contains("at Houghton");
+        assertThat(index.text("acme", "t3", false))
+                .as("its first call was made elsewhere")
+                .isPresent();
+        assertThat(index.text("other", "t1", false)).isEmpty();
+
+        index.of("acme").take("facts/user.md", null);
+
+        assertThat(index.text("acme", "t1", false).orElseThrow())
+                .contains("at Houghton")
+                .doesNotContain("Ada");
+    }
+
+    @Test
+    void shouldStartATaskAnewThatGoesOnFromCompleted() throws MalformedEventException {
+        put("acme", "facts/user.md", 320, "Ada");
+        index.text("acme", "t1", true);
+        put("acme", "facts/user.md", 330, "Ada Byron");
+
+        assertThat(index.text("acme", "t1", true).orElseThrow()).contains("Ada Byron");
+        assertThat(index.text("acme", "t1", false).orElseThrow()).contains("Ada Byron");
+    }
+
+    @Test
+    void shouldForgetWhatTasksWereShownWithTheRest() throws MalformedEventException {
+        put("acme", "facts/user.md", 320, "Ada");
+        index.text("acme", "t1", true);
+        index.of("acme").beginAnew();
+        assertThat(index.text("acme", "t1", false)).isEmpty();
+
+        put("acme", "facts/user.md", 320, "Ada");
+        index.text("acme", "t2", true);
+        index.clear();
+        assertThat(index.text("acme", "t2", false)).isEmpty();
+    }
+
+    @Test
+    @DisplayName("what is kept for tasks is bounded; of more, those that asked last are kept")
+    void shouldKeepNoMoreThanFits() throws MalformedEventException {
+        MemoryIndex large = new MemoryIndex(2_000_000);
+        large.of("acme").take("facts/a.md", document("acme", "facts/a.md", 1, "s".repeat(1_000_000)));
+        for (int task = 1; task <= 16; task++) {
+            large.text("acme", "t" + task, true);
+        }
+        large.of("acme").take("facts/a.md", document("acme", "facts/a.md", 1, "new"));
+
+        assertThat(large.text("acme", "t2", false).orElseThrow()).doesNotContain("new");
+        assertThat(large.text("acme", "t1", false).orElseThrow()).contains("new");
+    }
+
     private void put(String namespace, String path, long size, String summary) throws MalformedEventException {
         index.of(namespace).take(path, document(namespace, path, size, summary));
     }

@@ -23,9 +23,9 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Builds requests to the model. What memory holds is the first user message of the first call of a task, and of no other
- * one (F-077, F-078). The system prompt comes first and is the same from the first call of a task to its last,
- * tools are in the order of their names, and entries are only ever added at the end, so that a provider's prefix cache holds from one iteration to the next.
+ * Builds requests to the model. The system prompt comes first, then the index of memory as a user message; both are the same
+ * from the first call of a task to its last. Tools are in the order of their names, and entries are only ever added at the
+ * end, so that a provider's prefix cache holds from one iteration to the next.
  */
 final class Prompts {
 
@@ -85,8 +85,9 @@ final class Prompts {
         transcript.forEach(entry -> messages.add(message(entry)));
         List<ToolSpec> tools = new ArrayList<>();
         routing.visibleTo(call.agent()).forEach(tool -> tools.add(spec(tool)));
-        if (call.iteration() == 1 && tools.stream().anyMatch(tool -> tool.name().equals(MEMORY_READ))) {
-            memory.text(call.namespace()).ifPresent(index -> messages.add(1, new ChatMessage.UserMessage(index)));
+        if (tools.stream().anyMatch(tool -> tool.name().equals(MEMORY_READ))) {
+            memory.text(call.namespace(), call.taskId(), call.iteration() == 1)
+                    .ifPresent(index -> messages.add(1, new ChatMessage.UserMessage(index)));
         }
         tools.add(ASK_USER_SPEC);
         Map<String, @Nullable Object> output = agent.model().output();

@@ -18,6 +18,7 @@ import dev.millrace.schemas.ToolDefinition;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -27,20 +28,34 @@ class PromptsTest {
     private final MemoryIndex memory = new MemoryIndex(16_384);
 
     @Test
-    @DisplayName("F-077, F-078: the index of memory is the first user message of the first iteration, and of no other")
-    void shouldShowMemoryOnTheFirstIterationOnly() throws MalformedEventException {
-        remember();
+    @DisplayName("F-077, F-078: the index of memory is the first user message, as it was at the first iteration")
+    void shouldKeepTheBeginningWhateverIsRemembered() throws MalformedEventException {
+        remember("facts/user.md", "Ada");
 
-        assertThat(messages(1, "memory_read"))
+        List<ChatMessage> first = messages(1, "memory_read");
+        remember("facts/mill.md", "at Linton");
+        List<ChatMessage> second = messages(2, "memory_read", new TranscriptEntry.UserText("and now?"));
+
+        assertThat(first)
                 .hasSize(3)
                 .element(1)
                 .isInstanceOfSatisfying(
                         ChatMessage.UserMessage.class,
                         index ->
                                 assertThat(index.text()).startsWith("[Available memory]\n- facts/user.md (3B): Ada\n"));
-        assertThat(messages(1, "memory_read").getFirst())
-                .isEqualTo(messages(2, "memory_read").getFirst());
-        assertThat(messages(2, "memory_read")).hasSize(2);
+        assertThat(second).hasSize(4).startsWith(first.toArray(ChatMessage[]::new));
+        assertThat(messages(1, "memory_read").get(1).toString()).contains("facts/mill.md", "facts/user.md");
+    }
+
+    @Test
+    @DisplayName("F-078: what a task remembers itself gets no index into a conversation that began without one")
+    void shouldKeepABeginningWithoutMemory() throws MalformedEventException {
+        List<ChatMessage> first = messages(1, "memory_read");
+        remember("facts/user.md", "Ada");
+
+        assertThat(messages(2, "memory_read", new TranscriptEntry.UserText("and now?")))
+                .hasSize(3)
+                .startsWith(first.toArray(ChatMessage[]::new));
     }
 
     @Test
@@ -48,29 +63,30 @@ class PromptsTest {
     void shouldShowNoIndexWhereItIsOfNoUse() throws MalformedEventException {
         assertThat(messages(1, "memory_read")).hasSize(2);
 
-        remember();
+        remember("facts/user.md", "Ada");
 
         assertThat(messages(1, "read_file")).hasSize(2);
     }
 
-    private void remember() throws MalformedEventException {
+    private void remember(String path, String summary) throws MalformedEventException {
+        String updatedAt = "2026-11-21T12:00:00Z";
         memory.of("default")
                 .take(
-                        "facts/user.md",
+                        path,
                         new MemoryDocument(
                                         "default",
-                                        "facts/user.md",
+                                        path,
                                         1,
-                                        "Ada",
-                                        "Ada",
-                                        3,
-                                        "2026-11-21T12:00:00Z",
+                                        summary,
+                                        summary,
+                                        summary.length(),
+                                        updatedAt,
                                         "people",
                                         "c")
                                 .toJson());
     }
 
-    private List<ChatMessage> messages(int iteration, String tool) {
+    private List<ChatMessage> messages(int iteration, String tool, TranscriptEntry... more) {
         Agents agents = BuiltInAgents.agents();
         ToolDefinition only = new ToolDefinition(
                 tool, "reads", Map.of("type", "object"), "tool", 1_000, ToolDefinition.SideEffects.READ_ONLY);
@@ -102,7 +118,8 @@ class PromptsTest {
                                 OutstandingCall.Shown.ALL,
                                 0,
                                 0),
-                        List.of(new TranscriptEntry.UserText("hello")))
+                        Stream.concat(Stream.of(new TranscriptEntry.UserText("hello")), Stream.of(more))
+                                .toList())
                 .messages();
     }
 }
