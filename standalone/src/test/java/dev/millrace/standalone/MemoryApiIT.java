@@ -19,10 +19,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
@@ -82,7 +84,8 @@ class MemoryApiIT {
     }
 
     @Test
-    @DisplayName("what a person writes the next task knows: in its index, and with memory_read")
+    @DisplayName(
+            "F-078: what a person writes the next task knows: in its index, in each of its calls, and with memory_read")
     void shouldBeKnownToTheNextTask() {
         HttpApi api = HttpApi.onPort(port);
         HttpResponse<String> written = put("/v1/memory/default" + FACTS, "# Ada\n> Summary: Ada, an engineer\n");
@@ -91,8 +94,9 @@ class MemoryApiIT {
         JsonNode task = api.awaitEnd(api.submit("Who am I?"), LIMIT);
 
         assertThat(task.path("response").asText()).contains("# Ada");
-        assertThat(Json.writeText(model.requests().getFirst().messages()))
-                .contains("[Available memory]", "- facts/user.md (34B): Ada, an engineer");
+        List<Map<String, @Nullable Object>> first = model.requests().getFirst().messages();
+        assertThat(Json.writeText(first)).contains("[Available memory]", "- facts/user.md (34B): Ada, an engineer");
+        assertThat(model.requests().get(1).messages().subList(0, first.size())).isEqualTo(first);
     }
 
     @Test
