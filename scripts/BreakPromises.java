@@ -215,7 +215,7 @@ public final class BreakPromises {
             new Break(
                     "bad-record",
                     "what cannot be taken is not put aside",
-                    List.of("agent-service TaskTopologyTest", "agent-service AgentRuntimeIT"),
+                    List.of("agent-service TaskTopologyTest", "standalone HostileSenderIT"),
                     List.of(change(
                             ENGINE + "UnitOfWork.java",
                             "return Optional.of(undo(new Undone(e.code(), e.getMessage(), false)));",
