@@ -5,6 +5,7 @@ import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.kafka.DeadLetter;
 import dev.millrace.gateway.kafka.DeadLetterReader;
 import dev.millrace.gateway.kafka.ForgottenTopic;
+import dev.millrace.gateway.kafka.Places;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.Json;
@@ -21,7 +22,6 @@ import jakarta.ws.rs.core.Response;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.eclipse.microprofile.openapi.annotations.Operation;
@@ -77,7 +77,8 @@ public class DeadLettersResource {
             throws BrokerUnavailableException, InterruptedException {
         Map<Integer, Long> before = cursor == null || cursor.isBlank()
                 ? Map.of()
-                : LiveStream.parse(cursor)
+                : Places.parse(cursor)
+                        .map(Places::facts)
                         .orElseThrow(() -> ProblemException.badParameter("cursor", "what next said", cursor));
         Predicate<DeadLetter> wanted = letter -> isAny(reason, letter.header(DeadLetters.REASON))
                 && isAny(taskId, letter.header("ce_subject"))
@@ -89,7 +90,9 @@ public class DeadLettersResource {
         json.put(
                 "deadLetters",
                 page.letters().stream().map(DeadLettersResource::json).toList());
-        json.put("next", page.next().isEmpty() ? null : LiveStream.id(new TreeMap<>(page.next())));
+        json.put(
+                "next",
+                page.next().isEmpty() ? null : Places.ofFacts(page.next()).toString());
         return Response.ok(Json.writeText(json)).build();
     }
 
