@@ -1,6 +1,6 @@
 package dev.millrace.agent.projection;
 
-import dev.millrace.agent.projection.UsageSums.Ending;
+import dev.millrace.api.UsageSums;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.KnownEventType;
 import java.time.Instant;
@@ -20,6 +20,13 @@ import org.jspecify.annotations.Nullable;
  * @param byModel what each model has used for it; an empty name = no model that is known
  */
 record CallUsage(String callId, long repliedAt, String agent, Map<String, UsageSums> byModel) {
+
+    /** How a call ended. */
+    private enum Ending {
+        REPLIED,
+        FAILED,
+        ABANDONED
+    }
 
     CallUsage {
         byModel = Map.copyOf(byModel);
@@ -73,28 +80,48 @@ record CallUsage(String callId, long repliedAt, String agent, Map<String, UsageS
         UsageSums total = used(0, payload.get("usage"));
         Map<?, ?> usage = payload.get("usage") instanceof Map<?, ?> object ? object : Map.of();
         boolean free = total.inputTokens() == 0 && total.outputTokens() == 0;
-        UsageSums own = UsageSums.used(
+        UsageSums own = new UsageSums(
+                0,
+                0,
+                0,
                 Math.max(0, number(usage.get("attempts"), 1) - failed.requests()),
+                0,
                 Math.max(0, total.inputTokens() - failed.inputTokens()),
                 Math.max(0, total.outputTokens() - failed.outputTokens()),
                 Math.max(0, total.cachedInputTokens() - failed.cachedInputTokens()),
                 Math.max(0, total.reasoningTokens() - failed.reasoningTokens()),
-                Math.max(0, total.costMicros() - failed.costMicros()));
-        UsageSums call =
-                UsageSums.call(ending, number(usage.get("uncountedAttempts"), 0), free || (priced && isPriced(usage)));
+                Math.max(0, total.costMicros() - failed.costMicros()),
+                0);
+        UsageSums call = new UsageSums(
+                1,
+                ending == Ending.FAILED ? 1 : 0,
+                ending == Ending.ABANDONED ? 1 : 0,
+                0,
+                number(usage.get("uncountedAttempts"), 0),
+                0,
+                0,
+                0,
+                0,
+                0,
+                free || (priced && isPriced(usage)) ? 0 : 1);
         byModel.merge(text(payload.get("model")), own.plus(call), UsageSums::plus);
         return new CallUsage(callId, Math.max(0, repliedAt), text(payload.get("agent")), byModel);
     }
 
     private static UsageSums used(long requests, @Nullable Object usage) {
         Map<?, ?> json = usage instanceof Map<?, ?> object ? object : Map.of();
-        return UsageSums.used(
+        return new UsageSums(
+                0,
+                0,
+                0,
                 requests,
+                0,
                 number(json.get("inputTokens"), 0),
                 number(json.get("outputTokens"), 0),
                 number(json.get("cachedInputTokens"), 0),
                 number(json.get("reasoningTokens"), 0),
-                number(json.get("costMicros"), 0));
+                number(json.get("costMicros"), 0),
+                0);
     }
 
     private static boolean isPriced(@Nullable Object usage) {

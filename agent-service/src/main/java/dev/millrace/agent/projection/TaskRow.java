@@ -3,8 +3,9 @@ package dev.millrace.agent.projection;
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import dev.millrace.agent.projection.ProjectionKeys.TaskName;
-import dev.millrace.agent.projection.TaskView.Budget;
-import dev.millrace.agent.projection.TaskView.Usage;
+import dev.millrace.api.Task;
+import dev.millrace.api.Task.Budget;
+import dev.millrace.api.Task.Usage;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.JournalCursor;
 import dev.millrace.schemas.JournalEntry;
@@ -36,9 +37,6 @@ record TaskRow(
         long storedAt,
         JournalCursor first,
         JournalCursor last) {
-
-    /** How much of the input is kept, in characters. */
-    static final int MAX_INPUT = 500;
 
     /**
      * How a task began.
@@ -285,7 +283,7 @@ record TaskRow(
                 };
         Map<?, ?> budget = object(event, "budget");
         return now.waiting(now.waits.moved(event, state, now.said.question))
-                .within(budget.isEmpty() ? null : Budget.of(budget))
+                .within(budget.isEmpty() ? null : budget(budget))
                 .movedOnce();
     }
 
@@ -316,11 +314,11 @@ record TaskRow(
 
     /** What people are told; {@code null} while the journal has told no state, so that this is no task. */
     @Nullable
-    TaskView view() {
+    Task view() {
         String state = progress.state;
         return state == null
                 ? null
-                : new TaskView(
+                : new Task(
                         name.taskId(),
                         name.namespace(),
                         origin.sessionId,
@@ -345,7 +343,9 @@ record TaskRow(
                         progress.transitions,
                         last.partition(),
                         first.toString(),
-                        last.toString());
+                        last.toString(),
+                        null,
+                        null);
     }
 
     byte[] toJson() {
@@ -365,6 +365,23 @@ record TaskRow(
         return new Usage(number(json.get("inputTokens")), number(json.get("outputTokens")));
     }
 
+    /** Reads what it can; the rest is {@code null}. */
+    private static Budget budget(Map<?, ?> json) {
+        return new Budget(
+                limit(json, "iterations"),
+                limit(json, "maxIterations"),
+                limit(json, "inputTokens"),
+                limit(json, "outputTokens"),
+                limit(json, "maxTokens"),
+                limit(json, "costMicros"),
+                limit(json, "maxCostMicros"),
+                json.get("expiresAt") instanceof String time ? time : null);
+    }
+
+    private static @Nullable Long limit(Map<?, ?> json, String field) {
+        return json.get(field) instanceof Number number ? number.longValue() : null;
+    }
+
     private static Map<?, ?> object(Event event, String field) {
         return event.fields().get(field) instanceof Map<?, ?> object ? object : Map.of();
     }
@@ -378,6 +395,6 @@ record TaskRow(
     }
 
     private static String cut(String text) {
-        return JsonText.begin(text, MAX_INPUT);
+        return JsonText.begin(text, Task.MAX_INPUT);
     }
 }
