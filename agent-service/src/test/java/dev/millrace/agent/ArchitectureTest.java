@@ -144,6 +144,7 @@ class ArchitectureTest {
                 .dependOnClassesThat(resideInAPackage("dev.millrace..")
                         .and(DescribedPredicate.not(resideInAnyPackage(
                                 "dev.millrace.agent..",
+                                "dev.millrace.api..",
                                 "dev.millrace.engine..",
                                 "dev.millrace.schemas..",
                                 "dev.millrace.llm..",

@@ -1,9 +1,9 @@
 package dev.millrace.agent.config;
 
 import dev.millrace.agent.projection.ProjectionNotReadyException;
-import dev.millrace.agent.projection.TaskDetails;
 import dev.millrace.agent.projection.TaskProjection;
 import dev.millrace.agent.topology.SessionLookup;
+import dev.millrace.api.Task;
 import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -34,7 +34,7 @@ final class ProjectedSessions implements SessionLookup {
         return details(namespace, taskId).map(details -> details.task().sessionId());
     }
 
-    private Optional<TaskDetails> details(String namespace, String taskId) {
+    private Optional<Task.Details> details(String namespace, String taskId) {
         try {
             return projection.task(namespace, taskId);
         } catch (ProjectionNotReadyException e) {

@@ -1,5 +1,6 @@
 package dev.millrace.agent.projection;
 
+import dev.millrace.api.Approval;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -10,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param sessionId of this conversation only; {@code null} = of any
  * @param toolName of calls of this tool only; {@code null} = of any
  * @param limit at most so many, 1 to {@value TaskQuery#MAX_LIMIT}
- * @param after the {@link ApprovalPage#next} of the page before; {@code null} = those that have waited longest
+ * @param after the {@link Approval.Page#next} of the page before; {@code null} = those that have waited longest
  */
 public record ApprovalQuery(
         String namespace,
@@ -24,7 +25,7 @@ public record ApprovalQuery(
         TaskQuery.requireLimit(limit);
     }
 
-    boolean wants(ApprovalView approval) {
+    boolean wants(Approval approval) {
         return (taskId == null || taskId.equals(approval.taskId()))
                 && (sessionId == null || sessionId.equals(approval.sessionId()))
                 && (toolName == null || toolName.equals(approval.toolName()));

@@ -1,6 +1,6 @@
 package dev.millrace.agent.projection;
 
-import dev.millrace.agent.projection.UsageSums.Ending;
+import dev.millrace.api.UsageSums;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Payload;
 import dev.millrace.schemas.Payload.ModelCallOutcome;
@@ -20,6 +20,13 @@ import org.jspecify.annotations.Nullable;
  * @param byModel what each model has used for it; an empty name = no model that is known
  */
 record CallUsage(String callId, long repliedAt, String agent, Map<String, UsageSums> byModel) {
+
+    /** How a call ended. */
+    private enum Ending {
+        REPLIED,
+        FAILED,
+        ABANDONED
+    }
 
     private static final Payload.Usage NOTHING = new Payload.Usage(0, 0, null, null, null, null, null);
 
@@ -77,27 +84,47 @@ record CallUsage(String callId, long repliedAt, String agent, Map<String, UsageS
         Payload.Usage usage = call.usage() == null ? NOTHING : call.usage();
         UsageSums total = used(0, usage);
         boolean free = total.inputTokens() == 0 && total.outputTokens() == 0;
-        UsageSums own = UsageSums.used(
+        UsageSums own = new UsageSums(
+                0,
+                0,
+                0,
                 Math.max(0, orElse(usage.attempts(), 1) - failed.requests()),
+                0,
                 Math.max(0, total.inputTokens() - failed.inputTokens()),
                 Math.max(0, total.outputTokens() - failed.outputTokens()),
                 Math.max(0, total.cachedInputTokens() - failed.cachedInputTokens()),
                 Math.max(0, total.reasoningTokens() - failed.reasoningTokens()),
-                Math.max(0, total.costMicros() - failed.costMicros()));
-        UsageSums ended = UsageSums.call(
-                ending, orElse(usage.uncountedAttempts(), 0), free || (priced && usage.costMicros() != null));
+                Math.max(0, total.costMicros() - failed.costMicros()),
+                0);
+        UsageSums ended = new UsageSums(
+                1,
+                ending == Ending.FAILED ? 1 : 0,
+                ending == Ending.ABANDONED ? 1 : 0,
+                0,
+                orElse(usage.uncountedAttempts(), 0),
+                0,
+                0,
+                0,
+                0,
+                0,
+                free || (priced && usage.costMicros() != null) ? 0 : 1);
         byModel.merge(orElse(call.model(), ""), own.plus(ended), UsageSums::plus);
         return new CallUsage(call.callId(), Math.max(0, repliedAt.toEpochMilli()), orElse(call.agent(), ""), byModel);
     }
 
     private static UsageSums used(long requests, Payload.Usage usage) {
-        return UsageSums.used(
+        return new UsageSums(
+                0,
+                0,
+                0,
                 requests,
+                0,
                 Math.max(0, usage.inputTokens()),
                 Math.max(0, usage.outputTokens()),
                 orElse(usage.cachedInputTokens(), 0),
                 orElse(usage.reasoningTokens(), 0),
-                orElse(usage.costMicros(), 0));
+                orElse(usage.costMicros(), 0),
+                0);
     }
 
     private static long orElse(@Nullable Long count, long otherwise) {

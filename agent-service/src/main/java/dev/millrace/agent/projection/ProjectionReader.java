@@ -1,6 +1,8 @@
 package dev.millrace.agent.projection;
 
 import dev.millrace.agent.projection.ProjectionKeys.TaskName;
+import dev.millrace.api.Approval;
+import dev.millrace.api.Task;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventJson;
 import dev.millrace.schemas.EventType;
@@ -47,18 +49,18 @@ final class ProjectionReader {
         this.forgotten = OpenForget.allIn(rows);
     }
 
-    Optional<TaskDetails> details(String namespace, String taskId) {
+    Optional<Task.Details> details(String namespace, String taskId) {
         TaskName name = new TaskName(namespace, taskId);
         TaskRow row = row(name);
-        TaskView view = row == null ? null : row.view();
-        return view == null ? Optional.empty() : Optional.of(new TaskDetails(view, lastMoves(name)));
+        Task view = row == null ? null : row.view();
+        return view == null ? Optional.empty() : Optional.of(new Task.Details(view, lastMoves(name)));
     }
 
-    private List<Move> lastMoves(TaskName name) {
+    private List<Task.Move> lastMoves(TaskName name) {
         Bytes prefix = ProjectionKeys.transitions(name);
-        List<Move> newestFirst = new ArrayList<>();
+        List<Task.Move> newestFirst = new ArrayList<>();
         try (KeyValueIterator<Bytes, byte[]> range = rows.reverseRange(prefix, Bytes.increment(prefix))) {
-            while (range.hasNext() && newestFirst.size() < TaskDetails.MAX_HISTORY) {
+            while (range.hasNext() && newestFirst.size() < Task.Details.MAX_HISTORY) {
                 move(name, range.next().key).ifPresent(newestFirst::add);
             }
         }
@@ -89,7 +91,7 @@ final class ProjectionReader {
         return tools;
     }
 
-    Optional<MovePage> history(String namespace, String taskId, @Nullable JournalCursor after, int limit) {
+    Optional<Task.MovePage> history(String namespace, String taskId, @Nullable JournalCursor after, int limit) {
         TaskName name = new TaskName(namespace, taskId);
         TaskRow row = row(name);
         if (row == null || row.view() == null) {
@@ -97,7 +99,7 @@ final class ProjectionReader {
         }
         Bytes prefix = ProjectionKeys.transitions(name);
         Bytes from = after == null ? prefix : ProjectionKeys.transition(name, after);
-        List<Move> moves = new ArrayList<>();
+        List<Task.Move> moves = new ArrayList<>();
         JournalCursor last = null;
         long bytes = 0;
         try (KeyValueIterator<Bytes, byte[]> range = rows.range(from, Bytes.increment(prefix))) {
@@ -108,29 +110,29 @@ final class ProjectionReader {
                     continue;
                 }
                 if (moves.size() == limit || bytes > MAX_READ_BYTES) {
-                    return Optional.of(new MovePage(moves, last));
+                    return Optional.of(new Task.MovePage(moves, String.valueOf(last)));
                 }
                 byte[] json = rows.get(ProjectionKeys.event(name, cursor));
                 if (json != null) {
                     bytes += json.length;
-                    moves.add(Move.of(entry(cursor, json)));
+                    moves.add(moveOf(entry(cursor, json)));
                 }
                 last = cursor;
             }
         }
-        return Optional.of(new MovePage(moves, null));
+        return Optional.of(new Task.MovePage(moves, null));
     }
 
-    private Optional<Move> move(TaskName name, Bytes transition) {
+    private Optional<Task.Move> move(TaskName name, Bytes transition) {
         JournalCursor cursor = ProjectionKeys.cursor(transition);
         byte[] json = rows.get(ProjectionKeys.event(name, cursor));
-        return json == null ? Optional.empty() : Optional.of(Move.of(entry(cursor, json)));
+        return json == null ? Optional.empty() : Optional.of(moveOf(entry(cursor, json)));
     }
 
-    ApprovalPage approvals(ApprovalQuery query) {
+    Approval.Page approvals(ApprovalQuery query) {
         Bytes list = ProjectionKeys.openApprovals(query.namespace());
         Bytes from = query.after() == null ? list : after(list, query.after());
-        List<ApprovalView> approvals = new ArrayList<>();
+        List<Approval> approvals = new ArrayList<>();
         int lookedAt = 0;
         long bytes = 0;
         long bytesRead = 0;
@@ -139,7 +141,7 @@ final class ProjectionReader {
                 Bytes place = range.next().key;
                 Bytes request = ProjectionKeys.requestOf(query.namespace(), place);
                 byte[] json = rows.get(request);
-                ApprovalView approval = json == null ? null : told(entry(ProjectionKeys.cursor(request), json));
+                Approval approval = json == null ? null : told(entry(ProjectionKeys.cursor(request), json));
                 bytesRead += json == null ? 0 : json.length;
                 if (json != null && approval != null && query.wants(approval)) {
                     approvals.add(approval);
@@ -148,19 +150,58 @@ final class ProjectionReader {
                 boolean full =
                         approvals.size() == query.limit() || bytes > MAX_PAGE_BYTES || bytesRead > MAX_READ_BYTES;
                 if ((full || ++lookedAt == MAX_LOOKED_AT) && range.hasNext()) {
-                    return new ApprovalPage(approvals, next(list, place));
+                    return new Approval.Page(approvals, next(list, place));
                 }
             }
         }
-        return new ApprovalPage(approvals, null);
+        return new Approval.Page(approvals, null);
     }
 
-    private @Nullable ApprovalView told(JournalEntry requested) {
+    private static Task.Move moveOf(JournalEntry told) {
+        Event event = told.event();
+        Payload.TaskStateChanged moved = (Payload.TaskStateChanged) event.payload();
+        return new Task.Move(
+                moved.fromState(),
+                moved.toState(),
+                moved.triggerEventType(),
+                moved.triggerEventId(),
+                event.timestamp().toEpochMilli(),
+                told.cursor().toString());
+    }
+
+    private static Approval approvalOf(JournalEntry requested) {
+        Event event = requested.event();
+        Payload.ApprovalRequested asked = (Payload.ApprovalRequested) event.payload();
+        return new Approval(
+                asked.callId(),
+                TaskRow.nameOf(event).taskId(),
+                event.sessionId(),
+                event.namespace(),
+                asked.toolName(),
+                asked.params(),
+                asked.taskType(),
+                asked.reason(),
+                event.timestamp().toEpochMilli(),
+                asked.expiresAt(),
+                event.id(),
+                requested.cursor().toString());
+    }
+
+    private static Approval.Decided decided(Event event) {
+        Payload.ApprovalDecided decided = (Payload.ApprovalDecided) event.payload();
+        return new Approval.Decided(
+                decided.decision(),
+                decided.decidedBy(),
+                decided.reason(),
+                event.timestamp().toEpochMilli());
+    }
+
+    private @Nullable Approval told(JournalEntry requested) {
         boolean isForgotten = !forgotten.isEmpty() && row(TaskRow.nameOf(requested.event())) == null;
-        return isForgotten ? null : ApprovalView.of(requested);
+        return isForgotten ? null : approvalOf(requested);
     }
 
-    Optional<ApprovalDetails> approval(String namespace, String callId) {
+    Optional<Approval.Details> approval(String namespace, String callId) {
         Optional<JournalEntry> requested = pointedTo(ProjectionKeys.approvalRequest(namespace, callId));
         if (requested.isEmpty()) {
             return Optional.empty();
@@ -171,17 +212,17 @@ final class ProjectionReader {
                 && row.progress().waits().approvals().stream()
                         .anyMatch(approval -> approval.callId().equals(callId));
         String state = row == null ? null : row.progress().state();
-        return Optional.of(new ApprovalDetails(
-                ApprovalView.of(requested.get()),
+        return Optional.of(new Approval.Details(
+                approvalOf(requested.get()),
                 open,
                 state == null ? "" : state,
-                decided.map(entry -> ApprovalDetails.Decision.of(entry.event())).orElse(null)));
+                decided.map(entry -> decided(entry.event())).orElse(null)));
     }
 
-    TaskPage tasks(TaskQuery query) {
+    Task.Page tasks(TaskQuery query) {
         Bytes list = list(query);
         Bytes from = query.before() == null ? list : after(list, query.before());
-        List<TaskView> tasks = new ArrayList<>();
+        List<Task> tasks = new ArrayList<>();
         int lookedAt = 0;
         long bytes = 0;
         long bytesRead = 0;
@@ -192,7 +233,7 @@ final class ProjectionReader {
                         ProjectionKeys.task(new TaskName(query.namespace(), ProjectionKeys.listedTask(list, place))));
                 bytesRead += row == null ? 0 : row.length;
                 TaskRow read = read(row);
-                TaskView view = read == null ? null : read.view();
+                Task view = read == null ? null : read.view();
                 // the row may be newer than the list
                 if (row != null && view != null && query.wants(view)) {
                     tasks.add(view);
@@ -200,11 +241,11 @@ final class ProjectionReader {
                 }
                 boolean full = tasks.size() == query.limit() || bytes > MAX_PAGE_BYTES || bytesRead > MAX_READ_BYTES;
                 if ((full || ++lookedAt == MAX_LOOKED_AT) && range.hasNext()) {
-                    return new TaskPage(tasks, next(list, place));
+                    return new Task.Page(tasks, next(list, place));
                 }
             }
         }
-        return new TaskPage(tasks, null);
+        return new Task.Page(tasks, null);
     }
 
     /** The shortest list that has all that is wanted, as a rule. */

@@ -1,5 +1,7 @@
 package dev.millrace.agent.projection;
 
+import dev.millrace.api.Approval;
+import dev.millrace.api.Task;
 import dev.millrace.schemas.JournalCursor;
 import dev.millrace.schemas.Topics;
 import dev.millrace.schemas.kafka.TopicId;
@@ -121,7 +123,7 @@ public final class TaskProjection implements AutoCloseable {
      * @return empty if the journal has told nothing about such a task
      * @throws ProjectionNotReadyException see {@link #ready}
      */
-    public Optional<TaskDetails> task(String namespace, String taskId) {
+    public Optional<Task.Details> task(String namespace, String taskId) {
         return ask(reader -> reader.details(namespace, taskId));
     }
 
@@ -144,7 +146,7 @@ public final class TaskProjection implements AutoCloseable {
      * @return empty if there is no such task
      * @throws ProjectionNotReadyException see {@link #ready}
      */
-    public Optional<MovePage> history(String namespace, String taskId, @Nullable JournalCursor after, int limit) {
+    public Optional<Task.MovePage> history(String namespace, String taskId, @Nullable JournalCursor after, int limit) {
         return ask(reader -> reader.history(namespace, taskId, after, limit));
     }
 
@@ -154,7 +156,7 @@ public final class TaskProjection implements AutoCloseable {
      * @throws IllegalArgumentException if {@link ApprovalQuery#after} is not what a page said
      * @throws ProjectionNotReadyException see {@link #ready}
      */
-    public ApprovalPage approvals(ApprovalQuery query) {
+    public Approval.Page approvals(ApprovalQuery query) {
         return ask(reader -> reader.approvals(query));
     }
 
@@ -164,7 +166,7 @@ public final class TaskProjection implements AutoCloseable {
      * @return empty if the journal has told of no such call
      * @throws ProjectionNotReadyException see {@link #ready}
      */
-    public Optional<ApprovalDetails> approval(String namespace, String callId) {
+    public Optional<Approval.Details> approval(String namespace, String callId) {
         return ask(reader -> reader.approval(namespace, callId));
     }
 
@@ -174,7 +176,7 @@ public final class TaskProjection implements AutoCloseable {
      * @throws IllegalArgumentException if {@link TaskQuery#before} is not what a page said
      * @throws ProjectionNotReadyException see {@link #ready}
      */
-    public TaskPage tasks(TaskQuery query) {
+    public Task.Page tasks(TaskQuery query) {
         return ask(reader -> reader.tasks(query));
     }
 

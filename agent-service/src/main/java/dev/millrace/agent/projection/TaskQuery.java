@@ -1,5 +1,6 @@
 package dev.millrace.agent.projection;
 
+import dev.millrace.api.Task;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param waitingFor waiting for something of this kind only, such as {@code approval}; {@code null} = for anything, or
  *     nothing
  * @param limit at most so many, 1 to {@value #MAX_LIMIT}
- * @param before the {@link TaskPage#next} of the page before; {@code null} = the newest ones
+ * @param before the {@link Task.Page#next} of the page before; {@code null} = the newest ones
  */
 public record TaskQuery(
         String namespace,
@@ -34,7 +35,7 @@ public record TaskQuery(
         }
     }
 
-    boolean wants(TaskView task) {
+    boolean wants(Task task) {
         return (state == null || state.equals(task.state()))
                 && (sessionId == null || sessionId.equals(task.sessionId()))
                 && (waitingFor == null

@@ -3,8 +3,9 @@ package dev.millrace.agent.projection;
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import dev.millrace.agent.projection.ProjectionKeys.TaskName;
-import dev.millrace.agent.projection.TaskView.Budget;
-import dev.millrace.agent.projection.TaskView.Usage;
+import dev.millrace.api.Task;
+import dev.millrace.api.Task.Budget;
+import dev.millrace.api.Task.Usage;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.JournalCursor;
 import dev.millrace.schemas.JournalEntry;
@@ -35,9 +36,6 @@ record TaskRow(
         long storedAt,
         JournalCursor first,
         JournalCursor last) {
-
-    /** How much of the input is kept, in characters. */
-    static final int MAX_INPUT = 500;
 
     /**
      * How a task began.
@@ -273,7 +271,7 @@ record TaskRow(
                     default -> progress.in(state).saying(Said.NOTHING);
                 };
         return now.waiting(now.waits.moved(event, state, moved.waitingFor(), now.said.question))
-                .within(moved.budget() == null ? null : Budget.of(moved.budget()))
+                .within(moved.budget() == null ? null : budget(moved.budget()))
                 .movedOnce();
     }
 
@@ -306,11 +304,11 @@ record TaskRow(
 
     /** What people are told; {@code null} while the journal has told no state, so that this is no task. */
     @Nullable
-    TaskView view() {
+    Task view() {
         String state = progress.state;
         return state == null
                 ? null
-                : new TaskView(
+                : new Task(
                         name.taskId(),
                         name.namespace(),
                         origin.sessionId,
@@ -335,7 +333,9 @@ record TaskRow(
                         progress.transitions,
                         last.partition(),
                         first.toString(),
-                        last.toString());
+                        last.toString(),
+                        null,
+                        null);
     }
 
     byte[] toJson() {
@@ -355,11 +355,23 @@ record TaskRow(
         return new Usage(told.inputTokens(), told.outputTokens());
     }
 
+    private static Budget budget(Payload.Budget told) {
+        return new Budget(
+                told.iterations(),
+                told.maxIterations(),
+                told.inputTokens(),
+                told.outputTokens(),
+                told.maxTokens(),
+                told.costMicros(),
+                told.maxCostMicros(),
+                told.expiresAt());
+    }
+
     private static String or(@Nullable String text, String otherwise) {
         return text == null ? otherwise : text;
     }
 
     private static String cut(String text) {
-        return JsonText.begin(text, MAX_INPUT);
+        return JsonText.begin(text, Task.MAX_INPUT);
     }
 }

@@ -1,6 +1,7 @@
 package dev.millrace.agent.projection;
 
 import dev.millrace.agent.projection.ProjectionKeys.TaskName;
+import dev.millrace.api.UsageSums;
 import dev.millrace.schemas.JournalCursor;
 import dev.millrace.schemas.JournalEntry;
 import java.nio.charset.StandardCharsets;

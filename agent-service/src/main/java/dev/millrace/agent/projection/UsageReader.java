@@ -2,6 +2,7 @@ package dev.millrace.agent.projection;
 
 import dev.millrace.agent.projection.UsageQuery.Dimension;
 import dev.millrace.agent.projection.UsageQuery.Filter;
+import dev.millrace.api.UsageSums;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;

@@ -1,6 +1,7 @@
 package dev.millrace.agent.projection;
 
 import dev.millrace.agent.projection.UsageQuery.Dimension;
+import dev.millrace.api.UsageSums;
 import java.util.List;
 
 /**

@@ -1,6 +1,7 @@
 package dev.millrace.agent.projection;
 
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
+import dev.millrace.api.UsageSums;
 import dev.millrace.schemas.JournalCursor;
 import dev.millrace.schemas.Json;
 import java.io.IOException;

@@ -2,7 +2,7 @@ package dev.millrace.agent.projection;
 
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonInclude;
-import dev.millrace.agent.projection.TaskView.WaitingFor;
+import dev.millrace.api.Task.WaitingFor;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.JournalCursor;
 import dev.millrace.schemas.JournalEntry;

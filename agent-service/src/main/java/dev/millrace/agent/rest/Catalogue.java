@@ -7,13 +7,12 @@ import dev.millrace.agent.ToolCatalogue;
 import dev.millrace.agent.ToolRouting;
 import dev.millrace.agent.approval.ApprovalPolicy;
 import dev.millrace.agent.files.AgentFolder;
+import dev.millrace.api.AgentView;
 import dev.millrace.schemas.ToolDefinition;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 
 /** Agents and tools as they are now, in the words of the API. */
 public final class Catalogue implements AgentCatalogue {
@@ -33,21 +32,20 @@ public final class Catalogue implements AgentCatalogue {
     }
 
     @Override
-    public Map<String, ?> agents() {
-        Map<String, Object> json = new LinkedHashMap<>();
-        json.put("agents", agents.all().stream().map(this::summary).toList());
-        json.put("problems", problems.get());
-        agents.forUnknown().ifPresent(name -> json.put("defaultAgent", name));
-        return json;
+    public AgentView.All agents() {
+        return new AgentView.All(
+                agents.all().stream().map(this::view).toList(),
+                problems.get().stream()
+                        .map(one -> new AgentView.Problem(one.file(), one.problem()))
+                        .toList(),
+                agents.forUnknown().orElse(null));
     }
 
     @Override
-    public Optional<Map<String, @Nullable Object>> agent(String name) {
-        return agents.current(name).map(current -> {
-            Map<String, @Nullable Object> agent = summary(current);
-            agent.put("prompt", current.definition().prompt().text());
-            return agent;
-        });
+    public Optional<AgentView.Detail> agent(String name) {
+        return agents.current(name)
+                .map(current -> new AgentView.Detail(
+                        view(current), current.definition().prompt().text()));
     }
 
     @Override
@@ -63,62 +61,42 @@ public final class Catalogue implements AgentCatalogue {
                         .toList());
     }
 
-    private Map<String, @Nullable Object> summary(Agents.Current current) {
+    private AgentView view(Agents.Current current) {
         AgentDefinition agent = current.definition();
-        Map<String, @Nullable Object> json = new LinkedHashMap<>();
-        json.put("name", agent.name());
-        json.put("description", agent.description());
-        json.put("version", agent.version());
-        json.put("source", current.fromFile() ? "file" : "built-in");
-        json.put(
-                "tools",
+        AgentLimits limits = agent.limits();
+        return new AgentView(
+                agent.name(),
+                agent.description(),
+                agent.version(),
+                current.fromFile() ? "file" : "built-in",
                 routing.visibleTo(agent.name()).stream()
                         .map(ToolDefinition::name)
-                        .toList());
-        json.put("toolPatterns", agent.tools().patterns());
-        json.put(
-                "missingTools",
+                        .toList(),
+                agent.tools().patterns(),
                 agent.tools().named().stream()
                         .filter(name -> tools.find(name) == null)
-                        .toList());
-        json.put("model", agent.model().name());
-        json.put("fallback", agent.model().fallback());
-        json.put("temperature", agent.model().temperature());
-        json.put("output", agent.model().output());
-        json.put("limits", limits(agent.limits()));
-        json.put("approval", rules(agent.approval()));
-        json.put("sequential", agent.steps().sequential());
-        json.put("subAgents", agent.steps().subAgents());
-        return json;
-    }
-
-    private static Map<String, Object> limits(AgentLimits limits) {
-        Map<String, Object> json = new LinkedHashMap<>();
-        put(json, "iterations", limits.iterations());
-        put(json, "tokens", limits.tokens());
-        put(json, "costMicros", limits.costMicros());
-        put(json, "toolCallsPerStep", limits.toolCallsPerStep());
-        put(json, "lifeTimeMs", limits.lifeTimeMs());
-        return json;
-    }
-
-    private static List<Map<String, Object>> rules(ApprovalPolicy policy) {
-        return policy.rules().stream()
-                .map(rule -> {
-                    Map<String, Object> json = new LinkedHashMap<>();
-                    json.put("tools", rule.tools().text());
-                    json.put("approval", rule.approval().json());
-                    put(json, "expiryMs", rule.expiryMs());
-                    put(json, "onExpiry", rule.onExpiry());
-                    return json;
-                })
-                .toList();
-    }
-
-    private static void put(Map<String, Object> json, String key, @Nullable Object value) {
-        if (value != null) {
-            json.put(key, value);
-        }
+                        .toList(),
+                agent.model().name(),
+                agent.model().fallback(),
+                agent.model().temperature(),
+                agent.model().output(),
+                new AgentView.Limits(
+                        limits.iterations(),
+                        limits.tokens(),
+                        limits.costMicros(),
+                        limits.toolCallsPerStep(),
+                        limits.lifeTimeMs()),
+                agent.approval().rules().stream()
+                        .map(rule -> new AgentView.Rule(
+                                rule.tools().text(),
+                                rule.approval().json(),
+                                rule.expiryMs(),
+                                rule.onExpiry() == null
+                                        ? null
+                                        : rule.onExpiry().name().toLowerCase(Locale.ROOT)))
+                        .toList(),
+                agent.steps().sequential(),
+                agent.steps().subAgents());
     }
 
     private static ToolDefinition withRule(ToolDefinition tool, ApprovalPolicy policy) {

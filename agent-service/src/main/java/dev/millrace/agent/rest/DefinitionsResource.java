@@ -1,5 +1,6 @@
 package dev.millrace.agent.rest;
 
+import dev.millrace.api.AgentView;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.Problem;
 import io.smallrye.common.annotation.RunOnVirtualThread;
@@ -35,8 +36,7 @@ public class DefinitionsResource {
     @GET
     @Path("/agents")
     public Response agents() {
-        return ok(
-                there().<Object>map(AgentCatalogue::agents).orElse(Map.of("agents", List.of(), "problems", List.of())));
+        return ok(there().map(AgentCatalogue::agents).orElse(new AgentView.All(List.of(), List.of(), null)));
     }
 
     /** One of them, with its prompt. */

@@ -1,15 +1,13 @@
 package dev.millrace.agent.rest;
 
-import dev.millrace.agent.projection.ApprovalPage;
 import dev.millrace.agent.projection.ApprovalQuery;
 import dev.millrace.agent.projection.ChainPage;
 import dev.millrace.agent.projection.EventPage;
-import dev.millrace.agent.projection.MovePage;
 import dev.millrace.agent.projection.ProjectionNotReadyException;
-import dev.millrace.agent.projection.TaskPage;
 import dev.millrace.agent.projection.TaskProjection;
 import dev.millrace.agent.projection.TaskQuery;
 import dev.millrace.agent.projection.UsageQuery;
+import dev.millrace.api.Task;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.JournalCursor;
 import dev.millrace.schemas.JournalEntry;
@@ -67,17 +65,14 @@ public class QueryResource {
             @QueryParam("waitingFor") @Nullable String waitingFor,
             @QueryParam("limit") @DefaultValue("50") String limit,
             @QueryParam("before") @Nullable String before) {
-        TaskPage page = projection.tasks(new TaskQuery(
+        Task.Page page = projection.tasks(new TaskQuery(
                 namespace,
                 blankToNull(state),
                 blankToNull(sessionId),
                 blankToNull(waitingFor),
                 limit(limit),
                 blankToNull(before)));
-        Map<String, @Nullable Object> json = new LinkedHashMap<>();
-        json.put("tasks", notes.noted(page.tasks()));
-        json.put("next", page.next());
-        return ok(json);
+        return ok(new Task.Page(notes.noted(page.tasks()), page.next()));
     }
 
     /** One task; with {@code at}, a cursor, as it is at that place of the journal or later. */
@@ -126,13 +121,10 @@ public class QueryResource {
             @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace,
             @QueryParam("after") @Nullable String after,
             @QueryParam("limit") @DefaultValue("500") String limit) {
-        MovePage page = projection
+        return projection
                 .history(namespace, taskId, cursor("after", after), limit(limit))
+                .map(QueryResource::ok)
                 .orElseThrow(() -> new UnknownIdException("unknown_task", "task", taskId, namespace));
-        Map<String, @Nullable Object> json = new LinkedHashMap<>();
-        json.put("history", page.moves());
-        json.put("next", page.next() == null ? null : page.next().toString());
-        return ok(json);
     }
 
     /** Tool calls that wait for a decision, the one that has waited longest first. */
@@ -145,17 +137,13 @@ public class QueryResource {
             @QueryParam("toolName") @Nullable String toolName,
             @QueryParam("limit") @DefaultValue("50") String limit,
             @QueryParam("after") @Nullable String after) {
-        ApprovalPage page = projection.approvals(new ApprovalQuery(
+        return ok(projection.approvals(new ApprovalQuery(
                 namespace,
                 blankToNull(taskId),
                 blankToNull(sessionId),
                 blankToNull(toolName),
                 limit(limit),
-                blankToNull(after)));
-        Map<String, @Nullable Object> json = new LinkedHashMap<>();
-        json.put("approvals", page.approvals());
-        json.put("next", page.next());
-        return ok(json);
+                blankToNull(after))));
     }
 
     /** A tool call that waits, or waited, for a decision; its id is a parameter, since it has slashes. */

@@ -1,18 +1,15 @@
 package dev.millrace.agent.rest;
 
-import com.fasterxml.jackson.databind.node.ArrayNode;
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.millrace.agent.ToolCatalogue;
 import dev.millrace.agent.Workers;
-import dev.millrace.agent.projection.TaskDetails;
 import dev.millrace.agent.projection.TaskProjection;
-import dev.millrace.agent.projection.TaskView;
-import dev.millrace.schemas.Json;
+import dev.millrace.api.Task;
 import dev.millrace.schemas.ToolDefinition;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /**
  * What is to be said of a task that its events do not tell: that it waits for calls on which nobody works. Written beside the
@@ -37,25 +34,25 @@ public final class TaskNotes {
     }
 
     /** A task with what is to be said of it. */
-    Object noted(TaskDetails details) {
-        return noted(details, details.task(), absences());
+    Task.Details noted(Task.Details details) {
+        return new Task.Details(noted(details.task(), absences()), details.history());
     }
 
     /** Tasks with what is to be said of them; of the first {@value #MAX_TASKS} that wait for tools. */
-    List<Object> noted(List<TaskView> tasks) {
+    List<Task> noted(List<Task> tasks) {
         Map<String, Workers.Absence> absences = absences();
-        List<Object> noted = new ArrayList<>();
+        List<Task> noted = new ArrayList<>();
         int lookedAt = 0;
-        for (TaskView task : tasks) {
+        for (Task task : tasks) {
             boolean looks = !absences.isEmpty() && waitsForTools(task) && lookedAt++ < MAX_TASKS;
-            noted.add(looks ? noted(task, task, absences) : task);
+            noted.add(looks ? noted(task, absences) : task);
         }
         return noted;
     }
 
-    private Object noted(Object json, TaskView task, Map<String, Workers.Absence> absences) {
+    private Task noted(Task task, Map<String, Workers.Absence> absences) {
         Map<String, Workers.Absence> missing = new TreeMap<>();
-        TaskView.WaitingFor waits = task.waitingFor();
+        Task.WaitingFor waits = task.waitingFor();
         if (!absences.isEmpty() && waits != null && waits.kind().equals(TOOLS)) {
             for (String tool : projection.toolsOf(task.namespace(), task.taskId(), waits.callIds())) {
                 ToolDefinition definition = tools.find(tool);
@@ -65,22 +62,17 @@ public final class TaskNotes {
                 }
             }
         }
-        if (missing.isEmpty()) {
-            return json;
-        }
-        ObjectNode noted = Json.MAPPER.valueToTree(json);
-        List<String> notes = new ArrayList<>();
-        ArrayNode unserved = noted.putArray("unserved");
-        missing.forEach((toolset, absence) -> {
-            unserved.add(toolset);
-            notes.add(absence.note(toolset));
-        });
-        noted.put("note", String.join("; ", notes));
-        return noted;
+        return missing.isEmpty()
+                ? task
+                : task.noted(
+                        List.copyOf(missing.keySet()),
+                        missing.entrySet().stream()
+                                .map(absent -> absent.getValue().note(absent.getKey()))
+                                .collect(Collectors.joining("; ")));
     }
 
-    private static boolean waitsForTools(TaskView task) {
-        TaskView.WaitingFor waits = task.waitingFor();
+    private static boolean waitsForTools(Task task) {
+        Task.WaitingFor waits = task.waitingFor();
         return waits != null && waits.kind().equals(TOOLS);
     }
 

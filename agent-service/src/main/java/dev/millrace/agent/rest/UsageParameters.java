@@ -1,8 +1,9 @@
 package dev.millrace.agent.rest;
 
+import com.fasterxml.jackson.core.type.TypeReference;
 import dev.millrace.agent.projection.UsageQuery.Dimension;
 import dev.millrace.agent.projection.UsageReport;
-import dev.millrace.agent.projection.UsageSums;
+import dev.millrace.schemas.Json;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.LocalDate;
@@ -22,6 +23,7 @@ final class UsageParameters {
     /** Stands for every namespace. */
     static final String ALL = "*";
 
+    private static final TypeReference<Map<String, Object>> SUMS = new TypeReference<>() {};
     private static final String DIMENSIONS =
             Arrays.stream(Dimension.values()).map(Dimension::wireName).collect(Collectors.joining(", "));
 
@@ -71,7 +73,7 @@ final class UsageParameters {
         Map<String, @Nullable Object> json = new LinkedHashMap<>();
         json.put("from", Instant.ofEpochMilli(report.from()).toString());
         json.put("to", Instant.ofEpochMilli(report.to()).toString());
-        json.put("total", sums(report.total()));
+        json.put("total", report.total());
         if (!report.groupBy().isEmpty()) {
             json.put(
                     "groups",
@@ -86,7 +88,7 @@ final class UsageParameters {
             String name = group.names().get(i);
             json.put(field(report.groupBy().get(i)), name.isEmpty() ? null : name);
         }
-        json.putAll(sums(group.sums()));
+        json.putAll(Json.MAPPER.convertValue(group.sums(), SUMS));
         return json;
     }
 
@@ -96,21 +98,5 @@ final class UsageParameters {
             case TASK -> "taskId";
             default -> dimension.wireName();
         };
-    }
-
-    private static Map<String, Object> sums(UsageSums sums) {
-        Map<String, Object> json = new LinkedHashMap<>();
-        json.put("calls", sums.calls());
-        json.put("failedCalls", sums.failedCalls());
-        json.put("abandonedCalls", sums.abandonedCalls());
-        json.put("callsWithoutPrice", sums.callsWithoutPrice());
-        json.put("requests", sums.requests());
-        json.put("uncountedRequests", sums.uncountedRequests());
-        json.put("inputTokens", sums.inputTokens());
-        json.put("outputTokens", sums.outputTokens());
-        json.put("cachedInputTokens", sums.cachedInputTokens());
-        json.put("reasoningTokens", sums.reasoningTokens());
-        json.put("costMicros", sums.costMicros());
-        return json;
     }
 }

@@ -3,6 +3,7 @@ package dev.millrace.agent.projection;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.millrace.api.Task;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.JournalEntry;
@@ -153,9 +154,9 @@ class ForgetSweepTest {
 
         // then
         ProjectionReader reader = new ProjectionReader(driver.getKeyValueStore(ProjectionTopology.STORE));
-        List<TaskView> tasks = reader.tasks(new TaskQuery("people", null, null, null, 10, null))
+        List<Task> tasks = reader.tasks(new TaskQuery("people", null, null, null, 10, null))
                 .tasks();
-        assertThat(tasks).extracting(TaskView::taskId).containsExactly("t2", "odd");
+        assertThat(tasks).extracting(Task::taskId).containsExactly("t2", "odd");
         assertThat(tasks.getLast().createdAt()).isEqualTo(NOON.toEpochMilli());
         assertThat(tasks.getLast().updatedAt()).isEqualTo(NOON.toEpochMilli());
 

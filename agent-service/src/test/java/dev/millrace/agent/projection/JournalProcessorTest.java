@@ -2,6 +2,7 @@ package dev.millrace.agent.projection;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.millrace.api.Task;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.EventType;
@@ -93,7 +94,7 @@ class JournalProcessorTest {
 
         // then
         ProjectionReader reader = new ProjectionReader(rows);
-        TaskView view = reader.details("default", "m1").orElseThrow().task();
+        Task view = reader.details("default", "m1").orElseThrow().task();
         assertThat(view.sessionId()).isEqualTo("a");
         assertThat(view.state()).isEqualTo("reasoning");
         assertThat(view.partition()).isZero();

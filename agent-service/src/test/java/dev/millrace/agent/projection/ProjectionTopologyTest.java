@@ -3,6 +3,8 @@ package dev.millrace.agent.projection;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.millrace.api.Approval;
+import dev.millrace.api.Task;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.EventType;
@@ -63,7 +65,7 @@ class ProjectionTopologyTest {
         write(Histories.startedBy("m1").created().answered().events());
 
         // when
-        TaskView view = reader().details("default", "m1").orElseThrow().task();
+        Task view = reader().details("default", "m1").orElseThrow().task();
 
         // then
         assertThat(view.state()).isEqualTo("completed");
@@ -116,7 +118,7 @@ class ProjectionTopologyTest {
         int pages = 0;
         String next = null;
         do {
-            TaskPage page = reader().tasks(new TaskQuery("default", null, null, null, 200, next));
+            Task.Page page = reader().tasks(new TaskQuery("default", null, null, null, 200, next));
             assertThat(page.tasks().stream()
                             .mapToLong(task -> String.valueOf(task.response()).length())
                             .sum())
@@ -195,14 +197,14 @@ class ProjectionTopologyTest {
                 .events());
 
         // when
-        TaskPage first = reader().tasks(new TaskQuery("default", null, null, null, 3, null));
-        TaskPage second = reader().tasks(new TaskQuery("default", null, null, null, 3, first.next()));
-        TaskPage third = reader().tasks(new TaskQuery("default", null, null, null, 3, second.next()));
+        Task.Page first = reader().tasks(new TaskQuery("default", null, null, null, 3, null));
+        Task.Page second = reader().tasks(new TaskQuery("default", null, null, null, 3, first.next()));
+        Task.Page third = reader().tasks(new TaskQuery("default", null, null, null, 3, second.next()));
 
         // then
-        assertThat(first.tasks()).extracting(TaskView::taskId).containsExactly("m6", "m5", "m4");
-        assertThat(second.tasks()).extracting(TaskView::taskId).containsExactly("m3", "m2", "m1");
-        assertThat(third.tasks()).extracting(TaskView::taskId).containsExactly("m0");
+        assertThat(first.tasks()).extracting(Task::taskId).containsExactly("m6", "m5", "m4");
+        assertThat(second.tasks()).extracting(Task::taskId).containsExactly("m3", "m2", "m1");
+        assertThat(third.tasks()).extracting(Task::taskId).containsExactly("m0");
         assertThat(third.next()).isNull();
     }
 
@@ -212,7 +214,7 @@ class ProjectionTopologyTest {
         write(Histories.startedBy("m1").created().events());
 
         // when
-        TaskPage page = reader().tasks(new TaskQuery("default", null, null, null, 1, null));
+        Task.Page page = reader().tasks(new TaskQuery("default", null, null, null, 1, null));
 
         // then
         assertThat(page.tasks()).hasSize(1);
@@ -234,15 +236,15 @@ class ProjectionTopologyTest {
                 .events());
 
         // when
-        TaskPage reasoning = reader().tasks(new TaskQuery("default", "reasoning", null, null, 10, null));
-        TaskPage ofSession = reader().tasks(new TaskQuery("default", null, "s1", null, 10, null));
-        TaskPage both = reader().tasks(new TaskQuery("default", "completed", "s1", null, 10, null));
-        TaskPage none = reader().tasks(new TaskQuery("default", "failed", null, null, 10, null));
+        Task.Page reasoning = reader().tasks(new TaskQuery("default", "reasoning", null, null, 10, null));
+        Task.Page ofSession = reader().tasks(new TaskQuery("default", null, "s1", null, 10, null));
+        Task.Page both = reader().tasks(new TaskQuery("default", "completed", "s1", null, 10, null));
+        Task.Page none = reader().tasks(new TaskQuery("default", "failed", null, null, 10, null));
 
         // then
-        assertThat(reasoning.tasks()).extracting(TaskView::taskId).containsExactly("m3", "m2");
-        assertThat(ofSession.tasks()).extracting(TaskView::taskId).containsExactly("m2", "m1");
-        assertThat(both.tasks()).extracting(TaskView::taskId).containsExactly("m1");
+        assertThat(reasoning.tasks()).extracting(Task::taskId).containsExactly("m3", "m2");
+        assertThat(ofSession.tasks()).extracting(Task::taskId).containsExactly("m2", "m1");
+        assertThat(both.tasks()).extracting(Task::taskId).containsExactly("m1");
         assertThat(none.tasks()).isEmpty();
     }
 
@@ -260,14 +262,14 @@ class ProjectionTopologyTest {
                 .events());
 
         // when
-        TaskPage waiting = reader().tasks(new TaskQuery("default", null, null, "admission", 10, null));
-        TaskPage ofSession = reader().tasks(new TaskQuery("default", "idle", "s1", "admission", 10, null));
-        TaskPage model = reader().tasks(new TaskQuery("default", null, null, "model", 10, null));
+        Task.Page waiting = reader().tasks(new TaskQuery("default", null, null, "admission", 10, null));
+        Task.Page ofSession = reader().tasks(new TaskQuery("default", "idle", "s1", "admission", 10, null));
+        Task.Page model = reader().tasks(new TaskQuery("default", null, null, "model", 10, null));
 
         // then
-        assertThat(waiting.tasks()).extracting(TaskView::taskId).containsExactly("m3", "m1");
-        assertThat(ofSession.tasks()).extracting(TaskView::taskId).containsExactly("m1");
-        assertThat(model.tasks()).extracting(TaskView::taskId).containsExactly("m2");
+        assertThat(waiting.tasks()).extracting(Task::taskId).containsExactly("m3", "m1");
+        assertThat(ofSession.tasks()).extracting(Task::taskId).containsExactly("m1");
+        assertThat(model.tasks()).extracting(Task::taskId).containsExactly("m2");
     }
 
     @Test
@@ -275,7 +277,7 @@ class ProjectionTopologyTest {
     void shouldTellHowATaskMoved() {
         // given
         Histories history = Histories.startedBy("m1").created();
-        for (int i = 0; i < TaskDetails.MAX_HISTORY; i++) {
+        for (int i = 0; i < Task.Details.MAX_HISTORY; i++) {
             history.then(
                     KnownEventType.TASK_STATE_CHANGED,
                     Map.of(
@@ -289,26 +291,28 @@ class ProjectionTopologyTest {
                             "e" + i));
         }
         write(history.events());
-        int all = TaskDetails.MAX_HISTORY + 1;
+        int all = Task.Details.MAX_HISTORY + 1;
 
         // when
-        TaskDetails details = reader().details("default", "m1").orElseThrow();
-        List<Move> paged = new ArrayList<>();
-        MovePage page = reader().history("default", "m1", null, 7).orElseThrow();
+        Task.Details details = reader().details("default", "m1").orElseThrow();
+        List<Task.Move> paged = new ArrayList<>();
+        Task.MovePage page = reader().history("default", "m1", null, 7).orElseThrow();
         while (page.next() != null) {
-            paged.addAll(page.moves());
-            page = reader().history("default", "m1", page.next(), 7).orElseThrow();
+            paged.addAll(page.history());
+            page = reader().history(
+                            "default", "m1", JournalCursor.parse(page.next()).orElseThrow(), 7)
+                    .orElseThrow();
         }
-        paged.addAll(page.moves());
+        paged.addAll(page.history());
 
         // then
         assertThat(details.task().transitions()).isEqualTo(all);
         assertThat(paged).hasSize(all);
-        assertThat(paged.getFirst()).returns("idle", Move::fromState).returns("reasoning", Move::toState);
+        assertThat(paged.getFirst()).returns("idle", Task.Move::fromState).returns("reasoning", Task.Move::toState);
         assertThat(paged.getLast())
-                .returns("REASON_DONE", Move::triggerEventType)
-                .returns("e" + (TaskDetails.MAX_HISTORY - 1), Move::triggerEventId)
-                .returns(history.events().getLast().timestamp().toEpochMilli(), Move::timestamp);
+                .returns("REASON_DONE", Task.Move::triggerEventType)
+                .returns("e" + (Task.Details.MAX_HISTORY - 1), Task.Move::triggerEventId)
+                .returns(history.events().getLast().timestamp().toEpochMilli(), Task.Move::timestamp);
         assertThat(details.history()).isEqualTo(paged.subList(1, all));
         assertThat(reader().history("default", "nobody", null, 7)).isEmpty();
     }
@@ -329,9 +333,9 @@ class ProjectionTopologyTest {
         write(first.events());
 
         // when
-        ApprovalPage one = reader().approvals(approvals(null, null, null, 1, null));
-        ApprovalPage two = reader().approvals(approvals(null, null, null, 1, one.next()));
-        ApprovalPage three = reader().approvals(approvals(null, null, null, 1, two.next()));
+        Approval.Page one = reader().approvals(approvals(null, null, null, 1, null));
+        Approval.Page two = reader().approvals(approvals(null, null, null, 1, one.next()));
+        Approval.Page three = reader().approvals(approvals(null, null, null, 1, two.next()));
 
         // then
         assertThat(callIds(one)).containsExactly("m1/1/0");
@@ -343,10 +347,10 @@ class ProjectionTopologyTest {
         assertThat(callIds(reader().approvals(approvals(null, "s1", "write_file", 9, null))))
                 .containsExactly("m1/1/1");
         assertThat(one.approvals().getFirst())
-                .returns("m1", ApprovalView::taskId)
-                .returns("s1", ApprovalView::sessionId)
-                .returns("http_get", ApprovalView::toolName)
-                .returns(Map.of("url", "https://example.org"), ApprovalView::params);
+                .returns("m1", Approval::taskId)
+                .returns("s1", Approval::sessionId)
+                .returns("http_get", Approval::toolName)
+                .returns(Map.of("url", "https://example.org"), Approval::params);
 
         // and when
         write(List.of(first.then(
@@ -361,20 +365,20 @@ class ProjectionTopologyTest {
         assertThat(callIds(reader().approvals(approvals(null, null, null, 9, null))))
                 .containsExactly("m1/1/1");
         assertThat(reader().approval("default", "m1/1/0").orElseThrow())
-                .returns(false, ApprovalDetails::open)
-                .returns("suspended", ApprovalDetails::taskState)
-                .extracting(ApprovalDetails::decided)
-                .isEqualTo(new ApprovalDetails.Decision(
+                .returns(false, Approval.Details::open)
+                .returns("suspended", Approval.Details::taskState)
+                .extracting(Approval.Details::decided)
+                .isEqualTo(new Approval.Decided(
                         "reject",
                         "ada",
                         "no",
                         first.events().getLast().timestamp().toEpochMilli()));
         assertThat(reader().approval("default", "m1/1/1").orElseThrow())
-                .returns(true, ApprovalDetails::open)
-                .returns(null, ApprovalDetails::decided);
+                .returns(true, Approval.Details::open)
+                .returns(null, Approval.Details::decided);
         assertThat(reader().approval("default", "m2/1/0").orElseThrow())
-                .returns(false, ApprovalDetails::open)
-                .returns("cancelled", ApprovalDetails::taskState);
+                .returns(false, Approval.Details::open)
+                .returns("cancelled", Approval.Details::taskState);
         assertThat(reader().approval("default", "m3/1/0")).isEmpty();
         assertThat(reader().approval("acme", "m1/1/0")).isEmpty();
     }
@@ -452,7 +456,7 @@ class ProjectionTopologyTest {
                 .isEmpty();
         assertThat(reader().tasks(new TaskQuery("default", null, null, null, 10, null))
                         .tasks())
-                .extracting(TaskView::taskId)
+                .extracting(Task::taskId)
                 .containsExactlyInAnyOrder("touched", "new");
 
         // and when
@@ -498,8 +502,8 @@ class ProjectionTopologyTest {
         return new ApprovalQuery("default", taskId, sessionId, toolName, limit, after);
     }
 
-    private static List<String> callIds(ApprovalPage page) {
-        return page.approvals().stream().map(ApprovalView::callId).toList();
+    private static List<String> callIds(Approval.Page page) {
+        return page.approvals().stream().map(Approval::callId).toList();
     }
 
     @Test

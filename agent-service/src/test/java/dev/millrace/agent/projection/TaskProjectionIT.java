@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.millrace.api.Task;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.JournalCursor;
@@ -72,7 +73,7 @@ class TaskProjectionIT {
         // given
         Topics topics = broker.createTopics();
         writeTasks(broker, topics, 20);
-        List<TaskView> before;
+        List<Task> before;
         try (TaskProjection projection = started(broker, topics)) {
             before = projection.tasks(ALL).tasks();
             assertThat(projection.appliedRecords()).isGreaterThan(20);
@@ -97,7 +98,7 @@ class TaskProjectionIT {
         // given
         Topics topics = broker.createTopics();
         writeTasks(broker, topics, 20);
-        List<TaskView> before;
+        List<Task> before;
         EventPage eventsBefore;
         long recordsBefore;
         try (TaskProjection projection = started(broker, topics)) {
@@ -163,7 +164,7 @@ class TaskProjectionIT {
             await().atMost(LIMIT)
                     .ignoreException(ProjectionNotReadyException.class)
                     .untilAsserted(() -> assertThat(projection.tasks(ALL).tasks())
-                            .extracting(TaskView::taskId)
+                            .extracting(Task::taskId)
                             .containsExactlyInAnyOrder("n0", "n1", "n2"));
             JournalCursor last =
                     write(broker, topics, Histories.startedBy("later").created().events());

@@ -2,9 +2,10 @@ package dev.millrace.agent.projection;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.millrace.agent.projection.TaskView.Budget;
-import dev.millrace.agent.projection.TaskView.Usage;
-import dev.millrace.agent.projection.TaskView.WaitingFor;
+import dev.millrace.api.Task;
+import dev.millrace.api.Task.Budget;
+import dev.millrace.api.Task.Usage;
+import dev.millrace.api.Task.WaitingFor;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.JournalCursor;
 import dev.millrace.schemas.JournalEntry;
@@ -24,11 +25,11 @@ class TaskRowTest {
         List<Event> history = Histories.startedBy("m1").created().answered().events();
 
         // when
-        TaskView view = view(history);
+        Task view = view(history);
 
         // then
         assertThat(view)
-                .isEqualTo(new TaskView(
+                .isEqualTo(new Task(
                         "m1",
                         "default",
                         null,
@@ -53,7 +54,9 @@ class TaskRowTest {
                         5,
                         3,
                         "3:0",
-                        "3:" + (history.size() - 1)));
+                        "3:" + (history.size() - 1),
+                        null,
+                        null));
     }
 
     @Test
@@ -74,7 +77,7 @@ class TaskRowTest {
     @DisplayName("X-13: a task that waits for its turn is there and says so")
     void shouldWaitForAdmissionFromTheFirstEventOn() {
         // when
-        TaskView waiting = view(Histories.startedBy("m1").events());
+        Task waiting = view(Histories.startedBy("m1").events());
 
         // then
         assertThat(waiting.state()).isEqualTo("idle");
@@ -85,7 +88,7 @@ class TaskRowTest {
     @Test
     void shouldBeIdleOnceCreated() {
         // when
-        TaskView view = view(Histories.startedBy("m1")
+        Task view = view(Histories.startedBy("m1")
                 .then(KnownEventType.TASK_CREATED, Map.of("inputText", "x", "taskType", "plan"))
                 .events());
 
@@ -100,8 +103,8 @@ class TaskRowTest {
         Histories asked = Histories.startedBy("m1");
 
         // when
-        TaskView before = view(asked.events());
-        TaskView after = view(asked.then(
+        Task before = view(asked.events());
+        Task after = view(asked.then(
                         KnownEventType.TASK_CREATED,
                         Map.of("inputText", "x", "taskType", "plan", "agentVersion", "0123456789ab"))
                 .events());
@@ -109,7 +112,7 @@ class TaskRowTest {
         // then
         assertThat(before.agent()).isNull();
         assertThat(after)
-                .extracting(TaskView::agent, TaskView::agentVersion, TaskView::taskType)
+                .extracting(Task::agent, Task::agentVersion, Task::taskType)
                 .containsExactly("plan", "0123456789ab", "plan");
     }
 
@@ -132,8 +135,8 @@ class TaskRowTest {
         long moved = history.events().getLast().timestamp().toEpochMilli();
 
         // when
-        TaskView both = view(history.events());
-        TaskView one = view(history.then(KnownEventType.TOOL_CALL_COMPLETED, Map.of("callId", "a"))
+        Task both = view(history.events());
+        Task one = view(history.then(KnownEventType.TOOL_CALL_COMPLETED, Map.of("callId", "a"))
                 .events());
 
         // then
@@ -191,9 +194,8 @@ class TaskRowTest {
                 .then(KnownEventType.NEED_MORE_INFO, Map.of("question", "Where?"));
 
         // when
-        TaskView resumed =
-                view(history.then(KnownEventType.TASK_RESUMED, Map.of()).events());
-        TaskView answered = view(history.then(KnownEventType.TASK_RESUMED, Map.of("newInput", "Here"))
+        Task resumed = view(history.then(KnownEventType.TASK_RESUMED, Map.of()).events());
+        Task answered = view(history.then(KnownEventType.TASK_RESUMED, Map.of("newInput", "Here"))
                 .events());
 
         // then
@@ -261,7 +263,7 @@ class TaskRowTest {
     @Test
     void shouldSumTheTokensOfARunningTask() {
         // when
-        TaskView view = view(Histories.startedBy("m1")
+        Task view = view(Histories.startedBy("m1")
                 .created()
                 .then(KnownEventType.REASON_DONE, Map.of("usage", Map.of("inputTokens", 7, "outputTokens", 3)))
                 .then(KnownEventType.NEED_MORE_INFO, Map.of("usage", Map.of("inputTokens", 5), "question", "Where?"))
@@ -279,10 +281,10 @@ class TaskRowTest {
                 .then(KnownEventType.NEED_MORE_INFO, Map.of("question", "Where?"))
                 .moved("reasoning", "suspended")
                 .then(KnownEventType.TASK_SUSPENDED, Map.of("question", "Where?"));
-        TaskView asking = view(suspended.events());
+        Task asking = view(suspended.events());
 
         // when
-        TaskView goingOn = view(suspended
+        Task goingOn = view(suspended
                 .then(KnownEventType.MESSAGE_RECEIVED, Map.of("text", "Here"))
                 .moved("suspended", "reasoning")
                 .events());
@@ -300,14 +302,14 @@ class TaskRowTest {
     @Test
     void shouldSayWhyATaskFailedOrWasCancelled() {
         // when
-        TaskView failed = view(Histories.startedBy("m1")
+        Task failed = view(Histories.startedBy("m1")
                 .created()
                 .moved("reasoning", "failed")
                 .then(
                         KnownEventType.TASK_FAILED,
                         Map.of("error", "too many", "code", "max_iterations", "iterations", 10))
                 .events());
-        TaskView cancelled = view(Histories.startedBy("m2")
+        Task cancelled = view(Histories.startedBy("m2")
                 .created()
                 .then(KnownEventType.TASK_CANCELLED, Map.of("reason", "changed my mind"))
                 .events());
@@ -324,7 +326,7 @@ class TaskRowTest {
     @Test
     void shouldForgetTheAnswerWhenACompletedTaskGoesOn() {
         // when
-        TaskView view = view(Histories.startedBy("m1")
+        Task view = view(Histories.startedBy("m1")
                 .created()
                 .answered()
                 .then(KnownEventType.TASK_RESUMED, Map.of("newInput", "And now?"))
@@ -355,12 +357,12 @@ class TaskRowTest {
     @Test
     void shouldCutLongInputAtTheLimit() {
         // when
-        TaskView atLimit = view(started("x".repeat(TaskRow.MAX_INPUT)));
-        TaskView longer = view(started("x".repeat(TaskRow.MAX_INPUT) + "y"));
+        Task atLimit = view(started("x".repeat(Task.MAX_INPUT)));
+        Task longer = view(started("x".repeat(Task.MAX_INPUT) + "y"));
 
         // then
-        assertThat(atLimit.inputText()).hasSize(TaskRow.MAX_INPUT);
-        assertThat(longer.inputText()).isEqualTo("x".repeat(TaskRow.MAX_INPUT));
+        assertThat(atLimit.inputText()).hasSize(Task.MAX_INPUT);
+        assertThat(longer.inputText()).isEqualTo("x".repeat(Task.MAX_INPUT));
     }
 
     @Test
@@ -400,7 +402,7 @@ class TaskRowTest {
                 .events();
     }
 
-    private static TaskView view(List<Event> history) {
+    private static Task view(List<Event> history) {
         return Objects.requireNonNull(after(history).view());
     }
 

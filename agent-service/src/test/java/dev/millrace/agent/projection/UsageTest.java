@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.millrace.agent.projection.UsageQuery.Dimension;
 import dev.millrace.agent.projection.UsageQuery.Filter;
+import dev.millrace.api.UsageSums;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.JournalCursor;

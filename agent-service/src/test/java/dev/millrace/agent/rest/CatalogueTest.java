@@ -9,6 +9,7 @@ import dev.millrace.agent.ToolRouting;
 import dev.millrace.agent.approval.Approvals;
 import dev.millrace.agent.files.AgentFile;
 import dev.millrace.agent.files.BuiltInAgents;
+import dev.millrace.schemas.Json;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -86,6 +87,7 @@ class CatalogueTest {
         agents.use(clerk.name(), clerk.version());
         ServedTools tools = new ServedTools(toolset -> true);
         ToolRouting routing = new ToolRouting(agents, tools, new Approvals(Duration.ofHours(1)));
-        return new Catalogue(agents, tools, routing, List::of).agent("clerk").orElseThrow();
+        return Json.readObject(Json.write(
+                new Catalogue(agents, tools, routing, List::of).agent("clerk").orElseThrow()));
     }
 }

@@ -9,8 +9,9 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
-/** Facts and live text together, as they come. For any thread. */
+/** Facts as they come, with live text or without. For any thread. */
 public final class EventStreams implements AutoCloseable {
     private final JournalTail journal;
     private final JournalTail tokens;
@@ -29,34 +30,93 @@ public final class EventStreams implements AutoCloseable {
     /**
      * Places that everything has at least that comes after this call has begun.
      *
+     * @param live whether live text is listened to as well
      * @throws BrokerUnavailableException if they could not be found out in time
      */
-    public Places now(Collection<Integer> partitions, Duration atMost)
+    public Places now(Collection<Integer> partitions, boolean live, Duration atMost)
             throws BrokerUnavailableException, InterruptedException {
-        Map<Integer, Places.Place> places = new TreeMap<>();
+        Map<Integer, Long> facts = new TreeMap<>();
         for (int partition : partitions) {
-            places.put(partition, new Places.Place(journal.end(partition, atMost), tokens.end(partition, atMost)));
+            facts.put(partition, journal.end(partition, atMost));
         }
-        return new Places(places);
+        Places places = Places.ofFacts(facts);
+        return live ? withLiveText(places, atMost) : places;
     }
 
     /**
-     * Where the live text begins that is not older than this.
+     * The same places, and where live text is now for those that have none.
      *
      * @throws BrokerUnavailableException if that could not be found out in time
      */
-    public long tokensSince(int partition, Instant time, Duration atMost)
+    public Places withLiveText(Places places, Duration atMost) throws BrokerUnavailableException, InterruptedException {
+        return completed(places, partition -> tokens.end(partition, atMost));
+    }
+
+    @FunctionalInterface
+    private interface Offset {
+        long of(int partition) throws BrokerUnavailableException, InterruptedException;
+    }
+
+    private static Places completed(Places places, Offset offset)
             throws BrokerUnavailableException, InterruptedException {
-        return tokens.since(partition, time, atMost);
+        Places all = places;
+        for (Map.Entry<Integer, Places.Place> place : places.next().entrySet()) {
+            if (!place.getValue().isLive()) {
+                int partition = place.getKey();
+                all = all.with(partition, new Places.Place(place.getValue().journal(), offset.of(partition)));
+            }
+        }
+        return all;
+    }
+
+    /** All partitions. */
+    public Set<Integer> partitions() {
+        return IntStream.range(0, journal.partitions()).boxed().collect(Collectors.toSet());
+    }
+
+    /** The partition that a conversation is on, by {@link Event#sessionKey}. */
+    public int partitionOf(String sessionKey) {
+        return journal.partitionOf(sessionKey);
     }
 
     /**
-     * Where the live text of this partition ends for sure, see {@link JournalTail#logEnd(int, Duration)}.
+     * The first of these places that nobody can have been given: it is behind the end of its partition, and so from another
+     * cluster or from a topic that was made again. Another gateway may be ahead of this one, so the brokers are asked.
      *
      * @throws BrokerUnavailableException if that could not be found out in time
      */
-    public long tokensEnd(int partition, Duration atMost) throws BrokerUnavailableException, InterruptedException {
-        return tokens.logEnd(partition, atMost);
+    public Optional<Unreached> unreached(Places places, Duration atMost)
+            throws BrokerUnavailableException, InterruptedException {
+        for (Map.Entry<Integer, Places.Place> entry : places.next().entrySet()) {
+            int partition = entry.getKey();
+            Places.Place place = entry.getValue();
+            if (place.journal() > journal.end(partition, atMost)) {
+                long end = journal.logEnd(partition, atMost);
+                if (place.journal() > end) {
+                    return Optional.of(new Unreached(partition, end));
+                }
+            }
+            if (place.tokens() > 0) {
+                long end = tokens.logEnd(partition, atMost);
+                if (place.tokens() > end) {
+                    return Optional.of(new Unreached(partition, end));
+                }
+            }
+        }
+        return Optional.empty();
+    }
+
+    /** A partition, and the offset that it ends before. */
+    public record Unreached(int partition, long end) {}
+
+    /**
+     * The same places, and where the live text begins that is not older than this.
+     *
+     * @throws BrokerUnavailableException if that could not be found out in time
+     */
+    public Places withLiveTextSince(Places places, Instant time, Duration atMost)
+            throws BrokerUnavailableException, InterruptedException {
+        return completed(places, partition -> tokens.since(partition, time, atMost));
     }
 
     /** Why no live text is told now, see {@link JournalTail#failure}. */
@@ -81,18 +141,8 @@ public final class EventStreams implements AutoCloseable {
      */
     public StreamListener listen(Places from, JournalFilter filter, Set<String> settledCalls) {
         StreamListener.Signal signal = new StreamListener.Signal();
-        JournalListener facts = journal.listen(
-                from.next().entrySet().stream()
-                        .collect(Collectors.toMap(
-                                Map.Entry::getKey, place -> place.getValue().journal())),
-                filter,
-                signal::raise);
-        JournalListener pieces = tokens.listen(
-                from.next().entrySet().stream()
-                        .collect(Collectors.toMap(
-                                Map.Entry::getKey, place -> place.getValue().tokens())),
-                filter,
-                signal::raise);
+        JournalListener facts = journal.listen(from.facts(), filter, signal::raise);
+        JournalListener pieces = from.isLive() ? tokens.listen(from.tokens(), filter, signal::raise) : null;
         return new StreamListener(
                 new StreamListener.Sources(facts, pieces, tokens::logEnd), signal, from, settledCalls);
     }
@@ -105,7 +155,7 @@ public final class EventStreams implements AutoCloseable {
     public StreamListener listen(Event event, Duration atMost) throws BrokerUnavailableException, InterruptedException {
         int partition = journal.partitionOf(event.sessionKey());
         String taskId = event.taskId() == null ? event.id() : event.taskId();
-        return listen(now(Set.of(partition), atMost), JournalFilter.task(event.namespace(), taskId));
+        return listen(now(Set.of(partition), true, atMost), JournalFilter.task(event.namespace(), taskId));
     }
 
     /** Those who listen to live text now. */

@@ -4,6 +4,7 @@ import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import java.nio.charset.StandardCharsets;
 import java.util.Set;
+import java.util.function.Function;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.Headers;
 import org.jspecify.annotations.Nullable;
@@ -24,6 +25,11 @@ public interface JournalFilter {
     /** Events of these types, of all if there are none. */
     static JournalFilter types(Set<String> types) {
         return labels -> types.isEmpty() || types.contains(labels.type());
+    }
+
+    /** Events of which the label says this, all if it is blank or absent. */
+    static JournalFilter only(@Nullable String wanted, Function<Labels, @Nullable String> label) {
+        return labels -> wanted == null || wanted.isBlank() || wanted.equals(label.apply(labels));
     }
 
     /** Only what the other one wants too. */

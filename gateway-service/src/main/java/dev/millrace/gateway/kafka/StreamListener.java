@@ -17,7 +17,7 @@ import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes facts and live text as they come. A fact that ends a model call is held back until the live text of that call has
+ * Takes facts as they come, with live text or without. A fact that ends a model call is held back until the live text of that call has
  * been told, as far as it is there; what comes of the call after that, or of an attempt before the newest, is left out. For
  * one thread; {@link #close} for any.
  */
@@ -43,8 +43,8 @@ public final class StreamListener implements AutoCloseable {
     private @Nullable JournalEntry piece;
     private @Nullable Hold hold;
 
-    /** Where it comes from; {@code end} says where a partition of live text ends. */
-    record Sources(JournalListener facts, JournalListener pieces, IntFunction<CompletableFuture<Long>> end) {}
+    /** Where it comes from, live text only if it is wanted; {@code end} says where a partition of live text ends. */
+    record Sources(JournalListener facts, @Nullable JournalListener pieces, IntFunction<CompletableFuture<Long>> end) {}
 
     /**
      * Something that was told.
@@ -147,9 +147,11 @@ public final class StreamListener implements AutoCloseable {
 
     /** The next piece of live text that somebody may want; the others are passed over, and count as told. */
     private @Nullable JournalEntry nextPiece() throws InterruptedException, ListenerDroppedException {
-        for (JournalEntry next = sources.pieces().next(Duration.ZERO);
-                next != null;
-                next = sources.pieces().next(Duration.ZERO)) {
+        JournalListener pieces = sources.pieces();
+        if (pieces == null) {
+            return null;
+        }
+        for (JournalEntry next = pieces.next(Duration.ZERO); next != null; next = pieces.next(Duration.ZERO)) {
             String call = callOf(next.event());
             if (next.event().type() instanceof StreamType
                     && call != null
@@ -191,8 +193,13 @@ public final class StreamListener implements AutoCloseable {
 
     /** Whether live text may still come that belongs before this fact. */
     private boolean held(JournalEntry candidate) {
+        JournalListener pieces = sources.pieces();
         String call = callOf(candidate.event());
-        if (call == null || !settles(candidate.event()) || told.containsKey(call) || settled.containsKey(call)) {
+        if (pieces == null
+                || call == null
+                || !settles(candidate.event())
+                || told.containsKey(call)
+                || settled.containsKey(call)) {
             return false;
         }
         int partition = candidate.cursor().partition();
@@ -206,10 +213,11 @@ public final class StreamListener implements AutoCloseable {
             return false;
         }
         return !waiting.end().isDone()
-                || sources.pieces().readUpTo(partition) < waiting.end().join();
+                || pieces.readUpTo(partition) < waiting.end().join();
     }
 
-    private static boolean settles(Event event) {
+    /** Whether a model call has come to its end with this fact. */
+    public static boolean settles(Event event) {
         return event.type() == KnownEventType.REASON_DONE
                 || event.type() == KnownEventType.NEED_MORE_INFO
                 || event.type() == KnownEventType.MODEL_CALL_FAILED;
@@ -238,6 +246,8 @@ public final class StreamListener implements AutoCloseable {
     @Override
     public void close() {
         sources.facts().close();
-        sources.pieces().close();
+        if (sources.pieces() != null) {
+            sources.pieces().close();
+        }
     }
 }

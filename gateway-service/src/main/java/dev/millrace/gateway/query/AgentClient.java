@@ -1,7 +1,7 @@
 package dev.millrace.gateway.query;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
 import dev.millrace.schemas.Json;
-import dev.millrace.schemas.MalformedEventException;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.net.http.HttpClient;
@@ -47,13 +47,13 @@ public final class AgentClient implements AutoCloseable {
         /**
          * The answer as values.
          *
-         * @throws QueryUnavailableException if it is no JSON object, so that agent-service does not work as it should
+         * @throws QueryUnavailableException if it is something else, so that agent-service does not work as it should
          */
-        public Map<String, @Nullable Object> object() throws QueryUnavailableException {
+        public <T> T as(Class<T> type) throws QueryUnavailableException {
             try {
-                return Json.readObject(json.getBytes(StandardCharsets.UTF_8));
-            } catch (MalformedEventException e) {
-                throw new QueryUnavailableException("agent-service answered with something that is no JSON object", e);
+                return Json.MAPPER.readValue(json, type);
+            } catch (JsonProcessingException e) {
+                throw new QueryUnavailableException("agent-service answered with something that cannot be read", e);
             }
         }
     }

@@ -1,12 +1,13 @@
 package dev.millrace.gateway.query;
 
+import dev.millrace.api.AgentView;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -80,18 +81,13 @@ public final class KnownAgents {
 
     private Optional<SortedSet<String>> ask() throws InterruptedException {
         try {
-            TreeSet<String> names = new TreeSet<>();
-            Map<String, ?> answer =
-                    client.get(AgentClient.path("agents"), Map.of()).object();
-            if (answer.get("defaultAgent") != null) {
+            AgentView.All answer =
+                    client.get(AgentClient.path("agents"), Map.of()).as(AgentView.All.class);
+            if (answer.defaultAgent() != null) {
                 return Optional.empty();
             }
-            Object agents = answer.get("agents");
-            for (Object agent : agents instanceof List<?> list ? list : List.of()) {
-                if (agent instanceof Map<?, ?> one && one.get("name") instanceof String name) {
-                    names.add(name);
-                }
-            }
+            SortedSet<String> names =
+                    answer.agents().stream().map(AgentView::name).collect(Collectors.toCollection(TreeSet::new));
             return names.isEmpty() ? Optional.empty() : Optional.of(names);
         } catch (QueryUnavailableException e) {
             LOGGER.atDebug().setCause(e).log("The agents are not known now");

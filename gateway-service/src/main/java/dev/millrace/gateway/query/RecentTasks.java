@@ -1,5 +1,6 @@
 package dev.millrace.gateway.query;
 
+import dev.millrace.api.Task;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.ForgetScope;
 import dev.millrace.schemas.Ids;
@@ -23,8 +24,6 @@ public final class RecentTasks {
     public static final long MAX_BYTES = 16L * 1024 * 1024;
 
     private static final Duration KEPT = Duration.ofMinutes(10);
-    /** How much of the input is kept, in characters: as much as agent-service shows. */
-    private static final int MAX_TEXT = 500;
     /** A longer address is left out: whoever takes it has refused it by then. */
     private static final int MAX_URL = 2_048;
     /** What an event weighs beside its texts. */
@@ -108,7 +107,7 @@ public final class RecentTasks {
     /** The same event without what {@link #view} does not tell: a few hundred bytes, however large it was. */
     public static Event outline(Event event) {
         Map<String, @Nullable Object> payload = new LinkedHashMap<>();
-        keep(payload, "text", cut(event.text("text"), MAX_TEXT));
+        keep(payload, "text", cut(event.text("text"), Task.MAX_INPUT));
         keep(payload, "taskType", cut(event.text("taskType"), Ids.MAX_LENGTH));
         String callbackUrl = event.text("callbackUrl");
         keep(payload, "callbackUrl", callbackUrl != null && callbackUrl.length() <= MAX_URL ? callbackUrl : null);
@@ -139,42 +138,38 @@ public final class RecentTasks {
     }
 
     /** A task as agent-service would show it, in the state {@code accepted}: nothing more is known of it yet. */
-    public static Map<String, @Nullable Object> view(Event event, int partition) {
-        Map<String, @Nullable Object> view = new LinkedHashMap<>();
+    public static Task.Details view(Event event, int partition) {
         String text = event.text("text");
         String taskType = event.text("taskType");
-        view.put("taskId", event.id());
-        view.put("namespace", event.namespace());
-        view.put("sessionId", event.sessionId());
-        view.put("taskType", taskType == null ? "general" : taskType);
-        view.put("agent", null);
-        view.put("agentVersion", null);
-        view.put("state", "accepted");
-        view.put("inputText", text == null ? "" : String.valueOf(cut(text, MAX_TEXT)));
-        view.put("source", event.source());
-        view.put("priority", event.effectivePriority());
-        view.put("createdAt", event.timestamp().toEpochMilli());
-        view.put("updatedAt", event.timestamp().toEpochMilli());
-        view.put("iterations", 0);
-        view.put("response", null);
-        view.put("error", null);
-        view.put("errorCode", null);
-        view.put("question", null);
-        view.put("usage", Map.of("inputTokens", 0, "outputTokens", 0));
-        Map<String, @Nullable Object> waitingFor = new LinkedHashMap<>();
-        waitingFor.put("kind", "admission");
-        waitingFor.put("callIds", List.of());
-        waitingFor.put("question", null);
-        waitingFor.put("since", event.timestamp().toEpochMilli());
-        waitingFor.put("until", null);
-        view.put("waitingFor", waitingFor);
-        view.put("budget", null);
-        view.put("callbackUrl", event.text("callbackUrl"));
-        view.put("transitions", 0);
-        view.put("partition", partition);
-        view.put("firstCursor", null);
-        view.put("lastCursor", null);
-        view.put("history", List.of());
-        return view;
+        long createdAt = event.timestamp().toEpochMilli();
+        Task task = new Task(
+                event.id(),
+                event.namespace(),
+                event.sessionId(),
+                taskType == null ? "general" : taskType,
+                null,
+                null,
+                "accepted",
+                text == null ? "" : String.valueOf(cut(text, Task.MAX_INPUT)),
+                event.source(),
+                event.effectivePriority(),
+                createdAt,
+                createdAt,
+                0,
+                null,
+                null,
+                null,
+                null,
+                new Task.Usage(0, 0),
+                Task.WaitingFor.of("admission", createdAt),
+                null,
+                event.text("callbackUrl"),
+                0,
+                partition,
+                null,
+                null,
+                null,
+                null);
+        return new Task.Details(task, List.of());
     }
 }

@@ -56,36 +56,21 @@ public final class Tasks {
     }
 
     /**
-     * A page of a task's events.
+     * A page of what happened to a task: its {@code events}, or its {@code history} of moves from state to state.
      *
      * @param after only what comes after this place; {@code null} = from the beginning
-     * @param maxBytes about how large the page may be, if it has more than one event
+     * @param maxBytes about how large a page of events may be, if it has more than one
      * @return empty if nobody knows the task
      */
-    public Optional<Found> events(
-            String namespace, String taskId, @Nullable JournalCursor after, int limit, int maxBytes)
+    public Optional<Found> page(
+            String what, String namespace, String taskId, @Nullable JournalCursor after, int limit, int maxBytes)
             throws QueryUnavailableException, InterruptedException {
         Map<String, @Nullable String> query = new HashMap<>();
         query.put("namespace", namespace);
         query.put("after", after == null ? null : after.toString());
         query.put("limit", Integer.toString(limit));
         query.put("maxBytes", Integer.toString(maxBytes));
-        return find(AgentClient.path("tasks", taskId, "events"), query, namespace, taskId);
-    }
-
-    /**
-     * A page of how a task moved from state to state.
-     *
-     * @param after only what comes after this place; {@code null} = from the beginning
-     * @return empty if nobody knows the task
-     */
-    public Optional<Found> history(String namespace, String taskId, @Nullable JournalCursor after, int limit)
-            throws QueryUnavailableException, InterruptedException {
-        Map<String, @Nullable String> query = new HashMap<>();
-        query.put("namespace", namespace);
-        query.put("after", after == null ? null : after.toString());
-        query.put("limit", Integer.toString(limit));
-        return find(AgentClient.path("tasks", taskId, "history"), query, namespace, taskId);
+        return find(AgentClient.path("tasks", taskId, what), query, namespace, taskId);
     }
 
     /** What this instance has accepted of this is not told any more. */

@@ -1,5 +1,6 @@
 package dev.millrace.gateway.rest;
 
+import dev.millrace.api.AgentView;
 import dev.millrace.gateway.query.AgentClient;
 import dev.millrace.gateway.query.QueryUnavailableException;
 import dev.millrace.schemas.Problem;
@@ -36,9 +37,7 @@ public class AgentsResource {
             summary = "The agents",
             description = "The name of one is what taskType names. With the files of agents that are no good, if the"
                     + " instance of agent-service that was asked has any.")
-    @APIResponse(
-            responseCode = "200",
-            content = @Content(schema = @Schema(implementation = CatalogueShapes.Agents.class)))
+    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = AgentView.All.class)))
     @APIResponse(responseCode = "503", description = "query_unavailable")
     public Response agents() throws QueryUnavailableException, InterruptedException {
         return response(agentService.get(AgentClient.path("agents"), Map.of()));
@@ -47,9 +46,7 @@ public class AgentsResource {
     @GET
     @Path("{name}")
     @Operation(summary = "One agent, with its prompt")
-    @APIResponse(
-            responseCode = "200",
-            content = @Content(schema = @Schema(implementation = CatalogueShapes.AgentDetail.class)))
+    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = AgentView.Detail.class)))
     @APIResponse(responseCode = "404", description = "unknown_agent")
     @APIResponse(responseCode = "503", description = "query_unavailable")
     public Response agent(@PathParam("name") String name) throws QueryUnavailableException, InterruptedException {

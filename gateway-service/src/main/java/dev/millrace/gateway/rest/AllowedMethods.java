@@ -1,5 +1,10 @@
 package dev.millrace.gateway.rest;
 
+import jakarta.enterprise.inject.Any;
+import jakarta.enterprise.inject.spi.Bean;
+import jakarta.enterprise.inject.spi.BeanManager;
+import jakarta.inject.Inject;
+import jakarta.inject.Singleton;
 import jakarta.ws.rs.HttpMethod;
 import jakarta.ws.rs.Path;
 import java.lang.annotation.Annotation;
@@ -12,36 +17,25 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** What a 405 has to say and the framework does not: which methods there are instead. */
-final class AllowedMethods {
-    private static final List<Route> ROUTES = Stream.of(
-                    TasksResource.class,
-                    TaskControlResource.class,
-                    TaskStreamResource.class,
-                    LiveStreamResource.class,
-                    NotificationsResource.class,
-                    ApprovalsResource.class,
-                    SystemResource.class,
-                    DeadLettersResource.class,
-                    SessionStreamResource.class,
-                    EventsResource.class,
-                    AgentsResource.class,
-                    ToolsResource.class,
-                    UsageResource.class,
-                    MemoryResource.class,
-                    MemoryVersionsResource.class,
-                    ForgetResource.class,
-                    ChatCompletionsResource.class,
-                    ModelsResource.class)
-            .flatMap(AllowedMethods::routes)
-            .toList();
-
+@Singleton
+public class AllowedMethods {
     private record Route(Pattern path, String method) {}
 
-    private AllowedMethods() {}
+    private final List<Route> routes;
 
-    /** The value of the header Allow for a path of this gateway; empty if it has no such path. */
-    static String at(String path) {
-        return ROUTES.stream()
+    /** Of all resources that there are. */
+    @Inject
+    AllowedMethods(BeanManager beans) {
+        routes = beans.getBeans(Object.class, Any.Literal.INSTANCE).stream()
+                .map(Bean::getBeanClass)
+                .filter(type -> type.isAnnotationPresent(Path.class))
+                .flatMap(AllowedMethods::routes)
+                .toList();
+    }
+
+    /** The value of the header Allow for a path; empty if there is no such path. */
+    String at(String path) {
+        return routes.stream()
                 .filter(route -> route.path().matcher(path).matches())
                 .map(Route::method)
                 .distinct()

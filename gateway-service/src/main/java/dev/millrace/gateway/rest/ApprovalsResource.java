@@ -1,5 +1,8 @@
 package dev.millrace.gateway.rest;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.millrace.api.Approval;
+import dev.millrace.api.Task;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.kafka.EventTooLargeException;
 import dev.millrace.gateway.query.AgentClient;
@@ -71,9 +74,7 @@ public class ApprovalsResource {
     @Operation(
             summary = "Open approvals",
             description = "The one that has waited longest first. Filters can be combined.")
-    @APIResponse(
-            responseCode = "200",
-            content = @Content(schema = @Schema(implementation = ApiShapes.ApprovalPage.class)))
+    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = Approval.Page.class)))
     @APIResponse(responseCode = "400", description = "bad_parameter")
     @APIResponse(responseCode = "503", description = "query_unavailable")
     public Response list(
@@ -103,9 +104,7 @@ public class ApprovalsResource {
     @GET
     @Path("/{callId: .+}")
     @Operation(summary = "One tool call that waits, or waited, for a decision")
-    @APIResponse(
-            responseCode = "200",
-            content = @Content(schema = @Schema(implementation = ApiShapes.ApprovalDetails.class)))
+    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = Approval.Details.class)))
     @APIResponse(responseCode = "404", description = "unknown_approval")
     @APIResponse(responseCode = "503", description = "query_unavailable")
     public Response approval(
@@ -127,15 +126,15 @@ public class ApprovalsResource {
                     "approve runs the call exactly as it was asked for, or with the params that you give; reject does"
                             + " not run it and tells the model your reason. The first decision counts; the same one a second time"
                             + " does no harm. The id of the call may stand in the path with its slashes as they are or as %2F.")
-    @RequestBody(required = true, content = @Content(schema = @Schema(implementation = ApiShapes.Decision.class)))
+    @RequestBody(required = true, content = @Content(schema = @Schema(implementation = Approval.Decision.class)))
     @APIResponse(
             responseCode = "202",
             description = "The decision is stored. With ?wait=: the task has not ended in that time, and goes on.",
-            content = @Content(schema = @Schema(implementation = ApiShapes.ControlAccepted.class)))
+            content = @Content(schema = @Schema(implementation = Task.ControlAccepted.class)))
     @APIResponse(
             responseCode = "200",
             description = "Only with ?wait=: the task as it has ended, asks a question or needs another approval.",
-            content = @Content(schema = @Schema(implementation = ApiShapes.Task.class)))
+            content = @Content(schema = @Schema(implementation = Task.AtRest.class)))
     @APIResponse(responseCode = "400", description = "bad_json, unknown_field, bad_field, bad_parameter")
     @APIResponse(responseCode = "404", description = "unknown_approval")
     @APIResponse(responseCode = "409", description = "already_decided (differently), not_waiting")
@@ -154,19 +153,17 @@ public class ApprovalsResource {
                     InterruptedException {
         Map<String, @Nullable Object> payload =
                 payload(callId, controls.fields(body, headers, "decision", "params", "reason", "decidedBy"));
-        Map<String, @Nullable Object> approval = tasks.approval(namespace, callId)
+        Approval.Details details = tasks.approval(namespace, callId)
                 .orElseThrow(() -> unknown(namespace, callId))
-                .object();
-        Target target = new Target(
-                namespace,
-                String.valueOf(approval.get("taskId")),
-                approval.get("sessionId") instanceof String sessionId ? sessionId : null);
+                .as(Approval.Details.class);
+        Approval approval = details.approval();
+        Target target = new Target(namespace, approval.taskId(), approval.sessionId());
         Event event = controls.event(KnownEventType.APPROVAL_DECIDED, target, payload, headers);
-        if (Boolean.TRUE.equals(approval.get("open"))) {
-            requireFitting(String.valueOf(approval.get("toolName")), payload.get("params"));
+        if (details.open()) {
+            requireFitting(approval.toolName(), payload.get("params"));
             return controls.send(event, wait, null);
         }
-        requireSame(callId, approval, String.valueOf(payload.get("decision")));
+        requireSame(callId, details, String.valueOf(payload.get("decision")));
         return controls.send(event, null, "The call was decided in the same way before; this changes nothing.");
     }
 
@@ -191,13 +188,13 @@ public class ApprovalsResource {
     }
 
     private Optional<ToolDefinition> tool(String name) throws QueryUnavailableException, InterruptedException {
-        Object tools = agentService
+        JsonNode tools = agentService
                 .get(AgentClient.path("tools"), Map.of("name", name))
-                .object()
-                .get("tools");
+                .as(JsonNode.class)
+                .path("tools");
         try {
-            return tools instanceof List<?> list && list.size() == 1
-                    ? Optional.of(ToolDefinition.fromJson(Json.write(list.getFirst())))
+            return tools.size() == 1
+                    ? Optional.of(ToolDefinition.fromJson(Json.write(tools.get(0))))
                     : Optional.empty();
         } catch (MalformedEventException e) {
             return Optional.empty();
@@ -222,7 +219,7 @@ public class ApprovalsResource {
             throw ProblemException.badField("params", "none, since the call is rejected", params);
         }
         putIfPresent(payload, "params", params);
-        putIfPresent(payload, "reason", fields.text("reason", TaskSubmission.MAX_TEXT));
+        putIfPresent(payload, "reason", fields.text("reason", Task.Request.MAX_TEXT));
         putIfPresent(payload, "decidedBy", fields.text("decidedBy", Ids.MAX_LENGTH));
         return payload;
     }
@@ -233,23 +230,24 @@ public class ApprovalsResource {
         }
     }
 
-    private static void requireSame(String callId, Map<String, @Nullable Object> approval, String decision) {
-        if (!(approval.get("decided") instanceof Map<?, ?> decided)) {
+    private static void requireSame(String callId, Approval.Details approval, String decision) {
+        Approval.Decided decided = approval.decided();
+        if (decided == null) {
             throw new ProblemException(new Problem(
                     409,
                     "not_waiting",
                     "The call does not wait any more",
                     "The call " + callId + " was never decided on and waits no more: its task is "
-                            + approval.get("taskState") + ".",
-                    Map.of("state", String.valueOf(approval.get("taskState")))));
+                            + approval.taskState() + ".",
+                    Map.of("state", approval.taskState())));
         }
-        if (!decision.equals(decided.get("decision"))) {
+        if (!decision.equals(decided.decision())) {
             throw new ProblemException(new Problem(
                     409,
                     "already_decided",
                     "Somebody has decided already",
-                    "The call " + callId + " was decided before: " + decided.get("decision")
-                            + (decided.get("decidedBy") == null ? "" : ", by " + decided.get("decidedBy")) + ".",
+                    "The call " + callId + " was decided before: " + decided.decision()
+                            + (decided.decidedBy() == null ? "" : ", by " + decided.decidedBy()) + ".",
                     Map.of("decided", decided)));
         }
     }

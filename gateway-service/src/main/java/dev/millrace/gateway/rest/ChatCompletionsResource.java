@@ -4,12 +4,9 @@ import dev.millrace.gateway.config.GatewayConfig;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.kafka.EventStreams;
 import dev.millrace.gateway.kafka.EventTooLargeException;
-import dev.millrace.gateway.kafka.JournalListener;
-import dev.millrace.gateway.kafka.JournalTail;
 import dev.millrace.gateway.kafka.StreamListener;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Ids;
-import dev.millrace.schemas.JournalEntry;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.KnownEventType;
 import io.smallrye.common.annotation.RunOnVirtualThread;
@@ -57,16 +54,13 @@ public class ChatCompletionsResource {
     private static final String TASK_ID = "X-Task-Id";
 
     private final TaskIntake intake;
-    private final JournalTail tail;
     private final EventStreams streams;
     private final OpenStreams open;
     private final GatewayConfig config;
 
     @Inject
-    ChatCompletionsResource(
-            TaskIntake intake, JournalTail tail, EventStreams streams, OpenStreams open, GatewayConfig config) {
+    ChatCompletionsResource(TaskIntake intake, EventStreams streams, OpenStreams open, GatewayConfig config) {
         this.intake = intake;
-        this.tail = tail;
         this.streams = streams;
         this.open = open;
         this.config = config;
@@ -151,7 +145,7 @@ public class ChatCompletionsResource {
     private Response whole(Chat chat, Bodies.Body read, HttpServerResponse response)
             throws BrokerUnavailableException, EventTooLargeException, InterruptedException {
         ChatRun run = new ChatRun(chat.message().outline(), config.openai().timeout(), new Patience(response));
-        ChatRun.Answer answer = whole(run, chat.message(), read);
+        ChatRun.Answer answer = answer(run, chat.message(), read, false);
         return answer == null
                 ? Response.noContent().build() // nobody reads it
                 : Response.ok(Json.writeText(chat.completion().whole(answer)))
@@ -187,7 +181,7 @@ public class ChatCompletionsResource {
                         chat.message().outline(),
                         config.openai().timeout(),
                         new Pieces(stream, completion, new Patience(response)));
-                ChatRun.Answer answer = live(run, chat.message(), read);
+                ChatRun.Answer answer = answer(run, chat.message(), read, true);
                 if (answer == null) {
                     return;
                 }
@@ -203,46 +197,27 @@ public class ChatCompletionsResource {
                 stream.send(ChatException.refused(503, "broker_unavailable", "The message could not be stored.")
                         .toJson());
             }
-        } catch (ChatRun.ClientGoneException e) {
+        } catch (ClientGoneException e) {
             LOGGER.debug("The client of a chat is gone");
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
     }
 
-    /** The answer, once it is there; {@code null} if nobody waits for it any more. */
-    private ChatRun.@Nullable Answer whole(ChatRun run, Outgoing message, Bodies.Body read)
+    /**
+     * The answer, once it is there; {@code null} if nobody waits for it any more.
+     *
+     * @param live whether the watcher hears what models say while they say it
+     */
+    private ChatRun.@Nullable Answer answer(ChatRun run, Outgoing message, Bodies.Body read, boolean live)
             throws BrokerUnavailableException, EventTooLargeException, InterruptedException {
-        int partition = tail.partitionOf(message.outline().sessionKey());
-        try (JournalListener listener =
-                tail.listen(partition, tail.end(partition, config.produceTimeout()), run.filter())) {
-            return run(run, message, read, atMost -> {
-                JournalEntry entry = listener.next(atMost);
-                return entry == null ? null : entry.event();
-            });
-        }
-    }
-
-    /** The same, and the watcher hears what models say while they say it. */
-    private ChatRun.@Nullable Answer live(ChatRun run, Outgoing message, Bodies.Body read)
-            throws BrokerUnavailableException, EventTooLargeException, InterruptedException {
-        int partition = tail.partitionOf(message.outline().sessionKey());
+        Set<Integer> partition = Set.of(streams.partitionOf(message.outline().sessionKey()));
         try (StreamListener listener =
-                streams.listen(streams.now(Set.of(partition), config.produceTimeout()), run.filter())) {
-            return run(run, message, read, atMost -> {
-                StreamListener.Heard heard = listener.next(atMost);
-                return heard == null ? null : heard.event();
-            });
-        }
-    }
-
-    private ChatRun.@Nullable Answer run(ChatRun run, Outgoing message, Bodies.Body read, ChatRun.Source source)
-            throws BrokerUnavailableException, EventTooLargeException, InterruptedException {
-        try {
+                streams.listen(streams.now(partition, live, config.produceTimeout()), run.filter())) {
             message.send(intake);
             read.close(); // what is waited for now needs none of it
-            return run.await(source);
-        } catch (ChatRun.ClientGoneException e) {
+            return run.await(listener);
+        } catch (ClientGoneException e) {
             cancel(run, message.outline(), "its client is gone");
             return null;
         } catch (ChatException e) {
@@ -274,9 +249,9 @@ public class ChatCompletionsResource {
         public void said(@Nullable String callId, String text) {}
 
         @Override
-        public void alive() throws ChatRun.ClientGoneException {
+        public void alive() throws ClientGoneException {
             if (response.closed()) {
-                throw new ChatRun.ClientGoneException();
+                throw new ClientGoneException();
             }
         }
     }
@@ -297,24 +272,22 @@ public class ChatCompletionsResource {
         }
 
         @Override
-        public void saying(String callId, int attempt, String delta)
-                throws ChatRun.ClientGoneException, InterruptedException {
+        public void saying(String callId, int attempt, String delta) throws ClientGoneException, InterruptedException {
             text.live(callId, attempt, delta);
         }
 
         @Override
-        public void said(@Nullable String callId, String whole)
-                throws ChatRun.ClientGoneException, InterruptedException {
+        public void said(@Nullable String callId, String whole) throws ClientGoneException, InterruptedException {
             text.whole(callId, whole);
         }
 
-        private void send(String more, boolean begins) throws ChatRun.ClientGoneException, InterruptedException {
+        private void send(String more, boolean begins) throws ClientGoneException, InterruptedException {
             stream.send(completion.delta(begins && spoken ? "\n\n" + more : more));
             spoken = true;
         }
 
         @Override
-        public void alive() throws ChatRun.ClientGoneException, InterruptedException {
+        public void alive() throws ClientGoneException, InterruptedException {
             patience.alive();
             stream.beat();
         }

@@ -1,5 +1,6 @@
 package dev.millrace.gateway.rest;
 
+import dev.millrace.api.Task;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.KnownEventType;
@@ -32,9 +33,6 @@ record ChatRequest(
 
     /** How many messages a request may have. */
     static final int MAX_MESSAGES = 1_000;
-
-    /** The longest text of one message, in characters. */
-    static final int MAX_TEXT = TaskSubmission.MAX_TEXT;
 
     /** Stands for the words of a message that has only pictures. */
     static final String NO_WORDS = "[image]";
@@ -234,11 +232,11 @@ record ChatRequest(
             throw ChatException.invalid(
                     "invalid_type", where, "expected a text or a list of parts, found something else");
         }
-        if (text.length() > MAX_TEXT) {
+        if (text.length() > Task.Request.MAX_TEXT) {
             throw ChatException.invalid(
                     "string_above_max_length",
                     where,
-                    "expected at most " + MAX_TEXT + " characters, found " + text.length());
+                    "expected at most " + Task.Request.MAX_TEXT + " characters, found " + text.length());
         }
         return new Said(text.toString(), images);
     }

@@ -2,6 +2,7 @@ package dev.millrace.gateway.rest;
 
 import dev.millrace.gateway.kafka.JournalFilter;
 import dev.millrace.gateway.kafka.ListenerDroppedException;
+import dev.millrace.gateway.kafka.StreamListener;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.StreamType;
@@ -29,15 +30,6 @@ final class ChatRun {
     private long cachedInputTokens;
     private long reasoningTokens;
 
-    /** What happens, as it comes: facts, and live text if there is any. */
-    @FunctionalInterface
-    interface Source {
-
-        /** Waits for what comes next; {@code null} if nothing came within this time. */
-        @Nullable
-        Event next(Duration atMost) throws InterruptedException, ListenerDroppedException;
-    }
-
     /** Who looks on while the task runs. Each call may block, and may end the run by an exception. */
     interface Watcher {
 
@@ -53,11 +45,6 @@ final class ChatRun {
 
         /** Some time has passed. */
         void alive() throws InterruptedException, ClientGoneException;
-    }
-
-    /** Nobody waits for the answer any more. */
-    static final class ClientGoneException extends Exception {
-        private static final long serialVersionUID = 1L;
     }
 
     /**
@@ -100,16 +87,16 @@ final class ChatRun {
      *
      * @throws ChatException if the task fails, is cancelled by somebody else, or takes too long
      */
-    Answer await(Source source) throws InterruptedException, ClientGoneException {
+    Answer await(StreamListener source) throws InterruptedException, ClientGoneException {
         long end = System.nanoTime() + atMost.toNanos();
         try {
             while (System.nanoTime() < end) {
-                Event event = source.next(TICK);
-                if (event == null) {
+                StreamListener.Heard heard = source.next(TICK);
+                if (heard == null) {
                     watcher.alive();
                     continue;
                 }
-                Answer answer = take(event);
+                Answer answer = take(heard.event());
                 if (answer != null) {
                     return answer;
                 }

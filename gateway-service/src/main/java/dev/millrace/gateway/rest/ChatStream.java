@@ -62,23 +62,23 @@ final class ChatStream implements AutoCloseable {
         }
     }
 
-    void send(Map<String, ? extends @Nullable Object> json) throws ChatRun.ClientGoneException, InterruptedException {
+    void send(Map<String, ? extends @Nullable Object> json) throws ClientGoneException, InterruptedException {
         write("data: " + Json.writeText(json) + "\n\n");
     }
 
     /** What OpenAI's clients end a stream at. */
-    void done() throws ChatRun.ClientGoneException, InterruptedException {
+    void done() throws ClientGoneException, InterruptedException {
         write("data: [DONE]\n\n");
     }
 
     /** A comment, if there was nothing for long enough. */
-    void beat() throws ChatRun.ClientGoneException, InterruptedException {
+    void beat() throws ClientGoneException, InterruptedException {
         if (System.nanoTime() - lastWrite > heartbeat.toNanos()) {
             write(": alive\n\n");
         }
     }
 
-    private void write(String text) throws ChatRun.ClientGoneException, InterruptedException {
+    private void write(String text) throws ClientGoneException, InterruptedException {
         WriteBudget.Hold underWay = budget.hold(COPIES * (long) text.length(), response::reset);
         writingSince.set(System.nanoTime());
         try {
@@ -86,7 +86,7 @@ final class ChatStream implements AutoCloseable {
             out.flush();
             lastWrite = System.nanoTime();
         } catch (IOException | UncheckedIOException e) {
-            throw new ChatRun.ClientGoneException();
+            throw new ClientGoneException();
         } finally {
             writingSince.set(NOT_WRITING);
             underWay.close();

@@ -33,7 +33,7 @@ final class ChatText {
     interface Sink {
 
         /** More of the text; {@code begins} = it does not go on from what was said before. */
-        void said(String text, boolean begins) throws ChatRun.ClientGoneException, InterruptedException;
+        void said(String text, boolean begins) throws ClientGoneException, InterruptedException;
     }
 
     ChatText(Sink sink) {
@@ -41,7 +41,7 @@ final class ChatText {
     }
 
     /** A piece of live text. */
-    void live(String ofCall, int ofAttempt, String delta) throws ChatRun.ClientGoneException, InterruptedException {
+    void live(String ofCall, int ofAttempt, String delta) throws ClientGoneException, InterruptedException {
         if (!ofCall.equals(callId)) {
             begin(ofCall);
         } else if (ofAttempt != attempt) {
@@ -60,7 +60,7 @@ final class ChatText {
     }
 
     /** The reply is settled; this is all of its text. {@code ofCall} null = it belongs to no call. */
-    void whole(@Nullable String ofCall, String text) throws ChatRun.ClientGoneException, InterruptedException {
+    void whole(@Nullable String ofCall, String text) throws ClientGoneException, InterruptedException {
         if (ofCall == null || !ofCall.equals(callId)) {
             begin("");
         }
@@ -78,7 +78,7 @@ final class ChatText {
     }
 
     /** Tells what this text has beyond what was told; false if it is another one. */
-    private boolean goOn(String text) throws ChatRun.ClientGoneException, InterruptedException {
+    private boolean goOn(String text) throws ClientGoneException, InterruptedException {
         if (!text.startsWith(sent.toString())) {
             return false;
         }
@@ -86,7 +86,7 @@ final class ChatText {
         return true;
     }
 
-    private void tell(String more) throws ChatRun.ClientGoneException, InterruptedException {
+    private void tell(String more) throws ClientGoneException, InterruptedException {
         if (!more.isEmpty()) {
             boolean begins = sent.isEmpty();
             sent.append(more);

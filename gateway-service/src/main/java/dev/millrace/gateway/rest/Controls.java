@@ -1,5 +1,7 @@
 package dev.millrace.gateway.rest;
 
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.millrace.api.Task;
 import dev.millrace.gateway.config.GatewayConfig;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.kafka.EventTooLargeException;
@@ -141,20 +143,20 @@ public class Controls {
         Event outline = outgoing.outline();
         try (JournalListener listener = waiter.listen(outline, config.produceTimeout())) {
             outgoing.send(intake);
-            Optional<Map<String, @Nullable Object>> rested = waiter.await(listener, outline, patience, false);
+            Optional<ObjectNode> rested = waiter.await(listener, outline, patience, false);
             return rested.isPresent() ? TaskWaiter.response(outline, rested.get()) : accepted(outline, note);
         }
     }
 
     private static Response accepted(Event event, @Nullable String note) {
         String taskId = event.taskId() == null ? event.id() : event.taskId();
-        return Response.accepted(Json.writeText(new ApiShapes.ControlAccepted(
+        return Response.accepted(Json.writeText(new Task.ControlAccepted(
                         taskId,
                         event.id(),
                         event.sessionId(),
                         "accepted",
                         note,
-                        TaskLinks.of(event.namespace(), taskId))))
+                        Task.Links.of(event.namespace(), taskId))))
                 .build();
     }
 }

@@ -1,10 +1,12 @@
 package dev.millrace.gateway.rest;
 
+import dev.millrace.api.DeadLetterView;
 import dev.millrace.gateway.config.GatewayConfig;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.kafka.DeadLetter;
 import dev.millrace.gateway.kafka.DeadLetterReader;
 import dev.millrace.gateway.kafka.ForgottenTopic;
+import dev.millrace.gateway.kafka.Places;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.Json;
@@ -19,9 +21,7 @@ import jakarta.ws.rs.QueryParam;
 import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.core.Response;
 import java.nio.charset.StandardCharsets;
-import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.eclipse.microprofile.openapi.annotations.Operation;
@@ -59,9 +59,7 @@ public class DeadLettersResource {
             description =
                     "The newest first, each with the reason and where it came from. docs/events.md says how to try"
                             + " one again.")
-    @APIResponse(
-            responseCode = "200",
-            content = @Content(schema = @Schema(implementation = ApiShapes.DeadLetterPage.class)))
+    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = DeadLetterView.Page.class)))
     @APIResponse(responseCode = "400", description = "bad_parameter")
     @APIResponse(responseCode = "503", description = "broker_unavailable")
     public Response list(
@@ -77,7 +75,8 @@ public class DeadLettersResource {
             throws BrokerUnavailableException, InterruptedException {
         Map<Integer, Long> before = cursor == null || cursor.isBlank()
                 ? Map.of()
-                : LiveStream.parse(cursor)
+                : Places.parse(cursor)
+                        .map(Places::facts)
                         .orElseThrow(() -> ProblemException.badParameter("cursor", "what next said", cursor));
         Predicate<DeadLetter> wanted = letter -> isAny(reason, letter.header(DeadLetters.REASON))
                 && isAny(taskId, letter.header("ce_subject"))
@@ -85,37 +84,36 @@ public class DeadLettersResource {
         forgotten.readUpToNow();
         DeadLetterReader.Page page =
                 reader.page(before, wanted, Parameters.number("limit", limit, MAX_LETTERS), config.produceTimeout());
-        Map<String, @Nullable Object> json = new LinkedHashMap<>();
-        json.put(
-                "deadLetters",
-                page.letters().stream().map(DeadLettersResource::json).toList());
-        json.put("next", page.next().isEmpty() ? null : LiveStream.id(new TreeMap<>(page.next())));
-        return Response.ok(Json.writeText(json)).build();
+        return Response.ok(Json.writeText(new DeadLetterView.Page(
+                        page.letters().stream().map(DeadLettersResource::view).toList(),
+                        page.next().isEmpty()
+                                ? null
+                                : Places.ofFacts(page.next()).toString())))
+                .build();
     }
 
     private static boolean isAny(@Nullable String wanted, @Nullable String found) {
         return wanted == null || wanted.isBlank() || wanted.equals(found);
     }
 
-    private static Map<String, @Nullable Object> json(DeadLetter letter) {
-        Map<String, @Nullable Object> json = new LinkedHashMap<>();
-        json.put("cursor", letter.place());
-        json.put("reason", letter.header(DeadLetters.REASON));
-        json.put("detail", letter.header(DeadLetters.DETAIL));
-        json.put("timestamp", letter.timestampMs());
-        json.put("originTopic", letter.header(DeadLetters.ORIGIN_TOPIC));
-        json.put("originPartition", letter.header(DeadLetters.ORIGIN_PARTITION));
-        json.put("originOffset", letter.header(DeadLetters.ORIGIN_OFFSET));
-        json.put("eventId", letter.header("ce_id"));
-        json.put("type", letter.header("ce_type"));
-        json.put("taskId", letter.header("ce_subject"));
-        json.put("sessionId", letter.header("ce_" + EventCodec.SESSION_ID));
+    private static DeadLetterView view(DeadLetter letter) {
         String namespace = letter.header("ce_" + EventCodec.NAMESPACE);
-        json.put("namespace", namespace == null ? Event.DEFAULT_NAMESPACE : namespace);
-        json.put("key", cut(letter.key()));
-        json.put("value", cut(letter.value()));
-        json.put("valueBytes", letter.valueBytes());
-        return json;
+        return new DeadLetterView(
+                letter.place(),
+                letter.header(DeadLetters.REASON),
+                letter.header(DeadLetters.DETAIL),
+                letter.timestampMs(),
+                letter.header(DeadLetters.ORIGIN_TOPIC),
+                letter.header(DeadLetters.ORIGIN_PARTITION),
+                letter.header(DeadLetters.ORIGIN_OFFSET),
+                letter.header("ce_id"),
+                letter.header("ce_type"),
+                letter.header("ce_subject"),
+                letter.header("ce_" + EventCodec.SESSION_ID),
+                namespace == null ? Event.DEFAULT_NAMESPACE : namespace,
+                cut(letter.key()),
+                cut(letter.value()),
+                letter.valueBytes());
     }
 
     /** Bytes of anybody: as text as far as they are, and not all of it. */

@@ -1,5 +1,6 @@
 package dev.millrace.gateway.rest;
 
+import dev.millrace.api.Entry;
 import dev.millrace.gateway.config.GatewayConfig;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.kafka.EventTooLargeException;
@@ -79,7 +80,7 @@ public class EventsResource {
     @APIResponse(
             responseCode = "202",
             description = "All are stored.",
-            content = @Content(schema = @Schema(implementation = ApiShapes.EventsAccepted.class)))
+            content = @Content(schema = @Schema(implementation = Entry.Accepted.class)))
     @APIResponse(responseCode = "400", description = "bad_json, not_a_cloud_event, unknown_field, bad_field")
     @APIResponse(responseCode = "403", description = "not_for_clients: workers and machines write it, over Kafka")
     @APIResponse(responseCode = "413", description = "body_too_large, event_too_large")
@@ -100,8 +101,8 @@ public class EventsResource {
                 intake.requireAgent(event);
             }
             intake.accept(events);
-            return Response.accepted(Json.writeText(new ApiShapes.EventsAccepted(
-                            events.stream().map(Event::id).toList())))
+            return Response.accepted(Json.writeText(
+                            new Entry.Accepted(events.stream().map(Event::id).toList())))
                     .build();
         }
     }
@@ -113,7 +114,7 @@ public class EventsResource {
             description =
                     "The events from the root to this one, each caused by the one before it. A long chain comes in"
                             + " pages, the one that ends with this event first.")
-    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = ApiShapes.Chain.class)))
+    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = Entry.Chain.class)))
     @APIResponse(responseCode = "400", description = "bad_parameter")
     @APIResponse(responseCode = "404", description = "unknown_event")
     @APIResponse(responseCode = "503", description = "query_unavailable")

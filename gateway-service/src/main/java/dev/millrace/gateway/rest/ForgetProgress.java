@@ -1,5 +1,6 @@
 package dev.millrace.gateway.rest;
 
+import dev.millrace.api.ForgetReport;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.ForgetScope;
 import dev.millrace.schemas.KnownEventType;
@@ -19,11 +20,11 @@ import java.util.Optional;
  * @param lastAt when the last of it happened, as the machines say; what the request says of its time is of no account
  */
 record ForgetProgress(
-        Event request, long asked, long tasksDone, long memoryDone, ForgetShapes.Removed removed, Instant lastAt) {
+        Event request, long asked, long tasksDone, long memoryDone, ForgetReport.Removed removed, Instant lastAt) {
 
     /** Of a request of which nothing is known but itself. */
     static ForgetProgress begun(Event request) {
-        return new ForgetProgress(request, 1, 0, 0, new ForgetShapes.Removed(0, 0, 0, 0), Instant.EPOCH);
+        return new ForgetProgress(request, 1, 0, 0, new ForgetReport.Removed(0, 0, 0, 0), Instant.EPOCH);
     }
 
     /** Whether all is done. */
@@ -55,7 +56,7 @@ record ForgetProgress(
                     (whole ? number(event, "partitions") : asked) + number(event, "children"),
                     tasksDone + 1,
                     memoryDone,
-                    new ForgetShapes.Removed(
+                    new ForgetReport.Removed(
                             removed.tasks() + number(event, "tasks"),
                             removed.cancelled() + number(event, "cancelled"),
                             removed.documents(),
@@ -68,7 +69,7 @@ record ForgetProgress(
                     asked,
                     tasksDone,
                     memoryDone + 1,
-                    new ForgetShapes.Removed(
+                    new ForgetReport.Removed(
                             removed.tasks(),
                             removed.cancelled(),
                             removed.documents() + number(event, "documents"),

@@ -1,5 +1,7 @@
 package dev.millrace.gateway.rest;
 
+import dev.millrace.api.ForgetReport;
+import dev.millrace.api.Task;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.kafka.EventTooLargeException;
 import dev.millrace.gateway.kafka.ForgottenTopic;
@@ -56,20 +58,20 @@ public class ForgetResource {
     private static final int MAX_REASON = 1_000;
     private static final long LOOK_AGAIN_MS = 100;
 
-    private static final List<ForgetShapes.Elsewhere> ELSEWHERE = List.of(
-            new ForgetShapes.Elsewhere(
+    private static final List<ForgetReport.Elsewhere> ELSEWHERE = List.of(
+            new ForgetReport.Elsewhere(
                     "The folders of agent-service and reflection-service (state-dir)",
                     "Deleted there too; RocksDB gives the bytes free when it compacts its files, at no fixed time."),
-            new ForgetShapes.Elsewhere(
+            new ForgetReport.Elsewhere(
                     "GET /v1/usage",
                     "Counts of tokens and money, by the ids of sessions and tasks, as long as the sums are kept."),
-            new ForgetShapes.Elsewhere(
+            new ForgetReport.Elsewhere(
                     "Every reader of the topics themselves", "Reads the topics above, as long as these hold it."),
-            new ForgetShapes.Elsewhere(
+            new ForgetReport.Elsewhere(
                     "Other gateways",
                     "The texts of tasks that they took themselves, for ten minutes; streams of theirs and dead letters show"
                             + " nothing of it a moment later than this one's."),
-            new ForgetShapes.Elsewhere(
+            new ForgetReport.Elsewhere(
                     "Language models, MCP servers, HTTP tools, the workspace, receivers of callbacks, telemetry",
                     "What was sent or written there is kept by them, under their own terms."));
 
@@ -96,15 +98,15 @@ public class ForgetResource {
                     "Tasks that run are cancelled first. Rows, transcripts, documents with all their versions, variables"
                             + " and reflections under way are removed, and no route shows them any more. The answer says which"
                             + " topics still hold something of it until when, as their settings are. Goes on after a crash.")
-    @RequestBody(required = true, content = @Content(schema = @Schema(implementation = ForgetShapes.Request.class)))
+    @RequestBody(required = true, content = @Content(schema = @Schema(implementation = ForgetReport.Request.class)))
     @APIResponse(
             responseCode = "202",
             description = "The request is stored. With ?wait=: it is not done in that time, and goes on.",
-            content = @Content(schema = @Schema(implementation = ForgetShapes.Report.class)))
+            content = @Content(schema = @Schema(implementation = ForgetReport.class)))
     @APIResponse(
             responseCode = "200",
             description = "Only with ?wait=: it is done.",
-            content = @Content(schema = @Schema(implementation = ForgetShapes.Report.class)))
+            content = @Content(schema = @Schema(implementation = ForgetReport.class)))
     @APIResponse(responseCode = "400", description = "bad_json, unknown_field, bad_field, bad_parameter")
     @APIResponse(responseCode = "503", description = "broker_unavailable, query_unavailable")
     public Response forget(
@@ -127,7 +129,7 @@ public class ForgetResource {
     @GET
     @Path("/{forgetId}")
     @Operation(summary = "How far a request to forget is", description = "And what stays where until when.")
-    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = ForgetShapes.Report.class)))
+    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = ForgetReport.class)))
     @APIResponse(responseCode = "404", description = "unknown_request")
     @APIResponse(responseCode = "503", description = "broker_unavailable, query_unavailable")
     public Response progress(
@@ -182,7 +184,7 @@ public class ForgetResource {
     private @Nullable String sessionOf(String namespace, String taskId)
             throws QueryUnavailableException, InterruptedException {
         return switch (tasks.task(namespace, taskId, null).orElse(null)) {
-            case Tasks.Found.Known known -> known.answer().object().get("sessionId") instanceof String id ? id : null;
+            case Tasks.Found.Known known -> known.answer().as(Task.class).sessionId();
             case Tasks.Found.Accepted accepted -> accepted.event().sessionId();
             case null -> null;
         };
@@ -201,7 +203,7 @@ public class ForgetResource {
 
     private Optional<ForgetProgress> find(String namespace, String forgetId)
             throws QueryUnavailableException, InterruptedException {
-        if (tasks.events(namespace, forgetId, null, 1, 1).isEmpty()) {
+        if (tasks.page("events", namespace, forgetId, null, 1, 1).isEmpty()) {
             return Optional.empty();
         }
         List<Event> events = new ArrayList<>();
@@ -219,7 +221,7 @@ public class ForgetResource {
         }
         // what is not done yet may be written anew until it is
         Instant since = progress.completed() ? progress.lastAt() : Instant.now();
-        ForgetShapes.Report report = new ForgetShapes.Report(
+        ForgetReport report = new ForgetReport(
                 request.id(),
                 request.namespace(),
                 String.valueOf(request.text("scope")),
@@ -229,7 +231,7 @@ public class ForgetResource {
                 progress.completed(),
                 progress.removed(),
                 retention.since(since).stream()
-                        .map(held -> new ForgetShapes.Remains(
+                        .map(held -> new ForgetReport.Remains(
                                 held.name(),
                                 held.holds(),
                                 held.cleanup(),

@@ -1,33 +1,32 @@
 package dev.millrace.gateway.rest;
 
+import dev.millrace.api.Entry;
 import dev.millrace.gateway.config.GatewayConfig;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.kafka.EventStreams;
 import dev.millrace.gateway.kafka.JournalFilter;
-import dev.millrace.gateway.kafka.JournalTail;
+import dev.millrace.gateway.kafka.JournalFilter.Labels;
 import dev.millrace.gateway.kafka.Places;
 import io.smallrye.common.annotation.Blocking;
 import io.smallrye.common.annotation.RunOnVirtualThread;
 import io.smallrye.mutiny.Multi;
 import io.vertx.core.http.HttpServerRequest;
 import jakarta.inject.Inject;
+import jakarta.ws.rs.BeanParam;
 import jakarta.ws.rs.GET;
-import jakarta.ws.rs.HeaderParam;
 import jakarta.ws.rs.Path;
 import jakarta.ws.rs.Produces;
 import jakarta.ws.rs.QueryParam;
 import jakarta.ws.rs.core.Context;
 import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.sse.OutboundSseEvent;
-import java.util.Map;
-import java.util.stream.IntStream;
+import java.util.Set;
 import org.eclipse.microprofile.openapi.annotations.Operation;
 import org.eclipse.microprofile.openapi.annotations.media.Content;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.eclipse.microprofile.openapi.annotations.parameters.Parameter;
 import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
-import org.jboss.resteasy.reactive.ResponseHeader;
 import org.jspecify.annotations.Nullable;
 
 /** All events as they happen, as server-sent events. */
@@ -36,14 +35,12 @@ import org.jspecify.annotations.Nullable;
 @RunOnVirtualThread
 @Tag(name = "Streams", description = "Events as they happen (server-sent events).")
 public class LiveStreamResource {
-    private final JournalTail tail;
     private final EventStreams streams;
     private final OpenStreams open;
     private final GatewayConfig config;
 
     @Inject
-    LiveStreamResource(JournalTail tail, EventStreams streams, OpenStreams open, GatewayConfig config) {
-        this.tail = tail;
+    LiveStreamResource(EventStreams streams, OpenStreams open, GatewayConfig config) {
         this.streams = streams;
         this.open = open;
         this.config = config;
@@ -51,8 +48,6 @@ public class LiveStreamResource {
 
     @GET
     @Produces(MediaType.SERVER_SENT_EVENTS)
-    @ResponseHeader(name = "Cache-Control", value = "no-store")
-    @ResponseHeader(name = "X-Accel-Buffering", value = "no")
     @Operation(
             summary = "All events as they happen",
             description = "Begins now and does not end. id: goes into Last-Event-ID and ?after= of this route, at any"
@@ -60,9 +55,7 @@ public class LiveStreamResource {
     @APIResponse(
             responseCode = "200",
             content =
-                    @Content(
-                            mediaType = MediaType.SERVER_SENT_EVENTS,
-                            schema = @Schema(implementation = ApiShapes.Entry.class)))
+                    @Content(mediaType = MediaType.SERVER_SENT_EVENTS, schema = @Schema(implementation = Entry.class)))
     @APIResponse(responseCode = "400", description = "bad_parameter")
     @APIResponse(responseCode = "429", description = "too_many_streams: of this client")
     @APIResponse(responseCode = "503", description = "broker_unavailable, too_many_streams")
@@ -71,38 +64,16 @@ public class LiveStreamResource {
                     @QueryParam("types")
                     @Nullable
                     String types,
-            @Parameter(description = "Live text as well: stream = all of it, plain = the text alone. Default none.")
-                    @QueryParam("tokens")
-                    @Nullable
-                    String tokens,
+            @Parameter(description = LiveText.TOKENS) @QueryParam("tokens") @Nullable String tokens,
             @Parameter(description = "Only of this tenant; absent = of all.") @QueryParam("namespace") @Nullable
                     String namespace,
-            @Parameter(description = "Only what comes after this id.") @QueryParam("after") @Nullable String after,
-            @Parameter(description = "Like after; goes before it.") @HeaderParam("Last-Event-ID") @Nullable
-                    String lastEventId,
+            @BeanParam SeenParameters seen,
             @Context HttpServerRequest request)
             throws BrokerUnavailableException, InterruptedException {
         LiveText live = LiveText.of(tokens, types);
-        JournalFilter filter = live.wanted() ? labels -> true : JournalFilter.types(Parameters.set(types));
-        if (namespace != null && !namespace.isBlank()) {
-            filter = filter.and(labels -> labels.namespace().equals(namespace));
-        }
-        if (live.wanted()) {
-            String seen = Parameters.seen(lastEventId, after);
-            Places from = WatchStream.begin(
-                    seen,
-                    seen == null ? Map.of() : LiveStream.parse(seen).orElse(Map.of()),
-                    IntStream.range(0, tail.partitions()).boxed().toList(),
-                    tail,
-                    streams,
-                    config.produceTimeout());
-            WatchStream watch =
-                    new WatchStream(streams, filter, live, config.stream().heartbeat(), event -> false);
-            return open.open(outlet -> watch.run(from, outlet), request);
-        }
-        LiveStream.Begin begin = LiveStream.Begin.of(lastEventId, after, tail, config.produceTimeout());
-        LiveStream stream =
-                new LiveStream(tail, filter, begin.from(), config.stream().heartbeat(), SsePump.Outlet::entry);
-        return open.open(stream::run, request);
+        JournalFilter filter = live.filter().and(JournalFilter.only(namespace, Labels::namespace));
+        Places from = EventStream.begin(seen, streams.partitions(), live.wanted(), streams, config.produceTimeout());
+        EventStream stream = new EventStream(streams, filter, live);
+        return open.open(outlet -> stream.run(from, Set.of(), outlet), request);
     }
 }

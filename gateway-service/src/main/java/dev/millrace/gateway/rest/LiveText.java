@@ -1,8 +1,10 @@
 package dev.millrace.gateway.rest;
 
+import dev.millrace.gateway.kafka.JournalFilter;
 import dev.millrace.gateway.kafka.StreamListener.Heard;
+import dev.millrace.gateway.rest.EventStream.Shown;
 import dev.millrace.schemas.Event;
-import dev.millrace.schemas.EventType;
+import dev.millrace.schemas.JournalEntry;
 import dev.millrace.schemas.StreamType;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -13,7 +15,10 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** What a client wants of live text, and how it is shown to it. For one stream. */
-final class LiveText {
+final class LiveText implements EventStream.View {
+    /** What the parameter {@code tokens} means, for the OpenAPI document. */
+    static final String TOKENS = "Live text as well: stream = all of it, plain = the text alone. Default none.";
+
     private final Form form;
     private final Set<String> types;
     /** By call: who asked the model, as far as that was told. */
@@ -60,17 +65,25 @@ final class LiveText {
         return form != Form.NONE;
     }
 
-    /** Whether the client wants to see a fact of this type. */
-    boolean shows(EventType type) {
-        return types.isEmpty() || types.contains(type.wireName());
+    /** What has to be listened to. */
+    JournalFilter filter() {
+        return wanted() ? labels -> true : JournalFilter.types(types); // the end of a call tells what its live text is
     }
 
-    /** A piece as the client gets it. */
-    record Shown(String name, Map<String, @Nullable Object> data) {}
+    @Override
+    public Optional<Shown> shown(Heard heard) {
+        return heard.live() ? piece(heard.event()) : fact(heard.entry());
+    }
 
-    /** What is shown of a piece; empty = nothing. */
-    Optional<Shown> shown(Heard heard) {
-        Event event = heard.event();
+    /** A fact as the client gets it; empty = it does not want to see it. */
+    Optional<Shown> fact(JournalEntry entry) {
+        String type = entry.event().type().wireName();
+        return types.isEmpty() || types.contains(type)
+                ? Optional.of(new Shown(type, entry.toJson()))
+                : Optional.empty();
+    }
+
+    private Optional<Shown> piece(Event event) {
         if (!(event.type() instanceof StreamType type)) {
             return Optional.empty();
         }

@@ -1,5 +1,6 @@
 package dev.millrace.gateway.rest;
 
+import dev.millrace.api.MemoryPage;
 import dev.millrace.gateway.config.GatewayConfig;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.kafka.EventTooLargeException;
@@ -163,7 +164,7 @@ public class MemoryEdits {
                 Response.status(isFirst(place, version) ? 201 : 200).header(HttpHeaders.ETAG, etag);
         // it may have a successor already, and be too old to be kept
         memory.known(place.namespace(), place.path(), version)
-                .map(MemoryShapes.Version::of)
+                .map(MemoryEdits::view)
                 .ifPresent(told -> response.entity(Json.writeText(told)));
         return response.build();
     }
@@ -220,11 +221,24 @@ public class MemoryEdits {
     }
 
     private static Response accepted(Event event) {
-        return Response.accepted(Json.writeText(new MemoryShapes.EditAccepted(
+        return Response.accepted(Json.writeText(new MemoryPage.EditAccepted(
                         event.id(),
                         "accepted",
                         "The edit is stored; whoever writes memory does not answer now and will come to it. The same"
                                 + " request with this id as its Idempotency-Key tells what became of it.")))
                 .build();
+    }
+
+    /** A version as the client gets it. */
+    static MemoryPage.Version view(MemoryVersion version) {
+        return new MemoryPage.Version(
+                version.path(),
+                version.version(),
+                Preconditions.quoted(version.tag()),
+                version.summary(),
+                version.size(),
+                version.updatedAt(),
+                version.updatedBy(),
+                version.deleted());
     }
 }

@@ -1,5 +1,6 @@
 package dev.millrace.gateway.rest;
 
+import dev.millrace.api.MemoryPage;
 import dev.millrace.gateway.config.GatewayConfig;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.kafka.EventTooLargeException;
@@ -75,7 +76,7 @@ public class MemoryResource {
     @Operation(summary = "The namespaces that remember something")
     @APIResponse(
             responseCode = "200",
-            content = @Content(schema = @Schema(implementation = MemoryShapes.Namespaces.class)))
+            content = @Content(schema = @Schema(implementation = MemoryPage.Namespaces.class)))
     @APIResponse(responseCode = "400", description = "bad_parameter")
     @APIResponse(responseCode = "503", description = "broker_unavailable")
     public Response namespaces(
@@ -87,15 +88,14 @@ public class MemoryResource {
                     String cursor)
             throws BrokerUnavailableException, InterruptedException {
         int most = Parameters.number("limit", limit, MAX_DOCUMENTS);
-        List<MemoryShapes.Namespace> found =
-                memory.extents(cursor, most + 1, config.produceTimeout()).entrySet().stream()
-                        .map(extent -> new MemoryShapes.Namespace(
-                                extent.getKey(),
-                                extent.getValue().documents(),
-                                extent.getValue().size()))
-                        .toList();
-        List<MemoryShapes.Namespace> page = found.subList(0, Math.min(most, found.size()));
-        return Response.ok(Json.writeText(new MemoryShapes.Namespaces(
+        List<MemoryPage.Namespace> found = memory.extents(cursor, most + 1, config.produceTimeout()).entrySet().stream()
+                .map(extent -> new MemoryPage.Namespace(
+                        extent.getKey(),
+                        extent.getValue().documents(),
+                        extent.getValue().size()))
+                .toList();
+        List<MemoryPage.Namespace> page = found.subList(0, Math.min(most, found.size()));
+        return Response.ok(Json.writeText(new MemoryPage.Namespaces(
                         page, found.size() > most ? page.getLast().namespace() : null)))
                 .build();
     }
@@ -103,9 +103,7 @@ public class MemoryResource {
     @GET
     @Path("/{namespace}")
     @Operation(summary = "The documents of a namespace", description = "By path, each with its summary and version.")
-    @APIResponse(
-            responseCode = "200",
-            content = @Content(schema = @Schema(implementation = MemoryShapes.Documents.class)))
+    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = MemoryPage.class)))
     @APIResponse(responseCode = "400", description = "bad_parameter")
     @APIResponse(responseCode = "503", description = "broker_unavailable")
     public Response documents(
@@ -121,9 +119,9 @@ public class MemoryResource {
         int most = Parameters.number("limit", limit, MAX_DOCUMENTS);
         List<MemoryVersion> found = memory.documents(namespace, cursor, most + 1, config.produceTimeout());
         List<MemoryVersion> page = found.subList(0, Math.min(most, found.size()));
-        return Response.ok(Json.writeText(new MemoryShapes.Documents(
+        return Response.ok(Json.writeText(new MemoryPage(
                         namespace,
-                        page.stream().map(MemoryShapes.Version::of).toList(),
+                        page.stream().map(MemoryEdits::view).toList(),
                         found.size() > most ? page.getLast().path() : null)))
                 .build();
     }
@@ -192,16 +190,16 @@ public class MemoryResource {
             responseCode = "200",
             description = "It is written.",
             headers = @Header(name = "ETag", description = ETAG, schema = @Schema(type = SchemaType.STRING)),
-            content = @Content(schema = @Schema(implementation = MemoryShapes.Version.class)))
+            content = @Content(schema = @Schema(implementation = MemoryPage.Version.class)))
     @APIResponse(
             responseCode = "201",
             description = "The same, and there was no such document before.",
             headers = @Header(name = "ETag", description = ETAG, schema = @Schema(type = SchemaType.STRING)),
-            content = @Content(schema = @Schema(implementation = MemoryShapes.Version.class)))
+            content = @Content(schema = @Schema(implementation = MemoryPage.Version.class)))
     @APIResponse(
             responseCode = "202",
             description = "It is stored, and the writer does not answer in time; it will come to it.",
-            content = @Content(schema = @Schema(implementation = MemoryShapes.EditAccepted.class)))
+            content = @Content(schema = @Schema(implementation = MemoryPage.EditAccepted.class)))
     @APIResponse(responseCode = "400", description = "bad_path, bad_parameter, bad_text")
     @APIResponse(responseCode = "409", description = "memory_full: take documents away first")
     @APIResponse(responseCode = "412", description = "precondition_failed: it is another one by now")
@@ -244,7 +242,7 @@ public class MemoryResource {
     @APIResponse(
             responseCode = "202",
             description = "It is stored, and the writer does not answer in time; it will come to it.",
-            content = @Content(schema = @Schema(implementation = MemoryShapes.EditAccepted.class)))
+            content = @Content(schema = @Schema(implementation = MemoryPage.EditAccepted.class)))
     @APIResponse(responseCode = "400", description = "bad_path, bad_parameter")
     @APIResponse(responseCode = "404", description = "unknown_document")
     @APIResponse(responseCode = "412", description = "precondition_failed: it is another one by now")

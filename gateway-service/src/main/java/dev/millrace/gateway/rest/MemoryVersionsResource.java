@@ -1,5 +1,6 @@
 package dev.millrace.gateway.rest;
 
+import dev.millrace.api.MemoryPage;
 import dev.millrace.gateway.config.GatewayConfig;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.kafka.EventTooLargeException;
@@ -56,9 +57,7 @@ public class MemoryVersionsResource {
     @Operation(
             summary = "The versions of a document",
             description = "When each was written, and by whom; also of one that is gone. The newest first.")
-    @APIResponse(
-            responseCode = "200",
-            content = @Content(schema = @Schema(implementation = MemoryShapes.Versions.class)))
+    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = MemoryPage.Versions.class)))
     @APIResponse(responseCode = "400", description = "bad_path")
     @APIResponse(responseCode = "404", description = "unknown_document")
     @APIResponse(responseCode = "503", description = "broker_unavailable")
@@ -69,10 +68,10 @@ public class MemoryVersionsResource {
         if (history.isEmpty()) {
             throw place.unknown();
         }
-        return Response.ok(Json.writeText(new MemoryShapes.Versions(
+        return Response.ok(Json.writeText(new MemoryPage.Versions(
                         place.namespace(),
                         place.path(),
-                        history.stream().map(MemoryShapes.Version::of).toList())))
+                        history.stream().map(MemoryEdits::view).toList())))
                 .build();
     }
 
@@ -122,15 +121,15 @@ public class MemoryVersionsResource {
                             name = "ETag",
                             description = MemoryResource.ETAG,
                             schema = @Schema(type = SchemaType.STRING)),
-            content = @Content(schema = @Schema(implementation = MemoryShapes.Version.class)))
+            content = @Content(schema = @Schema(implementation = MemoryPage.Version.class)))
     @APIResponse(
             responseCode = "201",
             description = "The same, and the document was gone before.",
-            content = @Content(schema = @Schema(implementation = MemoryShapes.Version.class)))
+            content = @Content(schema = @Schema(implementation = MemoryPage.Version.class)))
     @APIResponse(
             responseCode = "202",
             description = "It is stored, and the writer does not answer in time; it will come to it.",
-            content = @Content(schema = @Schema(implementation = MemoryShapes.EditAccepted.class)))
+            content = @Content(schema = @Schema(implementation = MemoryPage.EditAccepted.class)))
     @APIResponse(responseCode = "400", description = "bad_path, bad_parameter")
     @APIResponse(responseCode = "404", description = "unknown_version")
     @APIResponse(responseCode = "409", description = "memory_full: take documents away first")

@@ -1,5 +1,6 @@
 package dev.millrace.gateway.rest;
 
+import dev.millrace.api.AgentView;
 import dev.millrace.gateway.query.AgentClient;
 import dev.millrace.gateway.query.QueryUnavailableException;
 import dev.millrace.schemas.Json;
@@ -11,7 +12,6 @@ import jakarta.ws.rs.PathParam;
 import jakarta.ws.rs.Produces;
 import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.core.Response;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.eclipse.microprofile.openapi.annotations.Operation;
@@ -38,14 +38,10 @@ public class ModelsResource {
     @APIResponse(responseCode = "200", description = "As OpenAI describes it; created is always 0.")
     @APIResponse(responseCode = "503", description = "query_unavailable")
     public Response models() throws QueryUnavailableException, InterruptedException {
-        Object agents =
-                agentService.get(AgentClient.path("agents"), Map.of()).object().get("agents");
-        List<Map<String, Object>> models = new ArrayList<>();
-        for (Object agent : agents instanceof List<?> list ? list : List.of()) {
-            if (agent instanceof Map<?, ?> one && one.get("name") instanceof String name) {
-                models.add(shown(name));
-            }
-        }
+        List<Map<String, Object>> models =
+                agentService.get(AgentClient.path("agents"), Map.of()).as(AgentView.All.class).agents().stream()
+                        .map(agent -> shown(agent.name()))
+                        .toList();
         return Response.ok(Json.writeText(Map.of("object", "list", "data", models)))
                 .build();
     }

@@ -1,21 +1,20 @@
 package dev.millrace.gateway.rest;
 
+import dev.millrace.api.Notice;
 import dev.millrace.gateway.config.GatewayConfig;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
+import dev.millrace.gateway.kafka.EventStreams;
 import dev.millrace.gateway.kafka.JournalFilter;
 import dev.millrace.gateway.kafka.JournalFilter.Labels;
-import dev.millrace.gateway.kafka.JournalTail;
-import dev.millrace.gateway.rest.SsePump.ClientGoneException;
-import dev.millrace.gateway.rest.SsePump.Outlet;
-import dev.millrace.schemas.JournalEntry;
+import dev.millrace.gateway.kafka.Places;
 import dev.millrace.schemas.Notification;
 import io.smallrye.common.annotation.Blocking;
 import io.smallrye.common.annotation.RunOnVirtualThread;
 import io.smallrye.mutiny.Multi;
 import io.vertx.core.http.HttpServerRequest;
 import jakarta.inject.Inject;
+import jakarta.ws.rs.BeanParam;
 import jakarta.ws.rs.GET;
-import jakarta.ws.rs.HeaderParam;
 import jakarta.ws.rs.Path;
 import jakarta.ws.rs.Produces;
 import jakarta.ws.rs.QueryParam;
@@ -24,9 +23,7 @@ import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.sse.OutboundSseEvent;
 import java.util.Arrays;
 import java.util.EnumSet;
-import java.util.Optional;
 import java.util.Set;
-import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.eclipse.microprofile.openapi.annotations.Operation;
 import org.eclipse.microprofile.openapi.annotations.media.Content;
@@ -34,7 +31,6 @@ import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.eclipse.microprofile.openapi.annotations.parameters.Parameter;
 import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
-import org.jboss.resteasy.reactive.ResponseHeader;
 import org.jspecify.annotations.Nullable;
 
 /** What the owners of tasks should hear of, as server-sent events (F-114 to F-116). */
@@ -43,21 +39,19 @@ import org.jspecify.annotations.Nullable;
 @RunOnVirtualThread
 @Tag(name = "Streams", description = "Events as they happen (server-sent events).")
 public class NotificationsResource {
-    private final JournalTail tail;
+    private final EventStreams streams;
     private final OpenStreams open;
     private final GatewayConfig config;
 
     @Inject
-    NotificationsResource(JournalTail tail, OpenStreams open, GatewayConfig config) {
-        this.tail = tail;
+    NotificationsResource(EventStreams streams, OpenStreams open, GatewayConfig config) {
+        this.streams = streams;
         this.open = open;
         this.config = config;
     }
 
     @GET
     @Produces(MediaType.SERVER_SENT_EVENTS)
-    @ResponseHeader(name = "Cache-Control", value = "no-store")
-    @ResponseHeader(name = "X-Accel-Buffering", value = "no")
     @Operation(
             summary = "What the owners of tasks should hear of",
             description =
@@ -67,9 +61,7 @@ public class NotificationsResource {
     @APIResponse(
             responseCode = "200",
             content =
-                    @Content(
-                            mediaType = MediaType.SERVER_SENT_EVENTS,
-                            schema = @Schema(implementation = ApiShapes.NotificationShape.class)))
+                    @Content(mediaType = MediaType.SERVER_SENT_EVENTS, schema = @Schema(implementation = Notice.class)))
     @APIResponse(responseCode = "400", description = "bad_parameter")
     @APIResponse(responseCode = "429", description = "too_many_streams: of this client")
     @APIResponse(responseCode = "503", description = "broker_unavailable, too_many_streams")
@@ -82,39 +74,23 @@ public class NotificationsResource {
             @Parameter(description = "Only of this conversation.") @QueryParam("sessionId") @Nullable String sessionId,
             @Parameter(description = "Only of this tenant; absent = of all.") @QueryParam("namespace") @Nullable
                     String namespace,
-            @Parameter(description = "Only what comes after this id.") @QueryParam("after") @Nullable String after,
-            @Parameter(description = "Like after; goes before it.") @HeaderParam("Last-Event-ID") @Nullable
-                    String lastEventId,
+            @BeanParam SeenParameters seen,
             @Context HttpServerRequest request)
             throws BrokerUnavailableException, InterruptedException {
         Set<Notification.Kind> kinds = kindsOf(types);
         JournalFilter filter = JournalFilter.types(
                 kinds.stream().map(kind -> kind.saidBy().wireName()).collect(Collectors.toSet()));
-        filter = narrowed(filter, taskId, Labels::taskId);
-        filter = narrowed(filter, sessionId, Labels::sessionId);
-        filter = narrowed(filter, namespace, Labels::namespace);
-        LiveStream.Begin begin = LiveStream.Begin.of(lastEventId, after, tail, config.produceTimeout());
-        LiveStream stream = new LiveStream(
-                tail,
+        filter = filter.and(JournalFilter.only(taskId, Labels::taskId))
+                .and(JournalFilter.only(sessionId, Labels::sessionId))
+                .and(JournalFilter.only(namespace, Labels::namespace));
+        Places from = EventStream.begin(seen, streams.partitions(), false, streams, config.produceTimeout());
+        EventStream stream = new EventStream(
+                streams,
                 filter,
-                begin.from(),
-                config.stream().heartbeat(),
-                (outlet, id, entry) -> tell(outlet, id, entry, kinds));
-        return open.open(stream::run, request);
-    }
-
-    private static void tell(Outlet outlet, String id, JournalEntry entry, Set<Notification.Kind> kinds)
-            throws InterruptedException, ClientGoneException {
-        Optional<Notification> notification = Notification.of(entry.event()).filter(one -> kinds.contains(one.kind()));
-        if (notification.isPresent()) {
-            outlet.send(
-                    id, notification.get().kind().wireName(), notification.get().toJson());
-        }
-    }
-
-    private static JournalFilter narrowed(
-            JournalFilter filter, @Nullable String wanted, Function<Labels, @Nullable String> label) {
-        return wanted == null || wanted.isBlank() ? filter : filter.and(labels -> wanted.equals(label.apply(labels)));
+                heard -> Notification.of(heard.event())
+                        .filter(one -> kinds.contains(one.kind()))
+                        .map(one -> new EventStream.Shown(one.kind().wireName(), one.toJson())));
+        return open.open(outlet -> stream.run(from, Set.of(), outlet), request);
     }
 
     private static Set<Notification.Kind> kindsOf(@Nullable String types) {

@@ -52,16 +52,8 @@ public class OpenStreams {
     /**
      * A place for one more stream of this client.
      *
-     * @throws ProblemException if there is none
-     */
-    Slot slot(HttpServerRequest request) {
-        return slot(request, () -> {});
-    }
-
-    /**
-     * The same.
-     *
      * @param onClose is called once, when the place is given back
+     * @throws ProblemException if there is none
      */
     Slot slot(HttpServerRequest request, Runnable onClose) {
         String client = request.remoteAddress() == null
@@ -102,9 +94,9 @@ public class OpenStreams {
      * @throws ProblemException if there is no place for it
      */
     Multi<OutboundSseEvent> open(SsePump.Source source, HttpServerRequest request) {
-        Slot slot = slot(request);
-        return Multi.createFrom()
-                .publisher(new SsePump(source, config.patience(), writes, slot, request.response()::reset));
+        Slot slot = slot(request, () -> {});
+        request.response().putHeader("Cache-Control", "no-store").putHeader("X-Accel-Buffering", "no");
+        return Multi.createFrom().publisher(new SsePump(source, config, writes, slot, request.response()::reset));
     }
 
     /** What may be under way to clients. */

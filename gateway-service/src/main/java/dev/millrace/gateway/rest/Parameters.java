@@ -3,8 +3,6 @@ package dev.millrace.gateway.rest;
 import dev.millrace.gateway.kafka.Places;
 import dev.millrace.schemas.JournalCursor;
 import java.util.Arrays;
-import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -31,20 +29,12 @@ final class Parameters {
         if (text == null || text.isBlank()) {
             return null;
         }
-        Optional<Places> places = Places.parse(text.strip());
-        if (places.isPresent() && places.get().next().size() == 1) {
-            return seen(places.get());
-        }
-        return JournalCursor.parse(text.strip())
+        Places places = Places.parse(text.strip())
+                .filter(one -> one.partition().isPresent())
                 .orElseThrow(() -> ProblemException.badParameter(name, "<partition>:<offset>", text));
-    }
-
-    /** The last fact before this place, of one partition; {@code null} if there is none. */
-    static @Nullable JournalCursor seen(Places places) {
-        Map.Entry<Integer, Places.Place> only =
-                places.next().entrySet().iterator().next();
-        long next = only.getValue().journal();
-        return next == 0 ? null : new JournalCursor(only.getKey(), next - 1);
+        int partition = places.partition().getAsInt();
+        long next = places.facts().getOrDefault(partition, 0L);
+        return next == 0 ? null : new JournalCursor(partition, next - 1);
     }
 
     /** Names that are separated by commas; empty if there are none. */
@@ -55,12 +45,6 @@ final class Parameters {
                         .map(String::strip)
                         .filter(name -> !name.isEmpty())
                         .collect(Collectors.toUnmodifiableSet());
-    }
-
-    /** What a client has seen: the header if there is one, else the parameter; {@code null} if there is neither. */
-    static @Nullable String seen(@Nullable String lastEventId, @Nullable String after) {
-        String id = lastEventId == null || lastEventId.isBlank() ? after : lastEventId;
-        return id == null || id.isBlank() ? null : id.strip();
     }
 
     /** {@code ?follow}, {@code ?follow=true} and {@code ?follow=1} are yes; nothing else is. */

@@ -6,6 +6,8 @@ import dev.millrace.gateway.query.BadQueryException;
 import dev.millrace.gateway.query.QueryUnavailableException;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.Problem;
+import jakarta.inject.Inject;
+import jakarta.inject.Provider;
 import jakarta.ws.rs.WebApplicationException;
 import jakarta.ws.rs.core.HttpHeaders;
 import jakarta.ws.rs.core.Response;
@@ -22,6 +24,13 @@ public class ProblemMappers {
     private static final Logger LOGGER = LoggerFactory.getLogger(ProblemMappers.class);
 
     private static final Duration SOON = Duration.ofSeconds(1);
+
+    private final Provider<AllowedMethods> allowed;
+
+    @Inject
+    ProblemMappers(Provider<AllowedMethods> allowed) {
+        this.allowed = allowed;
+    }
 
     @ServerExceptionMapper
     Response problem(ProblemException e, UriInfo uri) {
@@ -99,7 +108,7 @@ public class ProblemMappers {
                 ? Response.fromResponse(response)
                         .header(
                                 HttpHeaders.ALLOW,
-                                AllowedMethods.at(uri.getRequestUri().getPath()))
+                                allowed.get().at(uri.getRequestUri().getPath()))
                         .build()
                 : response;
     }

@@ -1,26 +1,20 @@
 package dev.millrace.gateway.rest;
 
+import dev.millrace.api.Entry;
 import dev.millrace.gateway.config.GatewayConfig;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.kafka.EventStreams;
 import dev.millrace.gateway.kafka.JournalFilter;
-import dev.millrace.gateway.kafka.JournalListener;
-import dev.millrace.gateway.kafka.JournalTail;
-import dev.millrace.gateway.kafka.ListenerDroppedException;
 import dev.millrace.gateway.kafka.Places;
-import dev.millrace.gateway.rest.SsePump.ClientGoneException;
-import dev.millrace.gateway.rest.SsePump.Outlet;
 import dev.millrace.schemas.Event;
-import dev.millrace.schemas.JournalCursor;
-import dev.millrace.schemas.JournalEntry;
 import io.smallrye.common.annotation.Blocking;
 import io.smallrye.common.annotation.RunOnVirtualThread;
 import io.smallrye.mutiny.Multi;
 import io.vertx.core.http.HttpServerRequest;
 import jakarta.inject.Inject;
+import jakarta.ws.rs.BeanParam;
 import jakarta.ws.rs.DefaultValue;
 import jakarta.ws.rs.GET;
-import jakarta.ws.rs.HeaderParam;
 import jakarta.ws.rs.Path;
 import jakarta.ws.rs.PathParam;
 import jakarta.ws.rs.Produces;
@@ -28,7 +22,6 @@ import jakarta.ws.rs.QueryParam;
 import jakarta.ws.rs.core.Context;
 import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.sse.OutboundSseEvent;
-import java.util.Map;
 import java.util.Set;
 import org.eclipse.microprofile.openapi.annotations.Operation;
 import org.eclipse.microprofile.openapi.annotations.media.Content;
@@ -36,7 +29,6 @@ import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.eclipse.microprofile.openapi.annotations.parameters.Parameter;
 import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
-import org.jboss.resteasy.reactive.ResponseHeader;
 import org.jspecify.annotations.Nullable;
 
 /** The events of a conversation as they happen, as server-sent events. A conversation lies on one partition of the journal. */
@@ -45,14 +37,12 @@ import org.jspecify.annotations.Nullable;
 @RunOnVirtualThread
 @Tag(name = "Streams", description = "Events as they happen (server-sent events).")
 public class SessionStreamResource {
-    private final JournalTail tail;
     private final EventStreams streams;
     private final OpenStreams open;
     private final GatewayConfig config;
 
     @Inject
-    SessionStreamResource(JournalTail tail, EventStreams streams, OpenStreams open, GatewayConfig config) {
-        this.tail = tail;
+    SessionStreamResource(EventStreams streams, OpenStreams open, GatewayConfig config) {
         this.streams = streams;
         this.open = open;
         this.config = config;
@@ -60,8 +50,6 @@ public class SessionStreamResource {
 
     @GET
     @Produces(MediaType.SERVER_SENT_EVENTS)
-    @ResponseHeader(name = "Cache-Control", value = "no-store")
-    @ResponseHeader(name = "X-Accel-Buffering", value = "no")
     @Operation(
             summary = "The events of a conversation as they happen",
             description =
@@ -71,77 +59,25 @@ public class SessionStreamResource {
     @APIResponse(
             responseCode = "200",
             content =
-                    @Content(
-                            mediaType = MediaType.SERVER_SENT_EVENTS,
-                            schema = @Schema(implementation = ApiShapes.Entry.class)))
+                    @Content(mediaType = MediaType.SERVER_SENT_EVENTS, schema = @Schema(implementation = Entry.class)))
     @APIResponse(responseCode = "400", description = "bad_parameter")
     @APIResponse(responseCode = "429", description = "too_many_streams: of this client")
     @APIResponse(responseCode = "503", description = "broker_unavailable, too_many_streams")
     public Multi<OutboundSseEvent> session(
             @PathParam("sessionId") String sessionId,
             @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace,
-            @Parameter(description = "Live text as well: stream = all of it, plain = the text alone. Default none.")
-                    @QueryParam("tokens")
-                    @Nullable
-                    String tokens,
+            @Parameter(description = LiveText.TOKENS) @QueryParam("tokens") @Nullable String tokens,
             @Parameter(description = "Only these types, separated by commas.") @QueryParam("types") @Nullable
                     String types,
-            @Parameter(description = "Only what comes after this cursor.") @QueryParam("after") @Nullable String after,
-            @Parameter(description = "Like after; goes before it.") @HeaderParam("Last-Event-ID") @Nullable
-                    String lastEventId,
+            @BeanParam SeenParameters seen,
             @Context HttpServerRequest request)
             throws BrokerUnavailableException, InterruptedException {
-        int partition = tail.partitionOf(Event.qualified(namespace, sessionId));
-        JournalCursor last = Parameters.cursor("Last-Event-ID", lastEventId);
-        JournalCursor seen = last == null ? Parameters.cursor("after", after) : last;
-        if (seen != null && seen.partition() != partition) {
-            throw ProblemException.badParameter("after", "a cursor of this session", seen.toString());
-        }
-        if (seen != null) {
-            Reached.require(Map.of(partition, seen.offset() + 1), seen.toString(), tail, config.produceTimeout());
-        }
         LiveText live = LiveText.of(tokens, types);
-        if (live.wanted()) {
-            return watch(partition, mine(namespace, sessionId), live, Parameters.seen(lastEventId, after), request);
-        }
-        long from = seen == null ? tail.end(partition, config.produceTimeout()) : seen.offset() + 1;
-        JournalFilter filter = mine(namespace, sessionId).and(JournalFilter.types(Parameters.set(types)));
-        return open.open(outlet -> run(outlet, partition, from, filter), request);
-    }
-
-    private static JournalFilter mine(String namespace, String sessionId) {
-        return labels ->
-                sessionId.equals(labels.sessionId()) && labels.namespace().equals(namespace);
-    }
-
-    private Multi<OutboundSseEvent> watch(
-            int partition, JournalFilter filter, LiveText live, @Nullable String seen, HttpServerRequest request)
-            throws BrokerUnavailableException, InterruptedException {
-        JournalCursor facts = Parameters.cursor("after", seen);
-        Places from = WatchStream.begin(
-                seen,
-                facts == null ? Map.of() : Map.of(partition, facts.offset() + 1),
-                Set.of(partition),
-                tail,
-                streams,
-                config.produceTimeout());
-        WatchStream watch =
-                new WatchStream(streams, filter, live, config.stream().heartbeat(), event -> false);
-        return open.open(outlet -> watch.run(from, outlet), request);
-    }
-
-    private void run(Outlet outlet, int partition, long from, JournalFilter filter)
-            throws InterruptedException, ListenerDroppedException, ClientGoneException {
-        try (JournalListener listener = tail.listen(partition, from, filter)) {
-            while (true) {
-                outlet.ready();
-                JournalEntry entry = listener.next(config.stream().heartbeat());
-                if (entry == null) {
-                    outlet.heartbeat();
-                } else {
-                    outlet.entry(entry.cursor().toString(), entry);
-                }
-            }
-        }
+        JournalFilter filter = live.filter()
+                .and(labels -> sessionId.equals(labels.sessionId()) && namespace.equals(labels.namespace()));
+        Set<Integer> partition = Set.of(streams.partitionOf(Event.qualified(namespace, sessionId)));
+        Places from = EventStream.begin(seen, partition, live.wanted(), streams, config.produceTimeout());
+        EventStream stream = new EventStream(streams, filter, live);
+        return open.open(outlet -> stream.run(from, Set.of(), outlet), request);
     }
 }

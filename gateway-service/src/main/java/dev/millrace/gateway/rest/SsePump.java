@@ -1,11 +1,11 @@
 package dev.millrace.gateway.rest;
 
+import dev.millrace.gateway.config.GatewayConfig;
 import dev.millrace.gateway.kafka.ListenerDroppedException;
-import dev.millrace.schemas.JournalEntry;
+import dev.millrace.gateway.rest.EventStream.Shown;
 import dev.millrace.schemas.Json;
 import jakarta.ws.rs.sse.OutboundSseEvent;
 import java.time.Duration;
-import java.util.Map;
 import java.util.concurrent.Flow;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -37,23 +37,18 @@ final class SsePump implements Flow.Publisher<OutboundSseEvent> {
         /** Waits until the client has taken everything: to be called with empty hands, before there is something to send. */
         void ready() throws InterruptedException, ClientGoneException;
 
-        default void entry(String id, JournalEntry entry) throws InterruptedException, ClientGoneException {
-            send(id, entry.event().type().wireName(), entry.toJson());
-        }
+        /** An event with an id and a name, and data as JSON. */
+        void send(String id, Shown shown) throws InterruptedException, ClientGoneException;
 
-        /** An event with a name, and data as JSON. */
-        void send(String id, String name, Map<String, ?> data) throws InterruptedException, ClientGoneException;
-
-        /** A comment, so that everybody on the way knows that the stream is alive. */
+        /** A comment, if nothing was sent for long enough, so that everybody on the way knows that the stream is alive. */
         void heartbeat() throws InterruptedException, ClientGoneException;
-    }
 
-    /** Nobody takes the stream any more. */
-    static final class ClientGoneException extends Exception {
-        private static final long serialVersionUID = 1L;
+        /** How long until a comment is due. */
+        Duration untilHeartbeat();
     }
 
     private final Source source;
+    private final Duration heartbeat;
     private final Duration patience;
     private final WriteBudget budget;
     private final OpenStreams.Slot slot;
@@ -62,14 +57,20 @@ final class SsePump implements Flow.Publisher<OutboundSseEvent> {
     /**
      * For one subscriber.
      *
-     * @param patience how long the client may take nothing
+     * @param config how long the client may take nothing, and after which silence a comment is sent
      * @param budget that it shares with all others
      * @param slot is closed when the stream is over
      * @param disconnect cuts the connection to a client that is too slow; it can come back and go on where it was
      */
-    SsePump(Source source, Duration patience, WriteBudget budget, OpenStreams.Slot slot, Runnable disconnect) {
+    SsePump(
+            Source source,
+            GatewayConfig.Stream config,
+            WriteBudget budget,
+            OpenStreams.Slot slot,
+            Runnable disconnect) {
         this.source = source;
-        this.patience = patience;
+        this.heartbeat = config.heartbeat();
+        this.patience = config.patience();
         this.budget = budget;
         this.slot = slot;
         this.disconnect = disconnect;
@@ -91,6 +92,7 @@ final class SsePump implements Flow.Publisher<OutboundSseEvent> {
         private WriteBudget.@Nullable Hold underWay;
 
         private boolean ready;
+        private long lastWrite = System.nanoTime();
 
         Stream(Flow.Subscriber<? super OutboundSseEvent> subscriber) {
             this.subscriber = subscriber;
@@ -108,12 +110,12 @@ final class SsePump implements Flow.Publisher<OutboundSseEvent> {
         }
 
         @Override
-        public void send(String id, String name, Map<String, ?> data) throws InterruptedException, ClientGoneException {
-            String text = Json.writeText(data);
+        public void send(String id, Shown shown) throws InterruptedException, ClientGoneException {
+            String text = Json.writeText(shown.data());
             write(
                     new OutboundSseEventImpl.BuilderImpl()
                             .id(id)
-                            .name(oneLine(name))
+                            .name(oneLine(shown.name()))
                             .data(text)
                             .build(),
                     text.length());
@@ -121,7 +123,14 @@ final class SsePump implements Flow.Publisher<OutboundSseEvent> {
 
         @Override
         public void heartbeat() throws InterruptedException, ClientGoneException {
-            write(new OutboundSseEventImpl.BuilderImpl().comment(" alive").build(), 0);
+            if (untilHeartbeat().isZero()) {
+                write(new OutboundSseEventImpl.BuilderImpl().comment(" alive").build(), 0);
+            }
+        }
+
+        @Override
+        public Duration untilHeartbeat() {
+            return Duration.ofNanos(Math.max(0, heartbeat.toNanos() - (System.nanoTime() - lastWrite)));
         }
 
         @Override
@@ -148,6 +157,7 @@ final class SsePump implements Flow.Publisher<OutboundSseEvent> {
             ready();
             underWay = budget.hold(COPIES * (long) chars, this::cut);
             ready = false;
+            lastWrite = System.nanoTime();
             subscriber.onNext(event);
         }
 

@@ -1,5 +1,6 @@
 package dev.millrace.gateway.rest;
 
+import dev.millrace.api.Task;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.kafka.EventTooLargeException;
 import dev.millrace.gateway.kafka.JournalTail;
@@ -51,16 +52,16 @@ public class SystemResource {
     @Operation(
             summary = "Admit no more tasks",
             description = "Tasks that run go on; new ones are taken and wait until POST /v1/system/resume.")
-    @RequestBody(content = @Content(schema = @Schema(implementation = ApiShapes.Reason.class)))
+    @RequestBody(content = @Content(schema = @Schema(implementation = Task.Reason.class)))
     @APIResponse(
             responseCode = "202",
             description = "The request is stored.",
-            content = @Content(schema = @Schema(implementation = ApiShapes.BroadcastAccepted.class)))
+            content = @Content(schema = @Schema(implementation = Task.BroadcastAccepted.class)))
     @APIResponse(responseCode = "400", description = "bad_json, unknown_field, bad_field")
     @APIResponse(responseCode = "503", description = "broker_unavailable")
     public Response drain(InputStream body, @Context HttpHeaders headers)
             throws IOException, BrokerUnavailableException, EventTooLargeException, InterruptedException {
-        String reason = controls.fields(body, headers, "reason").text("reason", TaskSubmission.MAX_TEXT);
+        String reason = controls.fields(body, headers, "reason").text("reason", Task.Request.MAX_TEXT);
         return broadcast(
                 controls.event(KnownEventType.SYSTEM_SHUTTING_DOWN, null, Controls.payload("reason", reason), headers));
     }
@@ -72,7 +73,7 @@ public class SystemResource {
     @APIResponse(
             responseCode = "202",
             description = "The request is stored.",
-            content = @Content(schema = @Schema(implementation = ApiShapes.BroadcastAccepted.class)))
+            content = @Content(schema = @Schema(implementation = Task.BroadcastAccepted.class)))
     @APIResponse(responseCode = "400", description = "bad_json, unknown_field")
     @APIResponse(responseCode = "503", description = "broker_unavailable")
     public Response resume(InputStream body, @Context HttpHeaders headers)
@@ -84,7 +85,7 @@ public class SystemResource {
     private Response broadcast(Event event) throws BrokerUnavailableException, EventTooLargeException {
         Event placed = onFirstPartition(event);
         intake.accept(List.of(placed));
-        return Response.accepted(Json.writeText(new ApiShapes.BroadcastAccepted(placed.id(), "accepted")))
+        return Response.accepted(Json.writeText(new Task.BroadcastAccepted(placed.id(), "accepted")))
                 .build();
     }
 

@@ -1,5 +1,6 @@
 package dev.millrace.gateway.rest;
 
+import dev.millrace.api.Task;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.kafka.EventTooLargeException;
 import dev.millrace.gateway.query.QueryUnavailableException;
@@ -61,7 +62,7 @@ public class TaskControlResource {
     }
 
     /** A task as it is now known. */
-    private record Known(Target target, String state, Map<String, @Nullable Object> view) {}
+    private record Known(Target target, String state, String waitsFor) {}
 
     @POST
     @Path("/suspend")
@@ -69,11 +70,11 @@ public class TaskControlResource {
             summary = "Suspend a task",
             description = "Only a task that reasons or acts. Results that arrive meanwhile are kept. The header"
                     + " Idempotency-Key is your own id of the request.")
-    @RequestBody(content = @Content(schema = @Schema(implementation = ApiShapes.Reason.class)))
+    @RequestBody(content = @Content(schema = @Schema(implementation = Task.Reason.class)))
     @APIResponse(
             responseCode = "202",
             description = "The request is stored.",
-            content = @Content(schema = @Schema(implementation = ApiShapes.ControlAccepted.class)))
+            content = @Content(schema = @Schema(implementation = Task.ControlAccepted.class)))
     @APIResponse(responseCode = "400", description = "bad_json, unknown_field, bad_field")
     @APIResponse(responseCode = "404", description = "unknown_task")
     @APIResponse(responseCode = "409", description = "not_suspendable")
@@ -101,15 +102,15 @@ public class TaskControlResource {
             description =
                     "A suspended task goes on: where it was, with the answer to its question, or with new input. A"
                             + " completed task takes new input and goes on with its history.")
-    @RequestBody(content = @Content(schema = @Schema(implementation = ApiShapes.NewInput.class)))
+    @RequestBody(content = @Content(schema = @Schema(implementation = Task.NewInput.class)))
     @APIResponse(
             responseCode = "202",
             description = "The request is stored. With ?wait=: the task has not ended in that time, and goes on.",
-            content = @Content(schema = @Schema(implementation = ApiShapes.ControlAccepted.class)))
+            content = @Content(schema = @Schema(implementation = Task.ControlAccepted.class)))
     @APIResponse(
             responseCode = "200",
             description = "Only with ?wait=: the task as it has ended, asks a question or needs an approval.",
-            content = @Content(schema = @Schema(implementation = ApiShapes.Task.class)))
+            content = @Content(schema = @Schema(implementation = Task.AtRest.class)))
     @APIResponse(responseCode = "400", description = "bad_json, unknown_field, bad_field, missing_input, bad_parameter")
     @APIResponse(responseCode = "404", description = "unknown_task")
     @APIResponse(responseCode = "409", description = "not_resumable, answer_open, approval_open")
@@ -125,7 +126,7 @@ public class TaskControlResource {
             @Context HttpHeaders headers)
             throws IOException, QueryUnavailableException, BrokerUnavailableException, EventTooLargeException,
                     InterruptedException {
-        String newInput = controls.fields(body, headers, "newInput").text("newInput", TaskSubmission.MAX_TEXT);
+        String newInput = controls.fields(body, headers, "newInput").text("newInput", Task.Request.MAX_TEXT);
         Known task = known(namespace, taskId);
         requireResumable(task, newInput);
         Event event = controls.event(
@@ -141,15 +142,15 @@ public class TaskControlResource {
                     "From any state, also before it has begun: the request overtakes everything else. A task that has"
                             + " ended stays as it is. A task that nobody knows yet is cancelled when it comes; if it is part of a"
                             + " conversation, say which.")
-    @RequestBody(content = @Content(schema = @Schema(implementation = ApiShapes.CancelRequest.class)))
+    @RequestBody(content = @Content(schema = @Schema(implementation = Task.CancelRequest.class)))
     @APIResponse(
             responseCode = "202",
             description = "The request is stored. With ?wait=: the task has not ended in that time.",
-            content = @Content(schema = @Schema(implementation = ApiShapes.ControlAccepted.class)))
+            content = @Content(schema = @Schema(implementation = Task.ControlAccepted.class)))
     @APIResponse(
             responseCode = "200",
             description = "Only with ?wait=: the task as it has ended.",
-            content = @Content(schema = @Schema(implementation = ApiShapes.Task.class)))
+            content = @Content(schema = @Schema(implementation = Task.AtRest.class)))
     @APIResponse(responseCode = "400", description = "bad_json, unknown_field, bad_field, bad_parameter")
     @APIResponse(
             responseCode = "503",
@@ -200,16 +201,16 @@ public class TaskControlResource {
                             400,
                             "missing_input",
                             "The new input is missing",
-                            "newInput: expected 1 to " + TaskSubmission.MAX_TEXT
+                            "newInput: expected 1 to " + Task.Request.MAX_TEXT
                                     + " characters, since the task has completed, found none",
                             Map.of("field", "newInput")));
                 }
             }
             case "suspended" -> {
-                if (newInput == null && waitsFor("answer", task)) {
+                if (newInput == null && task.waitsFor().equals("answer")) {
                     throw conflict("answer_open", task, "and waits for an answer to its question: give it as newInput");
                 }
-                if (newInput == null && waitsFor("approval", task)) {
+                if (newInput == null && task.waitsFor().equals("approval")) {
                     throw conflict(
                             "approval_open",
                             task,
@@ -219,10 +220,6 @@ public class TaskControlResource {
             default ->
                 throw conflict("not_resumable", task, "can only resume COMPLETED tasks, and SUSPENDED ones go on");
         }
-    }
-
-    private static boolean waitsFor(String kind, Known task) {
-        return task.view().get("waitingFor") instanceof Map<?, ?> waitingFor && kind.equals(waitingFor.get("kind"));
     }
 
     private Known known(String namespace, String taskId) throws QueryUnavailableException, InterruptedException {
@@ -236,18 +233,20 @@ public class TaskControlResource {
             case null -> Optional.empty();
             case Found.Accepted accepted ->
                 Optional.of(
-                        new Known(new Target(namespace, taskId, accepted.event().sessionId()), "accepted", Map.of()));
+                        new Known(new Target(namespace, taskId, accepted.event().sessionId()), "accepted", ""));
             case Found.Known known -> {
-                Map<String, @Nullable Object> view = known.answer().object();
-                String sessionId = view.get("sessionId") instanceof String text ? text : null;
-                yield Optional.of(
-                        new Known(new Target(namespace, taskId, sessionId), String.valueOf(view.get("state")), view));
+                Task view = known.answer().as(Task.class);
+                Task.WaitingFor waitingFor = view.waitingFor();
+                yield Optional.of(new Known(
+                        new Target(namespace, taskId, view.sessionId()),
+                        view.state(),
+                        waitingFor == null ? "" : waitingFor.kind()));
             }
         };
     }
 
     private static Map<String, @Nullable Object> reason(Fields fields) {
-        return Controls.payload("reason", fields.text("reason", TaskSubmission.MAX_TEXT));
+        return Controls.payload("reason", fields.text("reason", Task.Request.MAX_TEXT));
     }
 
     private static ProblemException conflict(String code, Known task, String rule) {

@@ -1,5 +1,6 @@
 package dev.millrace.gateway.rest;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.millrace.gateway.query.QueryUnavailableException;
 import dev.millrace.gateway.query.Tasks;
 import dev.millrace.gateway.query.Tasks.Found;
@@ -10,7 +11,6 @@ import dev.millrace.schemas.Json;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
 import java.util.ArrayDeque;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Queue;
@@ -82,19 +82,19 @@ final class TaskHistory {
 
     /** The next page; {@code null} if agent-service does not know the task yet. */
     private @Nullable Page page() throws QueryUnavailableException, InterruptedException {
-        Optional<Found> found = tasks.events(namespace, taskId, read, PAGE, PAGE_BYTES);
+        Optional<Found> found = tasks.page("events", namespace, taskId, read, PAGE, PAGE_BYTES);
         if (found.isEmpty()) {
             throw ProblemException.unknownTask(namespace, taskId);
         }
         if (!(found.get() instanceof Found.Known known)) {
             return null;
         }
-        Map<String, @Nullable Object> page = known.answer().object();
+        JsonNode page = known.answer().as(JsonNode.class);
         Queue<byte[]> events = new ArrayDeque<>();
-        for (Object one : page.get("events") instanceof List<?> list ? list : List.of()) {
-            events.add(Json.write(one));
-        }
-        return new Page(events, page.get("next") == null ? cursor(page.get("upTo")) : null);
+        page.path("events").forEach(one -> events.add(Json.write(one)));
+        return new Page(
+                events,
+                page.hasNonNull("next") ? null : cursor(page.path("upTo").asText()));
     }
 
     /** Where the journal goes on: everything of the task before this place has been read. Only after {@link #readOn}. */

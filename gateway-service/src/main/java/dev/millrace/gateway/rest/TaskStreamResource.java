@@ -1,21 +1,20 @@
 package dev.millrace.gateway.rest;
 
+import dev.millrace.api.Entry;
 import dev.millrace.gateway.config.GatewayConfig;
 import dev.millrace.gateway.kafka.EventStreams;
-import dev.millrace.gateway.kafka.JournalTail;
 import dev.millrace.gateway.kafka.Places;
 import dev.millrace.gateway.query.QueryUnavailableException;
 import dev.millrace.gateway.query.Tasks;
 import dev.millrace.schemas.Event;
-import dev.millrace.schemas.JournalCursor;
 import io.smallrye.common.annotation.Blocking;
 import io.smallrye.common.annotation.RunOnVirtualThread;
 import io.smallrye.mutiny.Multi;
 import io.vertx.core.http.HttpServerRequest;
 import jakarta.inject.Inject;
+import jakarta.ws.rs.BeanParam;
 import jakarta.ws.rs.DefaultValue;
 import jakarta.ws.rs.GET;
-import jakarta.ws.rs.HeaderParam;
 import jakarta.ws.rs.Path;
 import jakarta.ws.rs.PathParam;
 import jakarta.ws.rs.Produces;
@@ -25,14 +24,12 @@ import jakarta.ws.rs.core.Context;
 import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.core.Response;
 import jakarta.ws.rs.sse.OutboundSseEvent;
-import java.util.Map;
 import org.eclipse.microprofile.openapi.annotations.Operation;
 import org.eclipse.microprofile.openapi.annotations.media.Content;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.eclipse.microprofile.openapi.annotations.parameters.Parameter;
 import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
-import org.jboss.resteasy.reactive.ResponseHeader;
 import org.jspecify.annotations.Nullable;
 
 /** The events of a task as they happen, as server-sent events. */
@@ -42,15 +39,13 @@ import org.jspecify.annotations.Nullable;
 @Tag(name = "Streams", description = "Events as they happen (server-sent events).")
 public class TaskStreamResource {
     private final Tasks tasks;
-    private final JournalTail tail;
     private final EventStreams streams;
     private final OpenStreams open;
     private final GatewayConfig config;
 
     @Inject
-    TaskStreamResource(Tasks tasks, JournalTail tail, EventStreams streams, OpenStreams open, GatewayConfig config) {
+    TaskStreamResource(Tasks tasks, EventStreams streams, OpenStreams open, GatewayConfig config) {
         this.tasks = tasks;
-        this.tail = tail;
         this.streams = streams;
         this.open = open;
         this.config = config;
@@ -58,8 +53,6 @@ public class TaskStreamResource {
 
     @GET
     @Produces(MediaType.SERVER_SENT_EVENTS)
-    @ResponseHeader(name = "Cache-Control", value = "no-store")
-    @ResponseHeader(name = "X-Accel-Buffering", value = "no")
     @Operation(
             summary = "The events of a task as they happen",
             description =
@@ -72,9 +65,7 @@ public class TaskStreamResource {
     @APIResponse(
             responseCode = "200",
             content =
-                    @Content(
-                            mediaType = MediaType.SERVER_SENT_EVENTS,
-                            schema = @Schema(implementation = ApiShapes.Entry.class)))
+                    @Content(mediaType = MediaType.SERVER_SENT_EVENTS, schema = @Schema(implementation = Entry.class)))
     @APIResponse(responseCode = "204", description = "The task has ended and the client has seen everything.")
     @APIResponse(responseCode = "400", description = "bad_parameter")
     @APIResponse(responseCode = "404", description = "unknown_task")
@@ -83,11 +74,7 @@ public class TaskStreamResource {
     public Multi<OutboundSseEvent> task(
             @PathParam("taskId") String taskId,
             @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace,
-            @Parameter(description = "Only what comes after this cursor.") @QueryParam("after") @Nullable String after,
-            @Parameter(description = "Live text as well: stream = all of it, plain = the text alone. Default none.")
-                    @QueryParam("tokens")
-                    @Nullable
-                    String tokens,
+            @Parameter(description = LiveText.TOKENS) @QueryParam("tokens") @Nullable String tokens,
             @Parameter(description = "Only these types, separated by commas; the stream ends all the same.")
                     @QueryParam("types")
                     @Nullable
@@ -96,49 +83,30 @@ public class TaskStreamResource {
                     @QueryParam("follow")
                     @Nullable
                     String follow,
-            @Parameter(description = "Like after; goes before it.") @HeaderParam("Last-Event-ID") @Nullable
-                    String lastEventId,
+            @BeanParam SeenParameters seen,
             @Context HttpServerRequest request)
             throws QueryUnavailableException, InterruptedException {
-        LiveText live = LiveText.of(tokens, types);
-        String seen = Parameters.seen(lastEventId, after);
-        Places places = seen == null ? null : Places.parse(seen).orElse(null);
-        JournalCursor cursor = seen(lastEventId, after);
+        Places from = seen.places();
         TaskStream stream = new TaskStream(
                 new TaskStream.Name(namespace, taskId),
-                cursor,
+                from,
                 Parameters.flag(follow),
-                config.stream().heartbeat(),
-                new TaskStream.Sources(tasks, tail, streams),
-                live);
+                LiveText.of(tokens, types),
+                new TaskStream.Sources(tasks, streams, config.produceTimeout()));
+        if (from != null
+                && !(from.next().size() == 1
+                        && streams.partitions().containsAll(from.next().keySet()))) {
+            throw seen.refused();
+        }
         if (tasks.task(namespace, taskId, null).isEmpty()) {
             throw ProblemException.unknownTask(namespace, taskId);
         }
-        requireReached(cursor, places, seen);
+        if (from != null) {
+            EventStream.requireReached(from, seen, streams, config.produceTimeout());
+        }
         if (stream.isOver()) {
             throw new WebApplicationException(Response.noContent().build());
         }
-        return open.open(
-                live.wanted() ? outlet -> stream.watch(outlet, places, config.produceTimeout()) : stream::run, request);
-    }
-
-    private void requireReached(@Nullable JournalCursor cursor, @Nullable Places places, @Nullable String seen)
-            throws InterruptedException {
-        if (places != null && places.next().size() == 1) {
-            Reached.require(places, String.valueOf(seen), tail, streams, config.produceTimeout());
-        } else if (cursor != null) {
-            Reached.require(
-                    Map.of(cursor.partition(), cursor.offset() + 1), cursor.toString(), tail, config.produceTimeout());
-        }
-    }
-
-    private @Nullable JournalCursor seen(@Nullable String lastEventId, @Nullable String after) {
-        JournalCursor last = Parameters.cursor("Last-Event-ID", lastEventId);
-        JournalCursor seen = last == null ? Parameters.cursor("after", after) : last;
-        if (seen != null && seen.partition() >= tail.partitions()) {
-            throw ProblemException.badParameter(
-                    "after", "a partition from 0 to " + (tail.partitions() - 1), seen.toString());
-        }
-        return seen;
+        return open.open(stream::run, request);
     }
 }

@@ -1,5 +1,6 @@
 package dev.millrace.gateway.rest;
 
+import dev.millrace.api.Task;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.KnownEventType;
@@ -26,8 +27,6 @@ record TaskSubmission(
         Map<String, @Nullable Object> payload) {
 
     /** The longest text, in characters. */
-    static final int MAX_TEXT = 100_000;
-
     private static final String[] FIELDS = {
         "id",
         "text",
@@ -142,19 +141,19 @@ record TaskSubmission(
                     400,
                     "missing_text",
                     "The text is missing",
-                    "text: expected 1 to " + MAX_TEXT + " characters that are not all blank, found "
+                    "text: expected 1 to " + Task.Request.MAX_TEXT + " characters that are not all blank, found "
                             + (text == null ? "none" : "a blank text"),
                     Map.of("field", "text")));
         }
         if (!(text instanceof String given)) {
             throw ProblemException.badField("text", "a text", text);
         }
-        if (given.length() > MAX_TEXT) {
+        if (given.length() > Task.Request.MAX_TEXT) {
             throw new ProblemException(new Problem(
                     422,
                     "text_too_long",
                     "The text is too long",
-                    "text: expected 1 to " + MAX_TEXT + " characters, found " + given.length(),
+                    "text: expected 1 to " + Task.Request.MAX_TEXT + " characters, found " + given.length(),
                     Map.of("field", "text")));
         }
         return given;

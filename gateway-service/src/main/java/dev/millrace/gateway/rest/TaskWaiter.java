@@ -1,5 +1,7 @@
 package dev.millrace.gateway.rest;
 
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.millrace.api.Task;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.kafka.JournalFilter;
 import dev.millrace.gateway.kafka.JournalListener;
@@ -19,7 +21,6 @@ import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
 import jakarta.ws.rs.core.Response;
 import java.time.Duration;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -54,7 +55,7 @@ public class TaskWaiter {
     }
 
     /** A task that was accepted and that agent-service does not know yet. */
-    Map<String, @Nullable Object> notYetKnown(Event event) {
+    Task.Details notYetKnown(Event event) {
         return RecentTasks.view(event, tail.partitionOf(event.sessionKey()));
     }
 
@@ -71,11 +72,9 @@ public class TaskWaiter {
     }
 
     /** A task that somebody has waited for, as JSON with the id of the event that was sent. */
-    static Response response(Event event, Map<String, @Nullable Object> view) {
-        Map<String, @Nullable Object> json = new LinkedHashMap<>(view);
-        json.put("eventId", event.id());
-        json.put("links", TaskLinks.of(event.namespace(), taskOf(event)));
-        return Response.ok(Json.writeText(json)).build();
+    static Response response(Event event, ObjectNode view) {
+        view.put("eventId", event.id()).putPOJO("links", Task.Links.of(event.namespace(), taskOf(event)));
+        return Response.ok(Json.writeText(view)).build();
     }
 
     /** Whether somebody who waits for the task has to do something, or need not wait any more. */
@@ -91,14 +90,14 @@ public class TaskWaiter {
      * @param maybeOld whether the task may have been submitted before, so that its end may be in the past
      * @return the task as it then is; empty if it goes on
      */
-    Optional<Map<String, @Nullable Object>> await(
-            JournalListener listener, Event event, Duration atMost, boolean maybeOld) throws InterruptedException {
+    Optional<ObjectNode> await(JournalListener listener, Event event, Duration atMost, boolean maybeOld)
+            throws InterruptedException {
         long end = System.nanoTime() + atMost.toNanos();
         try {
             for (long left = atMost.toNanos(); left > 0; left = end - System.nanoTime()) {
                 if (maybeOld) {
-                    Optional<Map<String, @Nullable Object>> view =
-                            view(event, null).filter(one -> AT_REST.contains(String.valueOf(one.get("state"))));
+                    Optional<ObjectNode> view = view(event, null)
+                            .filter(one -> AT_REST.contains(one.path("state").asText()));
                     if (view.isPresent()) {
                         return view;
                     }
@@ -115,11 +114,10 @@ public class TaskWaiter {
         return Optional.empty();
     }
 
-    private Optional<Map<String, @Nullable Object>> view(Event event, @Nullable JournalCursor at)
-            throws InterruptedException {
+    private Optional<ObjectNode> view(Event event, @Nullable JournalCursor at) throws InterruptedException {
         try {
             return tasks.task(event.namespace(), taskOf(event), at).orElse(null) instanceof Found.Known known
-                    ? Optional.of(known.answer().object())
+                    ? Optional.of(known.answer().as(ObjectNode.class))
                     : Optional.empty();
         } catch (QueryUnavailableException e) {
             return Optional.empty(); // the journal has told enough
@@ -127,11 +125,10 @@ public class TaskWaiter {
     }
 
     /** The task as far as its last event tells. */
-    private Map<String, @Nullable Object> told(Event event, JournalEntry last) {
-        Map<String, @Nullable Object> view = new LinkedHashMap<>();
-        if (event.taskId() == null) {
-            view.putAll(RecentTasks.view(event, last.cursor().partition()));
-        }
+    private static ObjectNode told(Event event, JournalEntry last) {
+        ObjectNode view = event.taskId() == null
+                ? Json.MAPPER.valueToTree(RecentTasks.view(event, last.cursor().partition()))
+                : Json.MAPPER.createObjectNode();
         view.put("taskId", taskOf(event));
         view.put("namespace", event.namespace());
         Event end = last.event();
@@ -140,8 +137,9 @@ public class TaskWaiter {
         view.put("question", end.text("question"));
         if (end.type() == KnownEventType.TASK_COMPLETED) {
             view.put("state", "completed");
-            view.put(
-                    "response", end.fields().get("result") instanceof Map<?, ?> result ? result.get("response") : null);
+            view.putPOJO(
+                    "response",
+                    end.fields().get("result") instanceof Map<?, ?> result ? result.get("response") : null);
         } else if (end.type() == KnownEventType.TASK_FAILED) {
             view.put("state", "failed");
             view.put("error", end.text("error"));

@@ -1,5 +1,8 @@
 package dev.millrace.gateway.rest;
 
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.millrace.api.Entry;
+import dev.millrace.api.Task;
 import dev.millrace.gateway.config.GatewayConfig;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.kafka.EventTooLargeException;
@@ -90,16 +93,16 @@ public class TasksResource {
             content =
                     @Content(
                             mediaType = MediaType.APPLICATION_JSON,
-                            schema = @Schema(implementation = ApiShapes.TaskRequest.class)))
+                            schema = @Schema(implementation = Task.Request.class)))
     @APIResponse(
             responseCode = "202",
             description = "The task is stored. With ?wait=: it has not ended in that time, and goes on.",
-            content = @Content(schema = @Schema(implementation = ApiShapes.TaskAccepted.class)))
+            content = @Content(schema = @Schema(implementation = Task.Accepted.class)))
     @APIResponse(
             responseCode = "200",
             description =
                     "Only with ?wait=: the task as it has ended, asks a question or needs an approval; with eventId and links.",
-            content = @Content(schema = @Schema(implementation = ApiShapes.Task.class)))
+            content = @Content(schema = @Schema(implementation = Task.AtRest.class)))
     @APIResponse(responseCode = "400", description = "bad_json, missing_text, unknown_field, bad_field, bad_parameter")
     @APIResponse(responseCode = "413", description = "body_too_large, event_too_large")
     @APIResponse(responseCode = "415", description = "unsupported_media_type")
@@ -162,15 +165,14 @@ public class TasksResource {
         try (JournalListener listener = waiter.listen(outline, config.produceTimeout())) {
             submitted.task().send(intake);
             read.close();
-            Optional<Map<String, @Nullable Object>> ended =
-                    waiter.await(listener, outline, patience, submitted.maybeOld());
+            Optional<ObjectNode> ended = waiter.await(listener, outline, patience, submitted.maybeOld());
             return ended.isPresent() ? TaskWaiter.response(outline, ended.get()) : accepted(outline);
         }
     }
 
     @GET
     @Operation(summary = "List tasks", description = "Newest first. Filters can be combined.")
-    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = ApiShapes.TaskPage.class)))
+    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = Task.Page.class)))
     @APIResponse(responseCode = "400", description = "bad_parameter")
     @APIResponse(responseCode = "503", description = "query_unavailable")
     public Response list(
@@ -213,9 +215,7 @@ public class TasksResource {
             description =
                     "A task that was accepted a moment ago and is not known everywhere yet is in the state accepted."
                             + " history has the last 50 moves from state to state; transitions says how many there are.")
-    @APIResponse(
-            responseCode = "200",
-            content = @Content(schema = @Schema(implementation = ApiShapes.TaskDetails.class)))
+    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = Task.Details.class)))
     @APIResponse(responseCode = "404", description = "unknown_task")
     @APIResponse(responseCode = "503", description = "query_unavailable")
     public Response task(
@@ -235,7 +235,7 @@ public class TasksResource {
     @GET
     @Path("/{taskId}/history")
     @Operation(summary = "How a task moved from state to state", description = "The oldest move first.")
-    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = ApiShapes.MovePage.class)))
+    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = Task.MovePage.class)))
     @APIResponse(responseCode = "400", description = "bad_parameter")
     @APIResponse(responseCode = "404", description = "unknown_task")
     @APIResponse(responseCode = "503", description = "query_unavailable")
@@ -248,20 +248,13 @@ public class TasksResource {
                     @DefaultValue("500")
                     String limit)
             throws QueryUnavailableException, InterruptedException {
-        Found found = tasks.history(
-                        namespace,
-                        taskId,
-                        Parameters.cursor("after", after),
-                        Parameters.number("limit", limit, MAX_EVENTS))
-                .orElseThrow(() -> ProblemException.unknownTask(namespace, taskId));
-        return Response.ok(found instanceof Found.Known known ? known.answer().json() : NO_MOVES_YET)
-                .build();
+        return page("history", namespace, taskId, after, limit, NO_MOVES_YET);
     }
 
     @GET
     @Path("/{taskId}/events")
     @Operation(summary = "What happened to a task", description = "In the order of the journal.")
-    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = ApiShapes.EventPage.class)))
+    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = Entry.Page.class)))
     @APIResponse(responseCode = "400", description = "bad_parameter")
     @APIResponse(responseCode = "404", description = "unknown_task")
     @APIResponse(responseCode = "503", description = "query_unavailable")
@@ -274,14 +267,21 @@ public class TasksResource {
                     @DefaultValue("500")
                     String limit)
             throws QueryUnavailableException, InterruptedException {
-        Found found = tasks.events(
+        return page("events", namespace, taskId, after, limit, NO_EVENTS_YET);
+    }
+
+    private Response page(
+            String what, String namespace, String taskId, @Nullable String after, String limit, String noneYet)
+            throws QueryUnavailableException, InterruptedException {
+        Found found = tasks.page(
+                        what,
                         namespace,
                         taskId,
                         Parameters.cursor("after", after),
                         Parameters.number("limit", limit, MAX_EVENTS),
                         MAX_PAGE_BYTES)
                 .orElseThrow(() -> ProblemException.unknownTask(namespace, taskId));
-        return Response.ok(found instanceof Found.Known known ? known.answer().json() : NO_EVENTS_YET)
+        return Response.ok(found instanceof Found.Known known ? known.answer().json() : noneYet)
                 .build();
     }
 
@@ -292,9 +292,9 @@ public class TasksResource {
     }
 
     private static Response accepted(Event event) {
-        TaskLinks links = TaskLinks.of(event.namespace(), event.id());
-        return Response.accepted(Json.writeText(
-                        new ApiShapes.TaskAccepted(event.id(), event.id(), event.sessionId(), "accepted", links)))
+        Task.Links links = Task.Links.of(event.namespace(), event.id());
+        return Response.accepted(
+                        Json.writeText(new Task.Accepted(event.id(), event.id(), event.sessionId(), "accepted", links)))
                 .location(URI.create(links.self()))
                 .build();
     }

@@ -1,5 +1,6 @@
 package dev.millrace.gateway.rest;
 
+import dev.millrace.api.ToolView;
 import dev.millrace.gateway.query.AgentClient;
 import dev.millrace.gateway.query.QueryUnavailableException;
 import io.smallrye.common.annotation.RunOnVirtualThread;
@@ -36,9 +37,7 @@ public class ToolsResource {
     @Operation(
             summary = "The tools",
             description = "Those that somebody serves now, as they stand on the definitions topic.")
-    @APIResponse(
-            responseCode = "200",
-            content = @Content(schema = @Schema(implementation = CatalogueShapes.Tools.class)))
+    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = ToolView.All.class)))
     @APIResponse(responseCode = "404", description = "unknown_agent")
     @APIResponse(responseCode = "503", description = "query_unavailable")
     public Response tools(

@@ -1,10 +1,11 @@
 package dev.millrace.gateway.rest;
 
+import jakarta.ws.rs.BeanParam;
 import jakarta.ws.rs.QueryParam;
 import jakarta.ws.rs.container.ContainerRequestContext;
 import jakarta.ws.rs.container.ResourceInfo;
+import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
-import java.lang.reflect.Parameter;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
@@ -13,6 +14,7 @@ import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jboss.resteasy.reactive.server.ServerRequestFilter;
 import org.jspecify.annotations.Nullable;
@@ -50,16 +52,14 @@ public class UnknownParameters {
     }
 
     private static SortedSet<String> parameters(Method method) {
-        TreeSet<String> names = new TreeSet<>();
-        Stream.of(method.getParameters())
-                .map(UnknownParameters::named)
+        return Stream.of(method.getParameters())
+                .<AnnotatedElement>flatMap(parameter -> parameter.isAnnotationPresent(BeanParam.class)
+                        ? Stream.of(parameter.getType().getDeclaredFields())
+                        : Stream.of(parameter))
+                .map(element -> element.getAnnotation(QueryParam.class))
                 .flatMap(Stream::ofNullable)
-                .forEach(names::add);
-        return Collections.unmodifiableSortedSet(names);
-    }
-
-    private static @Nullable String named(Parameter parameter) {
-        QueryParam query = parameter.getAnnotation(QueryParam.class);
-        return query == null ? null : query.value();
+                .map(QueryParam::value)
+                .collect(Collectors.collectingAndThen(
+                        Collectors.toCollection(TreeSet::new), Collections::unmodifiableSortedSet));
     }
 }

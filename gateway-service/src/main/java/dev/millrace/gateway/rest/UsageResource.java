@@ -1,5 +1,6 @@
 package dev.millrace.gateway.rest;
 
+import dev.millrace.api.UsageAnswer;
 import dev.millrace.gateway.query.AgentClient;
 import dev.millrace.gateway.query.QueryUnavailableException;
 import dev.millrace.schemas.Event;
@@ -13,7 +14,6 @@ import jakarta.ws.rs.QueryParam;
 import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.core.Response;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import org.eclipse.microprofile.openapi.annotations.Operation;
 import org.eclipse.microprofile.openapi.annotations.media.Content;
@@ -43,7 +43,7 @@ public class UsageResource {
                     "Every model call is counted once, when it ends, also one that failed, was cut off or came too"
                             + " late. Sums are kept by the hour, in UTC. A call that has just ended is counted a moment later."
                             + " Filters can be combined.")
-    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = UsageShapes.Usage.class)))
+    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = UsageAnswer.class)))
     @APIResponse(responseCode = "400", description = "bad_parameter: one that cannot be read, or too much to add up")
     @APIResponse(responseCode = "503", description = "query_unavailable")
     public Response usage(
@@ -95,63 +95,5 @@ public class UsageResource {
         query.put("groupBy", groupBy);
         return Response.ok(agentService.get(AgentClient.path("usage"), query).json())
                 .build();
-    }
-
-    /** The JSON of an answer, as the OpenAPI document shows it. */
-    static final class UsageShapes {
-        private UsageShapes() {}
-
-        @Schema(name = "UsageReport")
-        record Usage(
-                @Schema(
-                        description = "When the first hour begins that is in the sums.",
-                        examples = "2026-01-31T08:00:00Z")
-                String from,
-
-                @Schema(description = "When the last one ends.", examples = "2026-02-01T00:00:00Z")
-                String to,
-
-                Sums total,
-
-                @Schema(
-                        description = "Only with groupBy: a sum for each combination that there is, with namespace,"
-                                + " sessionId, taskId, agent, model, hour or day beside it; null = not known, or none.")
-                @Nullable
-                List<Sums> groups) {}
-
-        @Schema(name = "UsageSums")
-        record Sums(
-                @Schema(description = "Model calls that have ended, whichever way.")
-                long calls,
-
-                @Schema(description = "Those that failed for good.")
-                long failedCalls,
-
-                @Schema(description = "Those that were cut off, or whose reply came too late.")
-                long abandonedCalls,
-
-                @Schema(description = "Those that used something and have no price, and so are not in costMicros.")
-                long callsWithoutPrice,
-
-                @Schema(description = "Requests to models: retries and fallbacks are requests of one call.")
-                long requests,
-
-                @Schema(description = "Those of which no provider said what they used: refused, cut off or lost.")
-                long uncountedRequests,
-
-                @Schema(description = "Tokens that the models read, those from caches included.")
-                long inputTokens,
-
-                @Schema(description = "Tokens that the models wrote, those of their reasoning included.")
-                long outputTokens,
-
-                @Schema(description = "Those of the input that came from a cache.")
-                long cachedInputTokens,
-
-                @Schema(description = "Those of the output that were reasoning.")
-                long reasoningTokens,
-
-                @Schema(description = "Millionths of a US dollar, as far as prices are configured.")
-                long costMicros) {}
     }
 }

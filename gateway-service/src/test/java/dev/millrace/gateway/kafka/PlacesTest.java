@@ -22,9 +22,32 @@ class PlacesTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", "0:1", "0@1", "0@1~", "0@~1", "-1@1~1", "0@1~1,", "a@1~1", "0@1~9999999999999999999"})
+    @ValueSource(
+            strings = {
+                "",
+                "0:",
+                "0@",
+                ":1",
+                "-1:1",
+                "0:1~1",
+                "0:1:1",
+                "0@1~",
+                "0@~1",
+                "-1@1~1",
+                "0@1~1,",
+                "a@1~1",
+                "0@1~9999999999999999999"
+            })
     void shouldReadNothingElse(String text) {
         assertThat(Places.parse(text)).isEmpty();
+    }
+
+    @Test
+    void shouldReadPlacesAmongFactsAlone() {
+        assertThat(Places.parse("0:1")).hasValue(new Places(Map.of(0, new Places.Place(2))));
+        assertThat(Places.parse("0@1,1@2")).hasValue(Places.ofFacts(Map.of(0, 1L, 1, 2L)));
+        assertThat(Places.ofFacts(Map.of(1, 2L, 0, 1L))).hasToString("0@1,1@2");
+        assertThat(Places.of(1, 2, 3).withoutLiveText()).isEqualTo(Places.ofFacts(Map.of(1, 2L)));
     }
 
     @Test

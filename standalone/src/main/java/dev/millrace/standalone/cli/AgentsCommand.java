@@ -1,6 +1,7 @@
 package dev.millrace.standalone.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.millrace.api.AgentView;
 import dev.millrace.schemas.Json;
 import java.util.ArrayList;
 import java.util.List;
@@ -55,23 +56,20 @@ public final class AgentsCommand implements Callable<Integer> {
 
     private void list(JsonNode answer) {
         JsonNode agents = answer.path("agents");
-        output.print(terminal, agents, "No agents.", () -> table(agents));
-        for (JsonNode problem : answer.path("problems")) {
-            terminal.err()
-                    .println("No good: " + problem.path("file").asText() + ": "
-                            + problem.path("problem").asText());
-        }
+        output.print(terminal, agents, "No agents.", () -> table(GatewayClient.all(agents, AgentView.class)));
+        GatewayClient.all(answer.path("problems"), AgentView.Problem.class)
+                .forEach(problem -> terminal.err().println("No good: " + problem.file() + ": " + problem.problem()));
     }
 
-    private static List<String> table(JsonNode agents) {
+    private static List<String> table(List<AgentView> agents) {
         Table table = new Table("AGENT", "SOURCE", "VERSION", "TOOLS", "DESCRIPTION");
-        for (JsonNode agent : agents) {
+        for (AgentView agent : agents) {
             table.add(
-                    agent.path("name").asText(),
-                    agent.path("source").asText(),
-                    agent.path("version").asText(),
-                    Integer.toString(agent.path("tools").size()),
-                    Progress.cut(agent.path("description").asText()));
+                    agent.name(),
+                    agent.source(),
+                    agent.version(),
+                    Integer.toString(agent.tools().size()),
+                    Progress.cut(agent.description()));
         }
         return table.lines();
     }

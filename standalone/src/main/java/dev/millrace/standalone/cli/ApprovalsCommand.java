@@ -1,6 +1,6 @@
 package dev.millrace.standalone.cli;
 
-import com.fasterxml.jackson.databind.JsonNode;
+import dev.millrace.api.Approval;
 import dev.millrace.schemas.Json;
 import java.time.DateTimeException;
 import java.time.Duration;
@@ -44,32 +44,33 @@ public final class ApprovalsCommand implements Callable<Integer> {
                 .with("taskId", task)
                 .with("sessionId", session)
                 .with("toolName", tool);
-        return page.print(terminal, query, "approvals", "Nothing waits for a decision.", ApprovalsCommand::table);
+        return page.print(
+                terminal, query, "approvals", Approval.class, "Nothing waits for a decision.", ApprovalsCommand::table);
     }
 
-    private static List<String> table(JsonNode approvals, Instant now) {
+    private static List<String> table(List<Approval> approvals, Instant now) {
         Table table = new Table("CALL", "TOOL", "SINCE", "EXPIRES", "REASON", "ARGUMENTS");
-        for (JsonNode approval : approvals) {
+        for (Approval approval : approvals) {
             table.add(
-                    approval.path("callId").asText(),
-                    approval.path("toolName").asText(),
-                    Table.age(approval.path("requestedAt").asLong(), now),
-                    expires(approval.path("expiresAt").asText(""), now),
-                    Progress.cut(approval.path("reason").asText("-")),
-                    Progress.cut(Json.writeText(approval.path("params"))));
+                    approval.callId(),
+                    approval.toolName(),
+                    Table.age(approval.requestedAt(), now),
+                    expires(approval.expiresAt(), now),
+                    approval.reason() == null ? "-" : Progress.cut(approval.reason()),
+                    Progress.cut(Json.writeText(approval.params())));
         }
         return table.lines();
     }
 
-    private static String expires(String at, Instant now) {
+    private static String expires(@Nullable String at, Instant now) {
         try {
-            return at.isEmpty()
+            return at == null
                     ? "never"
                     : "in "
                             + Table.span(Duration.between(
                                     now, OffsetDateTime.parse(at).toInstant()));
         } catch (DateTimeException e) {
-            return at;
+            return String.valueOf(at);
         }
     }
 }

@@ -1,8 +1,9 @@
 package dev.millrace.standalone.cli;
 
-import com.fasterxml.jackson.databind.JsonNode;
+import dev.millrace.api.DeadLetterView;
 import java.time.Instant;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -32,18 +33,19 @@ public final class DeadLettersCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         Query query = new Query("/v1/dead-letters").with("taskId", task).with("reason", reason);
-        return page.print(terminal, query, "deadLetters", "No dead letters.", DeadLettersCommand::table);
+        return page.print(
+                terminal, query, "deadLetters", DeadLetterView.class, "No dead letters.", DeadLettersCommand::table);
     }
 
-    private static List<String> table(JsonNode letters, Instant now) {
+    private static List<String> table(List<DeadLetterView> letters, Instant now) {
         Table table = new Table("SINCE", "REASON", "TYPE", "TASK", "DETAIL");
-        for (JsonNode letter : letters) {
+        for (DeadLetterView letter : letters) {
             table.add(
-                    Table.age(letter.path("timestamp").asLong(), now),
-                    letter.path("reason").asText("-"),
-                    letter.path("type").asText("-"),
-                    letter.path("taskId").asText("-"),
-                    Progress.cut(letter.path("detail").asText("")));
+                    Table.age(letter.timestamp(), now),
+                    Objects.requireNonNullElse(letter.reason(), "-"),
+                    Objects.requireNonNullElse(letter.type(), "-"),
+                    Objects.requireNonNullElse(letter.taskId(), "-"),
+                    Progress.cut(Objects.requireNonNullElse(letter.detail(), "")));
         }
         return table.lines();
     }

@@ -1,6 +1,7 @@
 package dev.millrace.standalone.cli;
 
-import com.fasterxml.jackson.databind.JsonNode;
+import dev.millrace.api.ForgetReport;
+import dev.millrace.schemas.Json;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -70,7 +71,7 @@ public final class ForgetCommand implements Callable<Integer> {
             throw new CommandException(ExitCodes.FAILED, "Nothing was forgotten.");
         }
         try (GatewayClient client = gateway.client()) {
-            show(client.post("/v1/forget?wait=" + PATIENCE, body()));
+            show(Json.MAPPER.convertValue(client.post("/v1/forget?wait=" + PATIENCE, body()), ForgetReport.class));
             return ExitCodes.DONE;
         }
     }
@@ -107,36 +108,29 @@ public final class ForgetCommand implements Callable<Integer> {
         return body;
     }
 
-    private void show(JsonNode report) {
-        JsonNode removed = report.path("removed");
+    private void show(ForgetReport report) {
+        ForgetReport.Removed removed = report.removed();
         String sums = String.format(
                 Locale.ROOT,
                 "%d tasks (%d of them cancelled), %d documents, %d reflections",
-                removed.path("tasks").asLong(),
-                removed.path("cancelled").asLong(),
-                removed.path("documents").asLong(),
-                removed.path("reflections").asLong());
-        if (report.path("completed").asBoolean()) {
+                removed.tasks(),
+                removed.cancelled(),
+                removed.documents(),
+                removed.reflections());
+        if (report.completed()) {
             terminal.err().println("Forgotten: " + sums + ".");
         } else {
             terminal.err()
-                    .println("The request " + report.path("forgetId").asText() + " goes on; not done within " + PATIENCE
-                            + ". So far: " + sums + ".");
+                    .println("The request " + report.forgetId() + " goes on; not done within " + PATIENCE + ". So far: "
+                            + sums + ".");
         }
         terminal.err().println("What these topics hold of it stays until then, at the latest:");
         Table table = new Table("TOPIC", "UNTIL", "WHY");
-        for (JsonNode topic : report.path("remains")) {
-            table.add(
-                    topic.path("topic").asText(),
-                    topic.path("until").isNull() ? "?" : topic.path("until").asText(),
-                    topic.path("why").asText());
+        for (ForgetReport.Remains topic : report.remains()) {
+            table.add(topic.topic(), topic.until() == null ? "?" : topic.until(), topic.why());
         }
         table.lines().forEach(terminal.out()::println);
         terminal.err().println("Elsewhere:");
-        for (JsonNode place : report.path("elsewhere")) {
-            terminal.err()
-                    .println("  " + place.path("place").asText() + ": "
-                            + place.path("why").asText());
-        }
+        report.elsewhere().forEach(place -> terminal.err().println("  " + place.place() + ": " + place.why()));
     }
 }

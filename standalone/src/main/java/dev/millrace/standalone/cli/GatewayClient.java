@@ -13,9 +13,11 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.StreamSupport;
 import org.jspecify.annotations.Nullable;
 
 /** Millrace's HTTP API, as far as the commands need it. Failures are {@link CommandException}s. Closes its connections. */
@@ -64,6 +66,18 @@ final class GatewayClient implements AutoCloseable {
     /** Any resource, as JSON. */
     JsonNode get(String path) {
         return call(request(path).build());
+    }
+
+    /** Any resource, as this. */
+    <T> T get(String path, Class<T> type) {
+        return Json.MAPPER.convertValue(get(path), type);
+    }
+
+    /** The elements of an array. */
+    static <T> List<T> all(JsonNode array, Class<T> type) {
+        return StreamSupport.stream(array.spliterator(), false)
+                .map(one -> Json.MAPPER.convertValue(one, type))
+                .toList();
     }
 
     /** A resource that is text, with what names its version. */

@@ -1,6 +1,8 @@
 package dev.millrace.standalone.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.millrace.api.MemoryPage;
+import dev.millrace.schemas.Json;
 import dev.millrace.standalone.cli.GatewayClient.RefusedException;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,11 +38,10 @@ final class MemoryClient {
         List<String> namespaces = new ArrayList<>();
         String cursor = null;
         do {
-            JsonNode page =
-                    client.get(new Query("/v1/memory").with("cursor", cursor).toString());
-            page.path("namespaces")
-                    .forEach(one -> namespaces.add(one.path("namespace").asText()));
-            cursor = page.hasNonNull("next") ? page.path("next").asText() : null;
+            MemoryPage.Namespaces page =
+                    client.get(new Query("/v1/memory").with("cursor", cursor).toString(), MemoryPage.Namespaces.class);
+            page.namespaces().forEach(one -> namespaces.add(one.namespace()));
+            cursor = page.next();
         } while (cursor != null);
         return namespaces;
     }
@@ -91,8 +92,8 @@ final class MemoryClient {
      * @return the new version
      * @throws ChangedException if something else is there
      */
-    JsonNode write(String namespace, String path, String content, String etag, String by) {
-        return done(() -> client.put(query(path(namespace, path), by), content, condition(etag)));
+    MemoryPage.Version write(String namespace, String path, String content, String etag, String by) {
+        return version(done(() -> client.put(query(path(namespace, path), by), content, condition(etag))));
     }
 
     /** Takes a document away. The same otherwise. */
@@ -101,14 +102,19 @@ final class MemoryClient {
     }
 
     /** Makes a document what it was in a version. The same otherwise. */
-    JsonNode restore(String namespace, String path, long version, String etag, String by) {
-        return done(() -> client.postNothing(
-                query(path(namespace, path) + "/versions/" + version + "/restore", by), condition(etag)));
+    MemoryPage.Version restore(String namespace, String path, long version, String etag, String by) {
+        return version(done(() -> client.postNothing(
+                query(path(namespace, path) + "/versions/" + version + "/restore", by), condition(etag))));
     }
 
     @FunctionalInterface
     private interface Edit {
         JsonNode send();
+    }
+
+    /** A version of a document out of an answer. */
+    static MemoryPage.Version version(JsonNode answer) {
+        return Json.MAPPER.convertValue(answer, MemoryPage.Version.class);
     }
 
     private static JsonNode done(Edit edit) {

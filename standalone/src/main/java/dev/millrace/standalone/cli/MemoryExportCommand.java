@@ -1,6 +1,7 @@
 package dev.millrace.standalone.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.millrace.api.MemoryPage;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -53,8 +54,9 @@ public final class MemoryExportCommand implements Callable<Integer> {
             int kept = 0;
             try {
                 for (String namespace : namespaces) {
-                    for (JsonNode document : memory.documents(namespace)) {
-                        String path = document.path("path").asText();
+                    for (JsonNode one : memory.documents(namespace)) {
+                        MemoryPage.Version document = MemoryClient.version(one);
+                        String path = document.path();
                         gone.remove(MemoryFolder.key(namespace, path));
                         if (export(memory, files, namespace, document)) {
                             written++;
@@ -73,9 +75,9 @@ public final class MemoryExportCommand implements Callable<Integer> {
     }
 
     /** Whether the document is in its file now. */
-    private boolean export(MemoryClient memory, MemoryFolder files, String namespace, JsonNode document)
+    private boolean export(MemoryClient memory, MemoryFolder files, String namespace, MemoryPage.Version document)
             throws IOException {
-        String path = document.path("path").asText();
+        String path = document.path();
         Optional<GatewayClient.Text> there = memory.read(namespace, path);
         if (there.isEmpty()) {
             return true; // taken away a moment ago

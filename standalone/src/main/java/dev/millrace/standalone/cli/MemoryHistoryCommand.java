@@ -1,7 +1,7 @@
 package dev.millrace.standalone.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.node.ArrayNode;
+import dev.millrace.api.MemoryPage;
 import dev.millrace.schemas.Json;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -34,26 +34,23 @@ public final class MemoryHistoryCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         try (GatewayClient client = options.client()) {
-            ArrayNode versions = Json.MAPPER.createArrayNode();
-            versions.addAll(new MemoryClient(client).versions(options.namespace(), path));
-            output.print(terminal, versions, "No versions.", () -> table(versions));
+            List<JsonNode> versions = new MemoryClient(client).versions(options.namespace(), path);
+            output.print(terminal, Json.MAPPER.valueToTree(versions), "No versions.", () -> table(versions));
             return ExitCodes.DONE;
         }
     }
 
-    private static List<String> table(JsonNode versions) {
+    private static List<String> table(List<JsonNode> versions) {
         Table table = new Table("VERSION", "WHEN", "SINCE", "SIZE", "BY", "SUMMARY");
-        for (JsonNode version : versions) {
-            boolean deleted = version.path("deleted").asBoolean();
+        for (JsonNode one : versions) {
+            MemoryPage.Version version = MemoryClient.version(one);
             table.add(
-                    version.path("version").asText(),
-                    version.path("updatedAt").asText(),
+                    Long.toString(version.version()),
+                    version.updatedAt(),
                     MemoryListCommand.since(version),
-                    deleted ? "-" : version.path("size").asText(),
-                    version.path("updatedBy").asText(),
-                    deleted
-                            ? "(taken away)"
-                            : Progress.cut(version.path("summary").asText()));
+                    version.deleted() ? "-" : Long.toString(version.size()),
+                    version.updatedBy(),
+                    version.deleted() ? "(taken away)" : Progress.cut(version.summary()));
         }
         return table.lines();
     }

@@ -1,6 +1,6 @@
 package dev.millrace.standalone.cli;
 
-import com.fasterxml.jackson.databind.JsonNode;
+import dev.millrace.api.MemoryPage;
 import dev.millrace.standalone.cli.MemoryClient.ChangedException;
 import dev.millrace.standalone.cli.MemoryFolder.Entry;
 import dev.millrace.standalone.cli.MemoryFolder.Origin;
@@ -114,9 +114,8 @@ public final class MemoryImportCommand implements Callable<Integer> {
 
     private static Map<String, String> etags(MemoryClient memory, String namespace) {
         return memory.documents(namespace).stream()
-                .collect(Collectors.toMap(
-                        document -> document.path("path").asText(),
-                        document -> document.path("etag").asText()));
+                .map(MemoryClient::version)
+                .collect(Collectors.toMap(MemoryPage.Version::path, MemoryPage.Version::etag));
     }
 
     private Finding take(MemoryClient memory, MemoryFolder files, Entry.Document document, Map<String, String> there) {
@@ -132,13 +131,9 @@ public final class MemoryImportCommand implements Callable<Integer> {
             return told(done, document);
         }
         try {
-            JsonNode version = memory.write(
+            MemoryPage.Version version = memory.write(
                     document.namespace(), document.path(), document.content(), judgement.etag(), author.by());
-            files.remember(
-                    document.namespace(),
-                    document.path(),
-                    document.content(),
-                    version.path("etag").asText());
+            files.remember(document.namespace(), document.path(), document.content(), version.etag());
             return told(done, document);
         } catch (ChangedException e) {
             tell(Finding.CONFLICT, document.name() + ": " + e.getMessage());

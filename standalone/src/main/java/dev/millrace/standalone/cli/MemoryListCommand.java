@@ -3,10 +3,10 @@ package dev.millrace.standalone.cli;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.millrace.api.MemoryPage;
 import dev.millrace.schemas.Json;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -59,28 +59,25 @@ public final class MemoryListCommand implements Callable<Integer> {
         Table table = all
                 ? new Table("NAMESPACE", "PATH", "SIZE", "VERSION", "SINCE", "BY", "SUMMARY")
                 : new Table("PATH", "SIZE", "VERSION", "SINCE", "BY", "SUMMARY");
-        documents.forEach(document -> table.add(row(document)));
+        for (JsonNode one : documents) {
+            MemoryPage.Version document = MemoryClient.version(one);
+            List<String> cells = new ArrayList<>(List.of(
+                    document.path(),
+                    Long.toString(document.size()),
+                    Long.toString(document.version()),
+                    since(document),
+                    document.updatedBy(),
+                    Progress.cut(document.summary())));
+            if (all) {
+                cells.addFirst(one.path(NAMESPACE).asText());
+            }
+            table.add(cells.toArray(String[]::new));
+        }
         return table.lines();
     }
 
-    private String[] row(JsonNode document) {
-        List<String> cells = new ArrayList<>();
-        if (all) {
-            cells.add(document.path(NAMESPACE).asText());
-        }
-        Collections.addAll(
-                cells,
-                document.path("path").asText(),
-                document.path("size").asText(),
-                document.path("version").asText(),
-                since(document),
-                document.path("updatedBy").asText(),
-                Progress.cut(document.path("summary").asText()));
-        return cells.toArray(String[]::new);
-    }
-
     /** How long ago a version was made. */
-    static String since(JsonNode version) {
-        return Table.age(Instant.parse(version.path("updatedAt").asText()).toEpochMilli(), Instant.now());
+    static String since(MemoryPage.Version version) {
+        return Table.age(Instant.parse(version.updatedAt()).toEpochMilli(), Instant.now());
     }
 }

@@ -1,6 +1,6 @@
 package dev.millrace.standalone.cli;
 
-import com.fasterxml.jackson.databind.JsonNode;
+import dev.millrace.api.MemoryPage;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -43,35 +43,30 @@ public final class MemoryUndoCommand implements Callable<Integer> {
     public Integer call() {
         try (GatewayClient client = options.client()) {
             MemoryClient memory = new MemoryClient(client);
-            List<JsonNode> versions = memory.versions(options.namespace(), path);
-            JsonNode now = versions.getFirst();
+            List<MemoryPage.Version> versions = memory.versions(options.namespace(), path).stream()
+                    .map(MemoryClient::version)
+                    .toList();
+            MemoryPage.Version now = versions.getFirst();
             long target = version == null ? before(versions) : version;
-            JsonNode restored = memory.restore(
-                    options.namespace(),
-                    path,
-                    target,
-                    now.path("deleted").asBoolean()
-                            ? MemoryClient.NOTHING
-                            : now.path("etag").asText(),
-                    author.by());
+            MemoryPage.Version restored = memory.restore(
+                    options.namespace(), path, target, now.deleted() ? MemoryClient.NOTHING : now.etag(), author.by());
             terminal.out()
-                    .println(path + " is as in version " + target + " again; that is version "
-                            + restored.path("version").asText() + ".");
+                    .println(path + " is as in version " + target + " again; that is version " + restored.version()
+                            + ".");
             return ExitCodes.DONE;
         }
     }
 
     /** The newest version before the one that is now that has a content. */
-    private long before(List<JsonNode> versions) {
+    private long before(List<MemoryPage.Version> versions) {
         return versions.stream()
                 .skip(1)
-                .filter(one -> !one.path("deleted").asBoolean())
+                .filter(one -> !one.deleted())
                 .findFirst()
                 .orElseThrow(() -> new CommandException(
                         ExitCodes.FAILED,
                         "No older version of " + path + " is kept. `" + options.hint("remove", path)
                                 + "` takes it away."))
-                .path("version")
-                .asLong();
+                .version();
     }
 }

@@ -27,20 +27,22 @@ final class PageOptions {
      * Asks for a page and prints it.
      *
      * @param field of the answer, which has what is listed
+     * @param type what each is
      * @param none is said if there is nothing
      * @param table makes lines of what is listed, as of now
      * @return the exit code
      */
-    int print(
+    <T> int print(
             Terminal terminal,
             Query query,
             String field,
+            Class<T> type,
             String none,
-            BiFunction<JsonNode, Instant, List<String>> table) {
+            BiFunction<List<T>, Instant, List<String>> table) {
         try (GatewayClient client = gateway.client()) {
             JsonNode page = client.get(query.with("limit", limit).toString());
             JsonNode listed = page.path(field);
-            output.print(terminal, listed, none, () -> table.apply(listed, Instant.now()));
+            output.print(terminal, listed, none, () -> table.apply(GatewayClient.all(listed, type), Instant.now()));
             if (page.hasNonNull("next")) {
                 terminal.err().println("There are more; --limit shows them.");
             }

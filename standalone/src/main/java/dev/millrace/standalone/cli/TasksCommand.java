@@ -1,6 +1,6 @@
 package dev.millrace.standalone.cli;
 
-import com.fasterxml.jackson.databind.JsonNode;
+import dev.millrace.api.Task;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -45,40 +45,37 @@ public final class TasksCommand implements Callable<Integer> {
                 .with("state", state)
                 .with("sessionId", session)
                 .with("waitingFor", waitingFor);
-        return page.print(terminal, query, "tasks", "No tasks.", TasksCommand::table);
+        return page.print(terminal, query, "tasks", Task.class, "No tasks.", TasksCommand::table);
     }
 
     /** One line per task under a heading, and one for each task that there is more to say of. */
-    static List<String> table(JsonNode tasks, Instant now) {
+    static List<String> table(List<Task> tasks, Instant now) {
         Table table = new Table("TASK", "STATE", "AGENT", "AGE", "ROUNDS", "WAITS FOR", "INPUT");
-        for (JsonNode task : tasks) {
+        for (Task task : tasks) {
             table.add(
-                    task.path("taskId").asText(),
-                    task.path("state").asText(),
-                    task.path("agent").asText(task.path("taskType").asText()),
-                    Table.age(task.path("createdAt").asLong(), now),
-                    task.path("iterations").asText(),
-                    waits(task.path("waitingFor"), now),
-                    Progress.cut(task.path("inputText").asText()));
+                    task.taskId(),
+                    task.state(),
+                    task.agent() == null ? task.taskType() : task.agent(),
+                    Table.age(task.createdAt(), now),
+                    Integer.toString(task.iterations()),
+                    waits(task.waitingFor(), now),
+                    Progress.cut(task.inputText()));
         }
         List<String> lines = new ArrayList<>(table.lines());
-        for (JsonNode task : tasks) {
-            if (task.hasNonNull("note")) {
-                lines.add("Task " + task.path("taskId").asText() + ": "
-                        + Progress.cut(task.path("note").asText()));
+        for (Task task : tasks) {
+            if (task.note() != null) {
+                lines.add("Task " + task.taskId() + ": " + Progress.cut(task.note()));
             }
         }
         return lines;
     }
 
     /** What a task waits for and for how long already; empty if it has ended. */
-    private static String waits(JsonNode waitingFor, Instant now) {
-        String kind = waitingFor.path("kind").asText("");
-        if (kind.isEmpty()) {
+    private static String waits(Task.@Nullable WaitingFor waitingFor, Instant now) {
+        if (waitingFor == null) {
             return "";
         }
-        int calls = waitingFor.path("callIds").size();
-        return (calls > 1 ? calls + " × " : "") + kind + ", "
-                + Table.age(waitingFor.path("since").asLong(), now);
+        int calls = waitingFor.callIds().size();
+        return (calls > 1 ? calls + " × " : "") + waitingFor.kind() + ", " + Table.age(waitingFor.since(), now);
     }
 }

@@ -1,6 +1,7 @@
 package dev.millrace.standalone.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.millrace.api.ToolView;
 import dev.millrace.schemas.Json;
 import java.util.List;
 import java.util.Locale;
@@ -38,25 +39,22 @@ public final class ToolsCommand implements Callable<Integer> {
         try (GatewayClient client = gateway.client()) {
             JsonNode tools = client.get("/v1/tools" + (agent == null ? "" : "?agent=" + GatewayClient.encoded(agent)))
                     .path("tools");
-            output.print(terminal, tools, "No tools.", () -> table(tools));
+            output.print(terminal, tools, "No tools.", () -> table(GatewayClient.all(tools, ToolView.class)));
             return ExitCodes.DONE;
         }
     }
 
-    private static List<String> table(JsonNode tools) {
+    private static List<String> table(List<ToolView> tools) {
         Table table = new Table("TOOL", "TOOLSET", "EFFECT", "TIME-OUT", "APPROVAL", "DESCRIPTION");
-        tools.forEach(tool -> add(table, tool));
+        for (ToolView tool : tools) {
+            table.add(
+                    tool.name(),
+                    tool.toolset(),
+                    tool.sideEffects().toLowerCase(Locale.ROOT),
+                    tool.timeoutMs() / 1000.0 + " s",
+                    tool.approval() instanceof String word ? word : Json.writeText(tool.approval()),
+                    Progress.cut(tool.description()));
+        }
         return table.lines();
-    }
-
-    private static void add(Table table, JsonNode tool) {
-        JsonNode approval = tool.path("approval");
-        table.add(
-                tool.path("name").asText(),
-                tool.path("toolset").asText(),
-                tool.path("sideEffects").asText().toLowerCase(Locale.ROOT),
-                tool.path("timeoutMs").asLong() / 1000.0 + " s",
-                approval.isTextual() ? approval.asText() : Json.writeText(approval),
-                Progress.cut(tool.path("description").asText()));
     }
 }

@@ -1,6 +1,8 @@
 package dev.millrace.standalone.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.millrace.api.UsageSums;
+import dev.millrace.schemas.Json;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.util.ArrayList;
@@ -8,6 +10,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -80,7 +83,7 @@ public final class UsageCommand implements Callable<Integer> {
         try (GatewayClient client = gateway.client()) {
             JsonNode report = client.get(query.toString());
             output.print(terminal, report.path("groups"), "No model calls.", () -> table(report));
-            notes(report.path("total")).forEach(terminal.err()::println);
+            notes(sums(report.path("total"))).forEach(terminal.err()::println);
             return ExitCodes.DONE;
         }
     }
@@ -105,29 +108,40 @@ public final class UsageCommand implements Callable<Integer> {
         return table.lines();
     }
 
-    private static String[] row(List<String> names, JsonNode sums) {
+    private static String[] row(List<String> names, JsonNode group) {
+        UsageSums sums = sums(group);
         List<String> cells = new ArrayList<>(names);
-        Stream.of("calls", "inputTokens", "cachedInputTokens", "outputTokens", "reasoningTokens")
-                .forEach(field -> cells.add(sums.path(field).asText()));
-        cells.add(BigDecimal.valueOf(sums.path("costMicros").asLong(), 6)
+        LongStream.of(
+                        sums.calls(),
+                        sums.inputTokens(),
+                        sums.cachedInputTokens(),
+                        sums.outputTokens(),
+                        sums.reasoningTokens())
+                .mapToObj(Long::toString)
+                .forEach(cells::add);
+        cells.add(BigDecimal.valueOf(sums.costMicros(), 6)
                 .setScale(4, RoundingMode.HALF_UP)
                 .toPlainString());
         return cells.toArray(String[]::new);
     }
 
+    private static UsageSums sums(JsonNode json) {
+        return Json.MAPPER.convertValue(json, UsageSums.class);
+    }
+
     /** What the table does not say. */
-    private static List<String> notes(JsonNode total) {
+    private static List<String> notes(UsageSums total) {
         List<String> notes = new ArrayList<>();
-        note(notes, total, "failedCalls", "calls", "failed");
-        note(notes, total, "abandonedCalls", "calls", "were cut off, or their reply came too late");
-        note(notes, total, "uncountedRequests", "requests", "used what no provider told");
-        note(notes, total, "callsWithoutPrice", "calls", "have no price and are not in the dollars");
+        note(notes, total.failedCalls(), total.calls(), "calls failed");
+        note(notes, total.abandonedCalls(), total.calls(), "calls were cut off, or their reply came too late");
+        note(notes, total.uncountedRequests(), total.requests(), "requests used what no provider told");
+        note(notes, total.callsWithoutPrice(), total.calls(), "calls have no price and are not in the dollars");
         return notes;
     }
 
-    private static void note(List<String> notes, JsonNode total, String field, String of, String words) {
-        if (total.path(field).asLong() > 0) {
-            notes.add(total.path(field).asText() + " of " + total.path(of).asText() + ' ' + of + ' ' + words + '.');
+    private static void note(List<String> notes, long some, long of, String words) {
+        if (some > 0) {
+            notes.add(some + " of " + of + ' ' + words + '.');
         }
     }
 }

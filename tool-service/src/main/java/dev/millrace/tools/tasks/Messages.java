@@ -1,5 +1,6 @@
 package dev.millrace.tools.tasks;
 
+import dev.millrace.api.Entry;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -21,11 +22,9 @@ final class Messages {
     }
 
     /** Adds what an event says, if anything. */
-    void add(Map<?, ?> event) {
-        if (!(event.get("payload") instanceof Map<?, ?> payload)) {
-            return;
-        }
-        switch (String.valueOf(event.get("type"))) {
+    void add(Entry event) {
+        Map<String, @Nullable Object> payload = event.payload();
+        switch (event.type()) {
             case "TASK_CREATED" -> {
                 if (!created) {
                     messages.clear();

@@ -2,6 +2,7 @@ package dev.millrace.tools.tasks;
 
 import static dev.millrace.tools.JsonSchemas.object;
 
+import dev.millrace.api.Task;
 import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.tool.api.ToolException;
 import dev.millrace.tools.Tool;
@@ -58,14 +59,14 @@ public final class TaskList implements Tool {
         List<Map<String, @Nullable Object>> found = new ArrayList<>();
         String before = null;
         for (int i = 0; i < MOST_PAGES; i++) {
-            TaskQueries.Page page = queries.tasks(context.namespace(), day == null ? MOST : PAGE, before);
-            for (Map<?, ?> task : page.entries()) {
-                long createdAt = task.get("createdAt") instanceof Number number ? number.longValue() : 0;
+            Task.Page page = queries.tasks(context.namespace(), day == null ? MOST : PAGE, before);
+            for (Task task : page.tasks()) {
+                long createdAt = task.createdAt();
                 if (createdAt < from || found.size() == MOST) {
                     return found;
                 }
                 if (createdAt < to) {
-                    found.add(summary(task, createdAt));
+                    found.add(summary(task));
                 }
             }
             before = page.next();
@@ -82,12 +83,12 @@ public final class TaskList implements Tool {
         return found;
     }
 
-    private static Map<String, @Nullable Object> summary(Map<?, ?> task, long createdAt) {
+    private static Map<String, @Nullable Object> summary(Task task) {
         Map<String, @Nullable Object> summary = new LinkedHashMap<>();
-        summary.put("taskId", task.get("taskId"));
-        summary.put("inputText", task.get("inputText"));
-        summary.put("status", status(String.valueOf(task.get("state"))));
-        summary.put("createdAt", Instant.ofEpochMilli(createdAt).toString());
+        summary.put("taskId", task.taskId());
+        summary.put("inputText", task.inputText());
+        summary.put("status", status(task.state()));
+        summary.put("createdAt", Instant.ofEpochMilli(task.createdAt()).toString());
         return summary;
     }
 

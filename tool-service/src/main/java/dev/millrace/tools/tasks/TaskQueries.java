@@ -1,7 +1,8 @@
 package dev.millrace.tools.tasks;
 
+import dev.millrace.api.Entry;
+import dev.millrace.api.Task;
 import dev.millrace.schemas.Json;
-import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.tool.api.ToolException;
 import java.io.IOException;
 import java.net.URI;
@@ -11,10 +12,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Asks the query side of agent-service about tasks. For any thread; a call blocks it for at most the deadline. */
@@ -44,35 +42,22 @@ public final class TaskQueries implements AutoCloseable {
                 .build();
     }
 
-    /**
-     * A page.
-     *
-     * @param entries JSON objects
-     * @param next where the next page begins; {@code null} = this is the last one
-     */
-    record Page(List<Map<?, ?>> entries, @Nullable String next) {
-        Page {
-            entries = List.copyOf(entries);
-        }
-    }
-
     /** Tasks of a namespace, newest first. */
-    Page tasks(String namespace, int limit, @Nullable String before) throws ToolException, InterruptedException {
-        Map<String, @Nullable Object> answer = get("/internal/tasks"
-                        + query(namespace, limit, before == null ? "" : "&before=" + encoded(before)))
+    Task.Page tasks(String namespace, int limit, @Nullable String before) throws ToolException, InterruptedException {
+        return get(
+                        "/internal/tasks" + query(namespace, limit, before == null ? "" : "&before=" + encoded(before)),
+                        Task.Page.class)
                 .orElseThrow(() -> unavailable("agent-service does not know what tasks are"));
-        return page(answer, "tasks");
     }
 
     /** Events of a task, in the order of the journal; empty if the namespace has no such task. */
-    Optional<Page> events(String namespace, String taskId, int limit, @Nullable String after)
+    Optional<Entry.Page> events(String namespace, String taskId, int limit, @Nullable String after)
             throws ToolException, InterruptedException {
         String path = "/internal/tasks/" + encoded(taskId) + "/events";
-        return get(path + query(namespace, limit, after == null ? "" : "&after=" + encoded(after)))
-                .map(answer -> page(answer, "events"));
+        return get(path + query(namespace, limit, after == null ? "" : "&after=" + encoded(after)), Entry.Page.class);
     }
 
-    private Optional<Map<String, @Nullable Object>> get(String path) throws ToolException, InterruptedException {
+    private <T> Optional<T> get(String path, Class<T> type) throws ToolException, InterruptedException {
         HttpResponse<byte[]> response;
         try {
             response = http.send(
@@ -95,27 +80,14 @@ public final class TaskQueries implements AutoCloseable {
                             : "agent-service answered with the unexpected status " + status);
         }
         try {
-            return Optional.of(Json.readObject(response.body()));
-        } catch (MalformedEventException e) {
-            throw unavailable("agent-service answered with something that is no JSON object");
+            return Optional.of(Json.MAPPER.readValue(response.body(), type));
+        } catch (IOException e) {
+            throw unavailable("agent-service answered with something that is not a page of its own");
         }
     }
 
     private static ToolException unavailable(String why) {
         return ToolException.passing(UNAVAILABLE, "Tasks cannot be looked at now: " + why, null);
-    }
-
-    private static Page page(Map<String, @Nullable Object> answer, String field) {
-        List<Map<?, ?>> entries = answer.get(field) instanceof List<?> list
-                ? list.stream()
-                        .<Map<?, ?>>mapMulti((entry, out) -> {
-                            if (entry instanceof Map<?, ?> object) {
-                                out.accept(object);
-                            }
-                        })
-                        .collect(Collectors.toList())
-                : List.of();
-        return new Page(entries, answer.get("next") instanceof String next ? next : null);
     }
 
     private static String query(String namespace, int limit, String more) {

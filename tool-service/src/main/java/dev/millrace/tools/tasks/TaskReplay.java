@@ -3,6 +3,7 @@ package dev.millrace.tools.tasks;
 import static dev.millrace.tools.JsonSchemas.object;
 import static dev.millrace.tools.JsonSchemas.text;
 
+import dev.millrace.api.Entry;
 import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.tool.api.ToolException;
 import dev.millrace.tools.Tool;
@@ -40,9 +41,9 @@ public final class TaskReplay implements Tool {
         Messages messages = new Messages();
         String after = null;
         for (int i = 0; i < MOST_PAGES; i++) {
-            TaskQueries.Page page = queries.events(context.namespace(), taskId, PAGE, after)
+            Entry.Page page = queries.events(context.namespace(), taskId, PAGE, after)
                     .orElseThrow(() -> new ToolException("unknown_task", "There is no task \"" + taskId + "\""));
-            page.entries().forEach(messages::add);
+            page.events().forEach(messages::add);
             after = page.next();
             if (after == null) {
                 return Map.of("messages", messages.all());

@@ -1,15 +1,37 @@
-package dev.millrace.gateway.rest;
+package dev.millrace.api;
 
 import java.util.List;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
 
-/** What is said about forgetting, as JSON. */
-final class ForgetShapes {
-    private ForgetShapes() {}
+/** What was forgotten, and what stays where until when. */
+@Schema(name = "ForgetReport")
+public record ForgetReport(
+        @Schema(description = "Id of the request; GET /v1/forget/{forgetId} tells how far it is.")
+        String forgetId,
 
+        String namespace,
+        String scope,
+        @Nullable String taskId,
+        @Nullable String sessionId,
+
+        @Schema(description = "When it was asked for; what happened later is not forgotten. RFC 3339.")
+        String requestedAt,
+
+        @Schema(description = "Whether all of it is removed from where it is removed at once.")
+        boolean completed,
+
+        Removed removed,
+
+        @Schema(description = "Topics that still hold what was removed, and until when.")
+        List<Remains> remains,
+
+        @Schema(description = "Where else something of it may be, that Millrace does not reach.")
+        List<Elsewhere> elsewhere) {
+
+    /** What is to be forgotten. */
     @Schema(name = "ForgetRequest")
-    record Request(
+    public record Request(
             @Schema(
                     description = "How much: one task, one session, the memory of a namespace, or everything of it.",
                     enumeration = {"task", "session", "memory", "namespace"},
@@ -29,32 +51,9 @@ final class ForgetShapes {
             @Schema(description = "Why, for the journal.") @Nullable
             String reason) {}
 
-    @Schema(name = "ForgetReport")
-    record Report(
-            @Schema(description = "Id of the request; GET /v1/forget/{forgetId} tells how far it is.")
-            String forgetId,
-
-            String namespace,
-            String scope,
-            @Nullable String taskId,
-            @Nullable String sessionId,
-
-            @Schema(description = "When it was asked for; what happened later is not forgotten. RFC 3339.")
-            String requestedAt,
-
-            @Schema(description = "Whether all of it is removed from where it is removed at once.")
-            boolean completed,
-
-            Removed removed,
-
-            @Schema(description = "Topics that still hold what was removed, and until when.")
-            List<Remains> remains,
-
-            @Schema(description = "Where else something of it may be, that Millrace does not reach.")
-            List<Elsewhere> elsewhere) {}
-
+    /** How much was removed. */
     @Schema(name = "ForgottenSoFar")
-    record Removed(
+    public record Removed(
             @Schema(description = "Tasks, sub-tasks included: rows and transcripts.")
             long tasks,
 
@@ -67,8 +66,9 @@ final class ForgetShapes {
             @Schema(description = "Reflections that were given up.")
             long reflections) {}
 
+    /** A topic that still holds something of it. */
     @Schema(name = "ForgetRemains")
-    record Remains(
+    public record Remains(
             String topic,
 
             @Schema(description = "What its records are.") String holds,
@@ -85,6 +85,7 @@ final class ForgetShapes {
             @Schema(description = "How the time comes about, or why there is none.")
             String why) {}
 
+    /** A place that Millrace does not reach. */
     @Schema(name = "ForgetElsewhere")
-    record Elsewhere(String place, String why) {}
+    public record Elsewhere(String place, String why) {}
 }

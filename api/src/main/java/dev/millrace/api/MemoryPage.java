@@ -1,23 +1,30 @@
-package dev.millrace.gateway.rest;
+package dev.millrace.api;
 
-import dev.millrace.gateway.kafka.MemoryVersion;
 import java.util.List;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
 
-/** The JSON of memory. */
-final class MemoryShapes {
-    private MemoryShapes() {}
+/** Some documents of a namespace. */
+@Schema(name = "MemoryDocuments")
+public record MemoryPage(
+        String namespace,
 
+        @Schema(description = "By path.") List<Version> documents,
+
+        @Schema(description = "The cursor of the next page; null = this is the last one.") @Nullable
+        String next) {
+
+    /** Some namespaces. */
     @Schema(name = "MemoryNamespaces")
-    record Namespaces(
+    public record Namespaces(
             @Schema(description = "By name.") List<Namespace> namespaces,
 
             @Schema(description = "The cursor of the next page; null = this is the last one.") @Nullable
             String next) {}
 
+    /** A namespace. */
     @Schema(name = "MemoryNamespace")
-    record Namespace(
+    public record Namespace(
             String namespace,
 
             @Schema(description = "How many documents it has.")
@@ -26,25 +33,18 @@ final class MemoryShapes {
             @Schema(description = "Of all of them, in bytes.")
             long size) {}
 
-    @Schema(name = "MemoryDocuments")
-    record Documents(
-            String namespace,
-
-            @Schema(description = "By path.") List<Version> documents,
-
-            @Schema(description = "The cursor of the next page; null = this is the last one.") @Nullable
-            String next) {}
-
+    /** The versions of a document. */
     @Schema(name = "MemoryVersions")
-    record Versions(
+    public record Versions(
             String namespace,
             String path,
 
             @Schema(description = "Those that are kept, the newest first; the first one is how it is now.")
             List<Version> versions) {}
 
+    /** A version of a document. */
     @Schema(name = "MemoryVersion")
-    record Version(
+    public record Version(
             @Schema(examples = "facts/user.md") String path,
 
             @Schema(description = "1 for the first one; each change has the next number.")
@@ -69,23 +69,11 @@ final class MemoryShapes {
             String updatedBy,
 
             @Schema(description = "Whether this version is that the document was taken away.")
-            boolean deleted) {
+            boolean deleted) {}
 
-        static Version of(MemoryVersion version) {
-            return new Version(
-                    version.path(),
-                    version.version(),
-                    Preconditions.quoted(version.tag()),
-                    version.summary(),
-                    version.size(),
-                    version.updatedAt(),
-                    version.updatedBy(),
-                    version.deleted());
-        }
-    }
-
+    /** An edit is stored, and is judged when the writer comes to it. */
     @Schema(name = "MemoryEditAccepted", description = "The edit is stored, and is judged when the writer comes to it.")
-    record EditAccepted(
+    public record EditAccepted(
             @Schema(description = "The same as an Idempotency-Key gives what became of it.")
             String eventId,
 
