@@ -145,6 +145,7 @@ class ArchitectureTest {
                         .and(DescribedPredicate.not(resideInAnyPackage(
                                 "dev.millrace.agent..",
                                 "dev.millrace.engine..",
+                                "dev.millrace.kafka..",
                                 "dev.millrace.schemas..",
                                 "dev.millrace.llm..",
                                 "dev.millrace.telemetry.."))))

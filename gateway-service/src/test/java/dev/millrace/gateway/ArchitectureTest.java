@@ -54,7 +54,10 @@ class ArchitectureTest {
                 .should()
                 .onlyDependOnClassesThat(JavaClass.Predicates.resideOutsideOfPackage("dev.millrace..")
                         .or(JavaClass.Predicates.resideInAnyPackage(
-                                "dev.millrace.gateway..", "dev.millrace.schemas..", "dev.millrace.telemetry..")))
+                                "dev.millrace.gateway..",
+                                "dev.millrace.kafka..",
+                                "dev.millrace.schemas..",
+                                "dev.millrace.telemetry..")))
                 .because("services meet on topics and over HTTP")
                 .check(GATEWAY);
     }

@@ -1,9 +1,9 @@
 package dev.millrace.requests;
 
+import dev.millrace.schemas.DeadLetters;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.Topics;
-import dev.millrace.schemas.kafka.DeadLetters;
 import org.apache.kafka.clients.consumer.AcknowledgeType;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
