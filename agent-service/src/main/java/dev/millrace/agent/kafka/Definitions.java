@@ -29,7 +29,6 @@ public final class Definitions implements AutoCloseable {
     private static final String CLIENT = "millrace-agent";
 
     private final Agents agents;
-    private final RequestTopics requestTopics;
     private final ServedTools tools;
     private final AgentRecords records;
     private final TopicFollower definitions;
@@ -51,8 +50,7 @@ public final class Definitions implements AutoCloseable {
     public Definitions(Map<String, Object> kafka, Topics topics, Agents agents, AgentFiles files, MemoryIndex memory) {
         this.agents = agents;
         this.memory = memory;
-        this.requestTopics = new RequestTopics(kafka, topics);
-        this.tools = new ServedTools(requestTopics);
+        this.tools = new ServedTools(new RequestTopics(kafka, topics));
         String topic = topics.definitions();
         this.records = new AgentRecords(agents);
         Map<String, DefinitionTaker> takers = Map.of(TOOL, tools, AgentRecords.KIND, records);
@@ -150,6 +148,5 @@ public final class Definitions implements AutoCloseable {
         definitions.close();
         documents.close();
         writer.close();
-        requestTopics.close();
     }
 }
