@@ -6,7 +6,6 @@ import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.Topics;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.Map;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.errors.RecordTooLargeException;
@@ -18,7 +17,6 @@ import org.apache.kafka.common.serialization.StringSerializer;
  * {@link #send} waits.
  */
 public final class LaneProducer implements AutoCloseable {
-
 
     private final PromptProducer<String, byte[]> producer;
     private final Topics topics;
@@ -54,7 +52,7 @@ public final class LaneProducer implements AutoCloseable {
 
     private boolean send(ProducerRecord<String, byte[]> encoded, Event event) throws InterruptedException {
         try {
-            producer.insist(encoded, event.type().wireName() + ' ' + event.id());
+            producer.send(encoded, event.type().wireName() + ' ' + event.id());
             return true;
         } catch (RecordTooLargeException e) {
             return false;
@@ -67,7 +65,7 @@ public final class LaneProducer implements AutoCloseable {
         mark.headers().add(header, value.getBytes(StandardCharsets.UTF_8));
         Thread.ofVirtual().name("fence-" + partition).start(() -> {
             try {
-                producer.insist(mark, "a fence on partition " + partition);
+                producer.send(mark, "a fence on partition " + partition);
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
             }
@@ -76,6 +74,6 @@ public final class LaneProducer implements AutoCloseable {
 
     @Override
     public void close() {
-        producer.close(Duration.ofSeconds(5));
+        producer.close();
     }
 }

@@ -37,6 +37,7 @@ public final class PromptProducer<K, V> implements AutoCloseable {
     private static final Logger LOGGER = LoggerFactory.getLogger(PromptProducer.class);
     private static final Duration FIRST_PAUSE = Duration.ofMillis(100);
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(10);
+    private static final Duration CLOSE_LIMIT = Duration.ofSeconds(5);
 
     private final Producer<K, V> producer;
     private final Rush rush;
@@ -51,25 +52,6 @@ public final class PromptProducer<K, V> implements AutoCloseable {
     }
 
     /**
-     * Sends a record and returns when it is acknowledged.
-     *
-     * @throws ExecutionException if it could not be sent; the cause says why
-     * @throws InterruptedException if interrupted; it may or may not have been sent
-     */
-    public void send(ProducerRecord<K, V> message) throws ExecutionException, InterruptedException {
-        try {
-            boolean many = rush.another();
-            Future<RecordMetadata> sent = producer.send(message);
-            if (!many) {
-                producer.flush();
-            }
-            sent.get();
-        } catch (InterruptException e) {
-            throw Interrupts.of(e);
-        }
-    }
-
-    /**
      * Sends a record and returns when it is acknowledged, however long the brokers are away: the work that led to it is done,
      * and would be lost.
      *
@@ -77,12 +59,12 @@ public final class PromptProducer<K, V> implements AutoCloseable {
      * @throws RecordTooLargeException if no broker will ever take it
      * @throws InterruptedException if interrupted, or closed meanwhile; it may or may not have been sent
      */
-    public void insist(ProducerRecord<K, V> message, String what) throws InterruptedException {
+    public void send(ProducerRecord<K, V> message, String what) throws InterruptedException {
         BackOff backOff = new BackOff(FIRST_PAUSE, LONGEST_PAUSE);
         while (!closed) {
             Throwable failure;
             try {
-                send(message);
+                await(message);
                 return;
             } catch (ExecutionException e) {
                 failure = e.getCause();
@@ -102,14 +84,23 @@ public final class PromptProducer<K, V> implements AutoCloseable {
         throw new InterruptedException("the producer was closed");
     }
 
-    /** Sends what is there, for at most so long. */
-    public void close(Duration atMost) {
-        closed = true;
-        producer.close(atMost);
+    private void await(ProducerRecord<K, V> message) throws ExecutionException, InterruptedException {
+        try {
+            boolean many = rush.another();
+            Future<RecordMetadata> sent = producer.send(message);
+            if (!many) {
+                producer.flush();
+            }
+            sent.get();
+        } catch (InterruptException e) {
+            throw Interrupts.of(e);
+        }
     }
 
+    /** Sends what is there, for some seconds at most, and disconnects. */
     @Override
     public void close() {
-        close(Duration.ofSeconds(5));
+        closed = true;
+        producer.close(CLOSE_LIMIT);
     }
 }

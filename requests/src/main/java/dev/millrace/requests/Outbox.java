@@ -29,7 +29,7 @@ final class Outbox implements AutoCloseable {
      * @throws InterruptedException if the thread was interrupted, or this was closed; the record may have been sent
      */
     void send(ProducerRecord<byte[], byte[]> message) throws InterruptedException {
-        producer.insist(message, "a reply");
+        producer.send(message, "a reply");
     }
 
     @Override
