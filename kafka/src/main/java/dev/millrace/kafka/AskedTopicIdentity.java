@@ -87,7 +87,7 @@ final class AskedTopicIdentity implements TopicIdentity {
                                 one.getKey(),
                                 new TopicId(clusterId, description.topicId().toString()));
                     } catch (ExecutionException e) {
-                        continue; // it is not there
+                        found.remove(one.getKey()); // it is not there
                     }
                 }
                 return found;

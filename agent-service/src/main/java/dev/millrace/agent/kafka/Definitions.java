@@ -1,9 +1,7 @@
 package dev.millrace.agent.kafka;
 
-import dev.millrace.agent.DefinitionTaker;
-import dev.millrace.kafka.TopicReader;
-import dev.millrace.kafka.TopicFollower;
 import dev.millrace.agent.Agents;
+import dev.millrace.agent.DefinitionTaker;
 import dev.millrace.agent.MemoryIndex;
 import dev.millrace.agent.ServedTools;
 import dev.millrace.agent.ToolCatalogue;
@@ -12,6 +10,8 @@ import dev.millrace.agent.files.AgentFolder;
 import dev.millrace.agent.files.AgentRecords;
 import dev.millrace.agent.files.BuiltInAgents;
 import dev.millrace.kafka.RecordLoop;
+import dev.millrace.kafka.TopicFollower;
+import dev.millrace.kafka.TopicReader;
 import dev.millrace.schemas.Topics;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -1,10 +1,10 @@
 package dev.millrace.agent.kafka;
 
-import java.util.List;
-import dev.millrace.kafka.AcknowledgedProducer;
 import dev.millrace.agent.files.DefinitionPublisher;
+import dev.millrace.kafka.AcknowledgedProducer;
 import dev.millrace.kafka.ProducerSettings;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaException;
@@ -24,8 +24,8 @@ public final class DefinitionsWriter implements DefinitionPublisher, AutoCloseab
 
     /** {@code kafka} holds the connection's settings, such as {@code bootstrap.servers}. */
     public DefinitionsWriter(Map<String, Object> kafka, String topic) {
-        this.producer = new AcknowledgedProducer(
-                ProducerSettings.prompt(kafka, "millrace-agent-definitions-writer"), LIMIT);
+        this.producer =
+                new AcknowledgedProducer(ProducerSettings.prompt(kafka, "millrace-agent-definitions-writer"), LIMIT);
         this.topic = topic;
     }
 

@@ -1,9 +1,9 @@
 package dev.millrace.gateway.kafka;
 
-import dev.millrace.kafka.BackOff;
 import dev.millrace.gateway.kafka.JournalFilter.Labels;
 import dev.millrace.gateway.kafka.ListenerDroppedException.Reason;
 import dev.millrace.gateway.kafka.Mailbox.Letter;
+import dev.millrace.kafka.BackOff;
 import dev.millrace.kafka.Interrupts;
 import dev.millrace.kafka.TopicReader;
 import java.time.Duration;

@@ -1,6 +1,5 @@
 package dev.millrace.gateway.kafka;
 
-import org.junit.jupiter.api.AfterEach;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -38,6 +37,7 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.StringSerializer;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -176,7 +176,10 @@ class JournalTailIT {
         // given
         Topics topics = broker.createTopics(1);
         int count = 600; // some 512 bytes each, against a mailbox of 64 KiB
-        try (JournalTail tail = tail(Map.of("bootstrap.servers", broker.bootstrapServers()), topics, settings(1, TailSettings.MIN_MAILBOX_BYTES, LIMIT))) {
+        try (JournalTail tail = tail(
+                Map.of("bootstrap.servers", broker.bootstrapServers()),
+                topics,
+                settings(1, TailSettings.MIN_MAILBOX_BYTES, LIMIT))) {
             JournalListener slow = tail.listen(0, tail.end(0, LIMIT), JournalFilter.task("default", MINE));
             JournalListener quick = tail.listen(0, tail.end(0, LIMIT), JournalFilter.task("default", "other"));
             fill(broker, topics, count, MINE);
@@ -304,7 +307,10 @@ class JournalTailIT {
         Topics topics = broker.createTopics(1);
         int count = 600; // against a mailbox of 64 KiB
         fill(broker, topics, count, MINE);
-        try (JournalTail tail = tail(Map.of("bootstrap.servers", broker.bootstrapServers()), topics, settings(1, TailSettings.MIN_MAILBOX_BYTES, LIMIT))) {
+        try (JournalTail tail = tail(
+                Map.of("bootstrap.servers", broker.bootstrapServers()),
+                topics,
+                settings(1, TailSettings.MIN_MAILBOX_BYTES, LIMIT))) {
             JournalListener live = tail.listen(0, tail.end(0, LIMIT), JournalFilter.task("default", "none"));
             fill(broker, topics, count, "filler"); // what the tail has kept is not enough for those who begin at 0
             await().atMost(LIMIT).until(() -> tail.end(0, LIMIT) == 2L * count);
@@ -433,7 +439,10 @@ class JournalTailIT {
     }
 
     private JournalTail tail(TestBroker broker, Topics topics, Duration linger, int partitions) {
-        return tail(Map.of("bootstrap.servers", broker.bootstrapServers()), topics, settings(partitions, 4 * 1024 * 1024, linger));
+        return tail(
+                Map.of("bootstrap.servers", broker.bootstrapServers()),
+                topics,
+                settings(partitions, 4 * 1024 * 1024, linger));
     }
 
     private JournalTail tail(Map<String, Object> kafka, Topics topics, TailSettings settings) {

@@ -143,8 +143,11 @@ class TopicVariablesIT {
         one.set(SCOPE, "A", "1");
         other.set(SCOPE, "B", "2");
         TopicPartition partition = new TopicPartition(topics.variables(), 0);
-        broker.produce(
-                new ProducerRecord<>(topics.variables(), 0, "k".getBytes(StandardCharsets.UTF_8), "nonsense".getBytes(StandardCharsets.UTF_8)));
+        broker.produce(new ProducerRecord<>(
+                topics.variables(),
+                0,
+                "k".getBytes(StandardCharsets.UTF_8),
+                "nonsense".getBytes(StandardCharsets.UTF_8)));
         broker.produce(new ProducerRecord<>(topics.variables(), 0, "k".getBytes(StandardCharsets.UTF_8), null));
         broker.admin()
                 .deleteRecords(Map.of(partition, RecordsToDelete.beforeOffset(3)))
