@@ -24,8 +24,8 @@ public final class ForgottenFollower implements AutoCloseable {
      */
     public ForgottenFollower(Map<String, Object> kafka, Topics topics, String client) {
         // what is gone is older than anything that could still be shown
-        TopicReader reader = new TopicReader(kafka, topics.forgotten(), client, TopicReader.WHAT_IS_LEFT);
-        this.follower = new TopicFollower(reader, new TopicFollower.Taker() {
+        TopicLog log = new TopicLog(kafka, topics.forgotten(), client, TopicLog.WHAT_IS_LEFT);
+        this.follower = new TopicFollower(log, new TopicFollower.Taker() {
             @Override
             public void take(ConsumerRecord<byte[], byte[]> taken) {
                 forgotten.take(taken.value());

@@ -105,8 +105,8 @@ public final class RecordLoop implements AutoCloseable {
 
     /** Has a consumer read the whole of a topic, or go on; for {@link Work#begin}. Returns its partitions. */
     public static List<TopicPartition> wholeTopic(
-            Consumer<byte[], byte[]> consumer, TopicReader reader, Map<TopicPartition, Long> reached) {
-        List<TopicPartition> partitions = reader.partitions(consumer, TopicReader.ANSWER_LIMIT);
+            Consumer<byte[], byte[]> consumer, TopicLog log, Map<TopicPartition, Long> reached) {
+        List<TopicPartition> partitions = log.partitions(consumer, TopicLog.ANSWER_LIMIT);
         consumer.assign(partitions);
         for (TopicPartition partition : partitions) {
             Long position = reached.get(partition);

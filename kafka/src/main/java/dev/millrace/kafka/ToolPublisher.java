@@ -14,10 +14,8 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
-import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaException;
-import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,7 +28,7 @@ public final class ToolPublisher implements AutoCloseable {
 
     private final Map<String, Object> kafka;
     private final String toolset;
-    private final TopicReader reader;
+    private final TopicLog log;
     private final TopicIdentity identity;
     private @Nullable TopicId publishedOn;
 
@@ -42,8 +40,8 @@ public final class ToolPublisher implements AutoCloseable {
     public ToolPublisher(Map<String, Object> kafka, Topics topics, String toolset) {
         this.kafka = Map.copyOf(kafka);
         this.toolset = toolset;
-        this.reader = new TopicReader(kafka, topics.definitions(), "millrace-tools");
-        this.identity = reader.identity();
+        this.log = new TopicLog(kafka, topics.definitions(), "millrace-tools");
+        this.identity = log.identity();
     }
 
     /**
@@ -87,7 +85,7 @@ public final class ToolPublisher implements AutoCloseable {
     }
 
     private ProducerRecord<String, byte[]> change(String toolName, byte @Nullable [] value) {
-        return new ProducerRecord<>(reader.topic(), ToolDefinition.key(toolName), value);
+        return new ProducerRecord<>(log.topic(), ToolDefinition.key(toolName), value);
     }
 
     /** The name of the tool, if this service answers for it. */
@@ -102,24 +100,14 @@ public final class ToolPublisher implements AutoCloseable {
 
     private Map<String, byte[]> read() {
         Map<String, byte[]> there = new HashMap<>();
-        try (Consumer<byte[], byte[]> consumer = reader.open("publish")) {
-            List<TopicPartition> partitions = reader.partitions(consumer, LIMIT);
-            consumer.assign(partitions);
-            consumer.seekToBeginning(partitions);
-            TopicReader.readTo(
-                    consumer.endOffsets(partitions, LIMIT),
-                    consumer,
-                    System.nanoTime() + LIMIT.toNanos(),
-                    definition -> {
-                        String key =
-                                definition.key() == null ? "" : new String(definition.key(), StandardCharsets.UTF_8);
-                        if (definition.value() != null) {
-                            there.put(key, definition.value());
-                        } else {
-                            there.remove(key);
-                        }
-                    });
-        }
+        log.readAll(LIMIT, definition -> {
+            String key = definition.key() == null ? "" : new String(definition.key(), StandardCharsets.UTF_8);
+            if (definition.value() != null) {
+                there.put(key, definition.value());
+            } else {
+                there.remove(key);
+            }
+        });
         return there;
     }
 
@@ -127,6 +115,6 @@ public final class ToolPublisher implements AutoCloseable {
     @Override
     public void close() {
         identity.close();
-        reader.close();
+        log.close();
     }
 }

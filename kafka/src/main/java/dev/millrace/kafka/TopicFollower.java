@@ -19,7 +19,7 @@ import org.apache.kafka.common.errors.TimeoutException;
  */
 public final class TopicFollower implements AutoCloseable {
 
-    private final TopicReader reader;
+    private final TopicLog log;
     private final RecordLoop loop;
 
     private final ReentrantLock lock = new ReentrantLock();
@@ -53,12 +53,12 @@ public final class TopicFollower implements AutoCloseable {
     /**
      * Follows nothing yet.
      *
-     * @param reader of the topic; closed by the follower
+     * @param log of the topic; closed by the follower
      */
-    public TopicFollower(TopicReader reader, Taker taker) {
-        this.reader = reader;
+    public TopicFollower(TopicLog log, Taker taker) {
+        this.log = log;
         this.loop = new RecordLoop(
-                "follow-" + reader.topic(), () -> reader.open("follow"), reader.identity(), new Work(taker));
+                "follow-" + log.topic(), () -> log.open("follow"), log.identity(), new Work(taker));
     }
 
     private final class Work implements RecordLoop.Work {
@@ -70,7 +70,7 @@ public final class TopicFollower implements AutoCloseable {
 
         @Override
         public void begin(Consumer<byte[], byte[]> consumer, Map<TopicPartition, Long> reached) {
-            RecordLoop.wholeTopic(consumer, reader, reached);
+            RecordLoop.wholeTopic(consumer, log, reached);
             move(consumer.endOffsets(consumer.assignment()), Map.of());
         }
 
@@ -153,13 +153,13 @@ public final class TopicFollower implements AutoCloseable {
      */
     public void catchUp(long deadline) throws InterruptedException {
         start();
-        Map<TopicPartition, Long> ends = reader.ends(deadline);
+        Map<TopicPartition, Long> ends = log.ends(deadline);
         lock.lockInterruptibly();
         try {
             while (!hasTaken(ends)) {
                 long left = deadline - System.nanoTime();
                 if (left <= 0) {
-                    throw new TimeoutException("the topic " + reader.topic() + " could not be read in time");
+                    throw new TimeoutException("the topic " + log.topic() + " could not be read in time");
                 }
                 moved.awaitNanos(left);
             }
@@ -176,6 +176,6 @@ public final class TopicFollower implements AutoCloseable {
     @Override
     public void close() {
         loop.close();
-        reader.close();
+        log.close();
     }
 }

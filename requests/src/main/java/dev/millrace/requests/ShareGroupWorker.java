@@ -1,5 +1,6 @@
 package dev.millrace.requests;
 
+import dev.millrace.kafka.BackOff;
 import dev.millrace.kafka.ProducerSettings;
 import dev.millrace.kafka.PromptProducer;
 import dev.millrace.schemas.Topics;
@@ -32,6 +33,7 @@ final class ShareGroupWorker implements RequestWorker {
     private static final Duration QUIET = Duration.ofMillis(100);
 
     private static final Duration READY_FOR = Duration.ofSeconds(15);
+    private static final Duration FIRST_PAUSE = Duration.ofMillis(500);
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(10);
     /** How long an interrupted job may take to come back. */
     private static final Duration AFTER_INTERRUPT = Duration.ofSeconds(3);
@@ -165,7 +167,7 @@ final class ShareGroupWorker implements RequestWorker {
 
     /** Sets the group up, however long the broker or the topic is away. */
     private Pool prepare() throws InterruptedException {
-        Duration pause = Duration.ofMillis(500);
+        BackOff backOff = new BackOff(FIRST_PAUSE, LONGEST_PAUSE);
         for (int attempt = 1; true; attempt++) {
             try {
                 int partitions = group.prepare();
@@ -182,10 +184,9 @@ final class ShareGroupWorker implements RequestWorker {
                         .addKeyValue("reason", e.toString())
                         .log("Cannot take requests yet, trying until it works");
             }
-            if (closing.await(pause.toNanos(), TimeUnit.NANOSECONDS)) {
+            if (closing.await(backOff.next().toNanos(), TimeUnit.NANOSECONDS)) {
                 throw new InterruptedException("closing");
             }
-            pause = pause.multipliedBy(2).compareTo(LONGEST_PAUSE) < 0 ? pause.multipliedBy(2) : LONGEST_PAUSE;
         }
     }
 

@@ -11,7 +11,7 @@ import dev.millrace.agent.files.AgentRecords;
 import dev.millrace.agent.files.BuiltInAgents;
 import dev.millrace.kafka.RecordLoop;
 import dev.millrace.kafka.TopicFollower;
-import dev.millrace.kafka.TopicReader;
+import dev.millrace.kafka.TopicLog;
 import dev.millrace.schemas.Topics;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -55,14 +55,14 @@ public final class Definitions implements AutoCloseable {
         this.records = new AgentRecords(agents);
         Map<String, DefinitionTaker> takers = Map.of(TOOL, tools, AgentRecords.KIND, records);
         this.definitions = new TopicFollower(
-                new TopicReader(kafka, topic, CLIENT),
+                new TopicLog(kafka, topic, CLIENT),
                 new TakersByKind(
                         takers::get,
                         takers.values(),
                         () -> takers.values().forEach(DefinitionTaker::beginAnew),
                         this::publishAgain));
         this.documents = new TopicFollower(
-                new TopicReader(kafka, topics.memory(), CLIENT),
+                new TopicLog(kafka, topics.memory(), CLIENT),
                 new TakersByKind(memory::of, List.of(), memory::clear, () -> {}));
         this.writer = new DefinitionsWriter(kafka, topic);
         this.toolsets = new ToolsetWatch(kafka, topics, tools::toolsets);

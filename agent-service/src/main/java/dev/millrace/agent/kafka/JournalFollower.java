@@ -2,7 +2,7 @@ package dev.millrace.agent.kafka;
 
 import dev.millrace.agent.telemetry.JournalSpans;
 import dev.millrace.kafka.RecordLoop;
-import dev.millrace.kafka.TopicReader;
+import dev.millrace.kafka.TopicLog;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.HeaderNames;
@@ -49,12 +49,12 @@ public final class JournalFollower implements AutoCloseable {
      * @param group shared by all instances
      */
     public JournalFollower(Map<String, Object> kafka, String journal, String group, JournalSpans spans, Clock clock) {
-        TopicReader reader = new TopicReader(
+        TopicLog log = new TopicLog(
                 kafka,
                 journal,
                 "millrace-agent",
                 Map.of(ConsumerConfig.GROUP_ID_CONFIG, group, ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "latest"));
-        this.loop = new RecordLoop("telemetry", () -> reader.open("telemetry"), reader.identity(), new Work());
+        this.loop = new RecordLoop("telemetry", () -> log.open("telemetry"), log.identity(), new Work());
         this.journal = journal;
         this.spans = spans;
         this.clock = clock;

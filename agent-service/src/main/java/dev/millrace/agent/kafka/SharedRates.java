@@ -2,7 +2,7 @@ package dev.millrace.agent.kafka;
 
 import dev.millrace.kafka.ProducerSettings;
 import dev.millrace.kafka.RecordLoop;
-import dev.millrace.kafka.TopicReader;
+import dev.millrace.kafka.TopicLog;
 import dev.millrace.llm.ModelCallException;
 import dev.millrace.llm.RateLimiter;
 import dev.millrace.llm.rates.RateLimit;
@@ -157,11 +157,11 @@ public final class SharedRates implements RateLimiter, AutoCloseable {
 
     private Clients connect(Map<String, Object> kafka) {
         Map<String, Object> writing = ProducerSettings.prompt(kafka, "millrace-agent-rates");
-        TopicReader topicReader = new TopicReader(kafka, topic, "millrace-agent");
+        TopicLog log = new TopicLog(kafka, topic, "millrace-agent");
         return new Clients(
                 new KafkaProducer<>(writing, new StringSerializer(), new ByteArraySerializer()),
                 new RecordLoop(
-                        "rates", () -> topicReader.open("rates"), topicReader.identity(), new Work(topicReader)));
+                        "rates", () -> log.open("rates"), log.identity(), new Work(log)));
     }
 
     /** Begins to read, on a thread of its own. Once. */
@@ -269,16 +269,16 @@ public final class SharedRates implements RateLimiter, AutoCloseable {
     }
 
     private final class Work implements RecordLoop.Work {
-        private final TopicReader reader;
+        private final TopicLog log;
 
-        Work(TopicReader reader) {
-            this.reader = reader;
+        Work(TopicLog log) {
+            this.log = log;
         }
 
         /** Goes to the first record that can count still. */
         @Override
         public void begin(Consumer<byte[], byte[]> consumer, Map<TopicPartition, Long> reached) {
-            List<TopicPartition> partitions = RecordLoop.wholeTopic(consumer, reader, reached);
+            List<TopicPartition> partitions = RecordLoop.wholeTopic(consumer, log, reached);
             long from = Clock.systemUTC().millis()
                     - RateLimit.LONGEST_WINDOW.multipliedBy(2).toMillis()
                     - CLOCK_SKEW.toMillis();

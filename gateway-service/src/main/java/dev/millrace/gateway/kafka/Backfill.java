@@ -5,7 +5,7 @@ import dev.millrace.gateway.kafka.ListenerDroppedException.Reason;
 import dev.millrace.gateway.kafka.Mailbox.Letter;
 import dev.millrace.kafka.BackOff;
 import dev.millrace.kafka.Interrupts;
-import dev.millrace.kafka.TopicReader;
+import dev.millrace.kafka.TopicLog;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Semaphore;
@@ -36,7 +36,7 @@ final class Backfill implements Runnable {
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(5);
 
     private final Feed feed;
-    private final TopicReader reader;
+    private final TopicLog log;
     private final Semaphore permits;
     private final Duration patience;
 
@@ -57,9 +57,9 @@ final class Backfill implements Runnable {
      * @param permits one for each turn at the same time; the others wait
      * @param patience how long a listener may leave its mailbox full before it is dropped
      */
-    Backfill(Feed feed, TopicReader reader, Semaphore permits, Duration patience) {
+    Backfill(Feed feed, TopicLog log, Semaphore permits, Duration patience) {
         this.feed = feed;
-        this.reader = reader;
+        this.log = log;
         this.permits = permits;
         this.patience = patience;
     }
@@ -104,9 +104,9 @@ final class Backfill implements Runnable {
 
     /** Reads on from where the feed is. */
     private Turn read() throws InterruptedException {
-        TopicPartition partition = reader.partition(feed.partition());
+        TopicPartition partition = log.partition(feed.partition());
         long end = System.nanoTime() + TURN.toNanos();
-        try (Consumer<byte[], byte[]> consumer = reader.open("backfill", TopicReader.WHAT_IS_LEFT)) {
+        try (Consumer<byte[], byte[]> consumer = log.open("backfill", TopicLog.WHAT_IS_LEFT)) {
             consumer.assign(List.of(partition));
             consumer.seek(partition, feed.from());
             while (!feed.mailbox().isOver()) {

@@ -1,6 +1,6 @@
 package dev.millrace.gateway.kafka;
 
-import dev.millrace.kafka.TopicReader;
+import dev.millrace.kafka.TopicLog;
 import dev.millrace.schemas.Topics;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -34,7 +34,7 @@ public final class DeadLetterReader {
             .thenComparingInt(DeadLetter::partition)
             .thenComparingLong(DeadLetter::offset);
 
-    private final TopicReader reader;
+    private final TopicLog log;
     private final Semaphore permits = new Semaphore(AT_ONCE);
 
     /**
@@ -43,7 +43,7 @@ public final class DeadLetterReader {
      * @param kafka how to reach the brokers: {@code bootstrap.servers} and whatever security needs
      */
     public DeadLetterReader(Map<String, Object> kafka, Topics topics) {
-        this.reader = new TopicReader(kafka, topics.deadLetters(), "millrace-gateway", TopicReader.WHAT_IS_LEFT);
+        this.log = new TopicLog(kafka, topics.deadLetters(), "millrace-gateway", TopicLog.WHAT_IS_LEFT);
     }
 
     /**
@@ -74,7 +74,7 @@ public final class DeadLetterReader {
         if (!permits.tryAcquire(atMost.toNanos(), TimeUnit.NANOSECONDS)) {
             throw new BrokerUnavailableException("too many others read the dead letters", null);
         }
-        try (Consumer<byte[], byte[]> consumer = reader.open("dead-letters")) {
+        try (Consumer<byte[], byte[]> consumer = log.open("dead-letters")) {
             List<Backward> partitions = partitions(consumer, before, deadline);
             List<DeadLetter> letters = new ArrayList<>();
             for (int lookedAt = 0;
@@ -103,7 +103,7 @@ public final class DeadLetterReader {
 
     private List<Backward> partitions(Consumer<byte[], byte[]> consumer, Map<Integer, Long> before, long deadline) {
         List<TopicPartition> all =
-                reader.partitions(consumer, Duration.ofNanos(Math.max(1, deadline - System.nanoTime())));
+                log.partitions(consumer, Duration.ofNanos(Math.max(1, deadline - System.nanoTime())));
         Map<TopicPartition, Long> begins = consumer.beginningOffsets(all);
         Map<TopicPartition, Long> ends = consumer.endOffsets(all);
         return all.stream()
@@ -180,7 +180,7 @@ public final class DeadLetterReader {
         private void read(long from, long to) {
             consumer.assign(List.of(partition));
             consumer.seek(partition, from);
-            TopicReader.readTo(Map.of(partition, to), consumer, deadline, letter -> {
+            TopicLog.readTo(Map.of(partition, to), consumer, deadline, letter -> {
                 bytesRead += Math.max(0, letter.serializedValueSize());
                 if (letter.offset() < to) {
                     window.add(new DeadLetter(letter));

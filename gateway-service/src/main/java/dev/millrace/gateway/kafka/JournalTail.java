@@ -4,7 +4,7 @@ import dev.millrace.gateway.kafka.ListenerDroppedException.Reason;
 import dev.millrace.kafka.ReaderThread;
 import dev.millrace.kafka.TopicId;
 import dev.millrace.kafka.TopicIdentity;
-import dev.millrace.kafka.TopicReader;
+import dev.millrace.kafka.TopicLog;
 import dev.millrace.schemas.Topics;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -58,7 +58,7 @@ public final class JournalTail implements AutoCloseable {
     private static final Duration LOOK = Duration.ofSeconds(5);
 
     private final TailSettings settings;
-    private final TopicReader reader;
+    private final TopicLog log;
     private final ForgottenTopic forgotten;
     private final ExecutorService backfills = Executors.newVirtualThreadPerTaskExecutor();
     private final Semaphore backfillPermits;
@@ -99,22 +99,22 @@ public final class JournalTail implements AutoCloseable {
      * @param shared belongs to somebody else, who closes it
      */
     public JournalTail(Map<String, Object> kafka, Topics topics, TailSettings settings, Shared shared) {
-        this(settings, shared, new TopicReader(kafka, topics.journal(), CLIENT), "journal-tail");
+        this(settings, shared, new TopicLog(kafka, topics.journal(), CLIENT), "journal-tail");
     }
 
     /** The same for the topic of live text. */
     public static JournalTail ofTokens(Map<String, Object> kafka, Topics topics, TailSettings settings, Shared shared) {
-        return new JournalTail(settings, shared, new TopicReader(kafka, topics.tokens(), CLIENT), "token-tail");
+        return new JournalTail(settings, shared, new TopicLog(kafka, topics.tokens(), CLIENT), "token-tail");
     }
 
-    private JournalTail(TailSettings settings, Shared shared, TopicReader reader, String name) {
+    private JournalTail(TailSettings settings, Shared shared, TopicLog log, String name) {
         this.settings = settings;
         this.budget = shared.budget();
-        this.reader = reader;
+        this.log = log;
         this.forgotten = shared.forgotten();
         this.backfillPermits = new Semaphore(settings.backfills(), true);
-        this.identity = reader.identity();
-        this.thread = new ReaderThread(name, () -> reader.open("tail"), LONGEST_PAUSE, new Work());
+        this.identity = log.identity();
+        this.thread = new ReaderThread(name, () -> log.open("tail"), LONGEST_PAUSE, new Work());
         thread.start();
     }
 
@@ -187,7 +187,7 @@ public final class JournalTail implements AutoCloseable {
      */
     long since(int partition, Instant time, Duration atMost) throws BrokerUnavailableException, InterruptedException {
         return ask(atMost, consumer -> {
-            TopicPartition topicPartition = reader.partition(partition);
+            TopicPartition topicPartition = log.partition(partition);
             OffsetAndTimestamp found = consumer.offsetsForTimes(Map.of(topicPartition, time.toEpochMilli()))
                     .get(topicPartition);
             return found == null ? endOffset(consumer, partition) : found.offset();
@@ -279,7 +279,7 @@ public final class JournalTail implements AutoCloseable {
         @Override
         public void read(Consumer<byte[], byte[]> consumer) throws InterruptedException {
             assign(consumer);
-            tails.values().forEach(tail -> consumer.seek(reader.partition(tail.partition()), tail.position()));
+            tails.values().forEach(tail -> consumer.seek(log.partition(tail.partition()), tail.position()));
             while (thread.isOpen()) {
                 tail(consumer);
                 thread.works();
@@ -330,7 +330,7 @@ public final class JournalTail implements AutoCloseable {
                     .log("The topic is another one of the same name by now, and is told from its beginning");
             Map<TopicPartition, Long> begins = consumer.beginningOffsets(consumer.assignment());
             for (PartitionTail tail : tails.values()) {
-                goOn(consumer, tail, begins.getOrDefault(reader.partition(tail.partition()), 0L));
+                goOn(consumer, tail, begins.getOrDefault(log.partition(tail.partition()), 0L));
             }
         }
         topicId = now;
@@ -341,7 +341,7 @@ public final class JournalTail implements AutoCloseable {
         look(consumer);
         Map<TopicPartition, Long> begins = consumer.beginningOffsets(consumer.assignment());
         for (PartitionTail tail : tails.values()) {
-            TopicPartition partition = reader.partition(tail.partition());
+            TopicPartition partition = log.partition(tail.partition());
             long begin = begins.getOrDefault(partition, 0L);
             long end = endOffset(consumer, tail.partition());
             if (tail.position() > end) {
@@ -359,7 +359,7 @@ public final class JournalTail implements AutoCloseable {
 
     private void goOn(Consumer<byte[], byte[]> consumer, PartitionTail tail, long offset) {
         tail.restart(offset);
-        consumer.seek(reader.partition(tail.partition()), offset);
+        consumer.seek(log.partition(tail.partition()), offset);
     }
 
     /** Nobody is told anything before it is known what nobody is to be told. */
@@ -403,7 +403,7 @@ public final class JournalTail implements AutoCloseable {
             tail = new PartitionTail(feed.partition(), start, settings.mailboxBytes() / 4, System.nanoTime());
             tails.put(feed.partition(), tail);
             assign(consumer);
-            consumer.seek(reader.partition(feed.partition()), start);
+            consumer.seek(log.partition(feed.partition()), start);
         }
         if (feed.from() > tail.position() && feed.from() > endOffset(consumer, feed.partition())) {
             LOGGER.atWarn()
@@ -415,7 +415,7 @@ public final class JournalTail implements AutoCloseable {
         }
         if (tail.add(feed)) {
             backfillCount.increment();
-            backfills.execute(new Backfill(feed, reader, backfillPermits, settings.patience()));
+            backfills.execute(new Backfill(feed, log, backfillPermits, settings.patience()));
         }
     }
 
@@ -428,12 +428,12 @@ public final class JournalTail implements AutoCloseable {
 
     /** Partitions that stay keep their place. */
     private void assign(Consumer<byte[], byte[]> consumer) {
-        consumer.assign(tails.keySet().stream().map(reader::partition).toList());
+        consumer.assign(tails.keySet().stream().map(log::partition).toList());
         assigned = tails.size();
     }
 
     private long endOffset(Consumer<byte[], byte[]> consumer, int partition) {
-        TopicPartition topicPartition = reader.partition(partition);
+        TopicPartition topicPartition = log.partition(partition);
         Long end = consumer.endOffsets(List.of(topicPartition)).get(topicPartition);
         if (end == null) {
             throw new KafkaException("the brokers did not say where the journal ends");

@@ -2,7 +2,7 @@ package dev.millrace.gateway.kafka;
 
 import dev.millrace.gateway.kafka.MemoryCatalogue.Kept;
 import dev.millrace.kafka.TopicFollower;
-import dev.millrace.kafka.TopicReader;
+import dev.millrace.kafka.TopicLog;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.HeaderNames;
 import dev.millrace.schemas.MalformedEventException;
@@ -43,7 +43,7 @@ public final class Memory implements AutoCloseable {
     private final MemoryCatalogue catalogue = new MemoryCatalogue();
     private final Set<Waiter> waiters = ConcurrentHashMap.newKeySet();
     private final TopicFollower follower;
-    private final TopicReader records;
+    private final TopicLog records;
 
     /** Who waits for the answer to an edit. */
     private record Waiter(String namespace, String editId, CompletableFuture<Outcome> outcome) {}
@@ -81,7 +81,7 @@ public final class Memory implements AutoCloseable {
     public Memory(Map<String, Object> kafka, Topics topics, EventSender sender) {
         this.topics = topics;
         this.sender = sender;
-        this.records = new TopicReader(kafka, topics.memory(), "millrace-gateway");
+        this.records = new TopicLog(kafka, topics.memory(), "millrace-gateway");
         this.follower = new TopicFollower(records, new TopicFollower.Taker() {
             @Override
             public void take(ConsumerRecord<byte[], byte[]> taken) {

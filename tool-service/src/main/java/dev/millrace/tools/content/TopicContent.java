@@ -5,7 +5,7 @@ import com.fasterxml.jackson.annotation.JsonProperty;
 import dev.millrace.kafka.AcknowledgedProducer;
 import dev.millrace.kafka.ForgottenFollower;
 import dev.millrace.kafka.ProducerSettings;
-import dev.millrace.kafka.TopicReader;
+import dev.millrace.kafka.TopicLog;
 import dev.millrace.schemas.ForgottenSet;
 import dev.millrace.schemas.HeaderNames;
 import dev.millrace.schemas.Ids;
@@ -51,7 +51,7 @@ public final class TopicContent implements ContentStore, AutoCloseable {
 
     private static final Duration READ_LIMIT = Duration.ofSeconds(15);
 
-    private final TopicReader reader;
+    private final TopicLog log;
     private final AcknowledgedProducer producer;
     private final ForgottenFollower forgotten;
 
@@ -80,7 +80,7 @@ public final class TopicContent implements ContentStore, AutoCloseable {
 
     /** Keeps contents on the topic of this installation; connects when it is first used. */
     public TopicContent(Map<String, Object> kafka, Topics topics) {
-        this.reader = new TopicReader(kafka, topics.content(), CLIENT);
+        this.log = new TopicLog(kafka, topics.content(), CLIENT);
         this.producer = new AcknowledgedProducer(ProducerSettings.prompt(kafka, CLIENT + "-content"), WRITE_LIMIT);
         this.forgotten = new ForgottenFollower(kafka, topics, CLIENT);
     }
@@ -114,7 +114,7 @@ public final class TopicContent implements ContentStore, AutoCloseable {
     }
 
     private ProducerRecord<String, byte[]> message(String callId, String kind, byte[] value) {
-        ProducerRecord<String, byte[]> message = new ProducerRecord<>(reader.topic(), callId, value);
+        ProducerRecord<String, byte[]> message = new ProducerRecord<>(log.topic(), callId, value);
         message.headers().add(HeaderNames.CONTENT, kind.getBytes(StandardCharsets.UTF_8));
         return message;
     }
@@ -126,16 +126,16 @@ public final class TopicContent implements ContentStore, AutoCloseable {
         if (!parts.matches()) {
             throw unknown(reference);
         }
-        TopicPartition partition = this.reader.partition(Integer.parseInt(parts.group(1)));
+        TopicPartition partition = log.partition(Integer.parseInt(parts.group(1)));
         long place = Long.parseLong(parts.group(2));
         long deadline = System.nanoTime() + READ_LIMIT.toNanos();
         try {
             ForgottenSet gone = forgotten.upToNow(READ_LIMIT);
-            if (this.reader.ends(deadline).getOrDefault(partition, 0L) <= place) {
+            if (log.ends(deadline).getOrDefault(partition, 0L) <= place) {
                 throw unknown(reference);
             }
             ConsumerRecord<byte[], byte[]> found =
-                    this.reader.at(partition, place, deadline).orElse(null);
+                    log.at(partition, place, deadline).orElse(null);
             if (found == null || !isKind(found, INDEX) || !check(key(found)).equals(parts.group(3))) {
                 throw unknown(reference);
             }
@@ -168,8 +168,8 @@ public final class TopicContent implements ContentStore, AutoCloseable {
         while (at < end) {
             int number = (int) (at / index.pieceBytes());
             Place place = index.pieces().get(number);
-            ConsumerRecord<byte[], byte[]> piece = reader.at(
-                            reader.partition(place.partition()), place.offset(), deadline)
+            ConsumerRecord<byte[], byte[]> piece = log.at(
+                            log.partition(place.partition()), place.offset(), deadline)
                     .orElse(null);
             if (piece == null || !isKind(piece, PIECE) || !key.equals(key(piece))) {
                 throw unavailable("a piece is missing");
@@ -219,7 +219,7 @@ public final class TopicContent implements ContentStore, AutoCloseable {
     @Override
     public void close() {
         forgotten.close();
-        reader.close();
+        log.close();
         producer.close();
     }
 }

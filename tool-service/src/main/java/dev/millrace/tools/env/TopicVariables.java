@@ -5,7 +5,7 @@ import com.fasterxml.jackson.annotation.JsonProperty;
 import dev.millrace.kafka.AcknowledgedProducer;
 import dev.millrace.kafka.ProducerSettings;
 import dev.millrace.kafka.TopicFollower;
-import dev.millrace.kafka.TopicReader;
+import dev.millrace.kafka.TopicLog;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.Topics;
 import dev.millrace.tool.api.ToolException;
@@ -74,11 +74,11 @@ public final class TopicVariables implements Variables, AutoCloseable {
         this.known = new KnownVariables(maxBytes);
         // what anybody was told to be set has to be seen, also while the task machine writes; what is gone is too old
         // anyway
-        Map<String, Object> reading = new HashMap<>(TopicReader.WHAT_IS_LEFT);
+        Map<String, Object> reading = new HashMap<>(TopicLog.WHAT_IS_LEFT);
         reading.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_uncommitted");
-        TopicReader reader = new TopicReader(kafka, topics.variables(), CLIENT, reading);
-        this.partition = reader.partition(0);
-        this.follower = new TopicFollower(reader, new Taker());
+        TopicLog log = new TopicLog(kafka, topics.variables(), CLIENT, reading);
+        this.partition = log.partition(0);
+        this.follower = new TopicFollower(log, new Taker());
         this.producer = new AcknowledgedProducer(ProducerSettings.prompt(kafka, CLIENT + "-variables"), WRITE_LIMIT);
         this.clock = clock;
     }

@@ -20,10 +20,10 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a topic is read without a group: by consumers that others {@link #open}, or here, where single questions are answered
+ * A topic as a log, read without a group: by consumers that others {@link #open}, or here, where single questions are answered
  * with one consumer that stays open, so that calls wait for each other. Connects when it is asked. For any thread.
  */
-public final class TopicReader implements AutoCloseable {
+public final class TopicLog implements AutoCloseable {
 
     /** Of a single question to the brokers, where nothing else is said. */
     static final Duration ANSWER_LIMIT = Duration.ofSeconds(5);
@@ -57,18 +57,18 @@ public final class TopicReader implements AutoCloseable {
     }
 
     /** Reads committed records. */
-    public TopicReader(Map<String, Object> kafka, String topic, String client) {
+    public TopicLog(Map<String, Object> kafka, String topic, String client) {
         this(kafka, topic, client, Map.of());
     }
 
     /**
-     * A reader of committed records, of which none is deleted unnoticed.
+     * The committed records of a topic; a place that is not there (any more) is a failure.
      *
      * @param kafka how to reach the brokers: {@code bootstrap.servers} and whatever security needs
      * @param client what brokers call the consumers, with their purpose
      * @param more settings of every consumer
      */
-    public TopicReader(Map<String, Object> kafka, String topic, String client, Map<String, Object> more) {
+    public TopicLog(Map<String, Object> kafka, String topic, String client, Map<String, Object> more) {
         this.kafka = Map.copyOf(kafka);
         this.topic = topic;
         this.client = client;
@@ -159,6 +159,21 @@ public final class TopicReader implements AutoCloseable {
             }
             return Optional.empty();
         });
+    }
+
+    /**
+     * Reads the whole topic once, up to where it ends now, with a consumer of its own.
+     *
+     * @throws KafkaException if it takes longer than this, or the brokers refuse
+     */
+    public void readAll(Duration limit, Taker taker) {
+        long deadline = System.nanoTime() + limit.toNanos();
+        try (Consumer<byte[], byte[]> consumer = open("all")) {
+            List<TopicPartition> partitions = partitions(consumer, limit);
+            consumer.assign(partitions);
+            consumer.seekToBeginning(partitions);
+            readTo(consumer.endOffsets(partitions, left(deadline)), consumer, deadline, taker);
+        }
     }
 
     /**
