@@ -21,6 +21,7 @@ class ReflectionWiringTest {
         // given
         SmallRyeConfig config = new SmallRyeConfigBuilder()
                 .addDefaultInterceptors()
+                .addDiscoveredConverters() // of durations as people write them
                 .withMapping(TopicsConfig.class)
                 .withMapping(ReflectionConfig.class)
                 .withSources(new PropertiesConfigSource(
@@ -30,7 +31,7 @@ class ReflectionWiringTest {
                                 "millrace.topics.partitions", "3",
                                 "millrace.topics.replication", "2",
                                 "millrace.topics.toolsets", "billing:4",
-                                "millrace.topics.tokens-retention", "PT2H"),
+                                "millrace.topics.tokens-retention", "2h"),
                         "test",
                         1_000))
                 .build();
