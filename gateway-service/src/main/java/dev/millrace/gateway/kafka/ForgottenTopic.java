@@ -9,7 +9,6 @@ import dev.millrace.schemas.ForgottenSet;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.Topics;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
@@ -17,7 +16,6 @@ import java.util.Optional;
 import java.util.Set;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.KafkaException;
-import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.jspecify.annotations.Nullable;
 
@@ -95,14 +93,8 @@ public final class ForgottenTopic implements AutoCloseable {
 
     /** Whose a dead letter was and what it was about, as far as it said so. */
     static Labels labels(ConsumerRecord<byte[], byte[]> letter) {
-        Header origin = letter.headers().lastHeader(DeadLetters.ORIGIN_TIMESTAMP);
         long date = Math.min(
-                letter.timestamp(),
-                number(
-                        origin == null || origin.value() == null
-                                ? null
-                                : new String(origin.value(), StandardCharsets.UTF_8),
-                        Long.MAX_VALUE));
+                letter.timestamp(), number(Labels.text(letter.headers(), DeadLetters.ORIGIN_TIMESTAMP), Long.MAX_VALUE));
         Labels told = Labels.of(letter.headers(), date);
         if (!told.id().isEmpty()) {
             return told;

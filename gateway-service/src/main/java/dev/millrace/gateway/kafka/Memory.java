@@ -1,5 +1,6 @@
 package dev.millrace.gateway.kafka;
 
+import dev.millrace.gateway.kafka.JournalFilter.Labels;
 import dev.millrace.gateway.kafka.MemoryCatalogue.Kept;
 import dev.millrace.kafka.TopicFollower;
 import dev.millrace.kafka.TopicLog;
@@ -25,8 +26,6 @@ import java.util.function.Supplier;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
 import org.apache.kafka.common.KafkaException;
-import org.apache.kafka.common.header.Header;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Memory as its topic has it, and the way to its one writer. What is told is never older than the question: what anybody was
@@ -229,8 +228,8 @@ public final class Memory implements AutoCloseable {
 
     private void take(ConsumerRecord<byte[], byte[]> consumed) {
         catalogue.take(consumed);
-        String editId = header(consumed, HeaderNames.ANSWER);
-        String outcome = header(consumed, HeaderNames.OUTCOME);
+        String editId = Labels.text(consumed.headers(), HeaderNames.ANSWER);
+        String outcome = Labels.text(consumed.headers(), HeaderNames.OUTCOME);
         MemoryDocument.Key key = editId == null || outcome == null || consumed.key() == null
                 ? null
                 : MemoryDocument.Key.of(new String(consumed.key(), StandardCharsets.UTF_8));
@@ -248,11 +247,6 @@ public final class Memory implements AutoCloseable {
             return Optional.of(new Outcome.Written(Long.parseLong(text)));
         }
         return Refusal.of(text).map(Outcome.Refused::new);
-    }
-
-    private static @Nullable String header(ConsumerRecord<byte[], byte[]> consumed, String name) {
-        Header header = consumed.headers().lastHeader(name);
-        return header == null || header.value() == null ? null : new String(header.value(), StandardCharsets.UTF_8);
     }
 
     /** Stops reading. */
