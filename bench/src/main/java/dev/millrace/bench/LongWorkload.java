@@ -1,8 +1,8 @@
 package dev.millrace.bench;
 
-import dev.millrace.kafka.TopicLog;
 import dev.millrace.bench.Fleet.Durability;
 import dev.millrace.bench.Fleet.Mode;
+import dev.millrace.kafka.TopicLog;
 import dev.millrace.schemas.KnownEventType;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -2,9 +2,9 @@ package dev.millrace.bench;
 
 import dev.millrace.agent.config.AgentRuntime;
 import dev.millrace.broker.EmbeddedBroker;
-import dev.millrace.gateway.kafka.ForgottenTopic;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.kafka.EventStreams;
+import dev.millrace.gateway.kafka.ForgottenTopic;
 import dev.millrace.gateway.kafka.JournalTail;
 import dev.millrace.gateway.kafka.ListenerDroppedException;
 import dev.millrace.gateway.kafka.MailboxBudget;

@@ -57,8 +57,7 @@ public final class TopicFollower implements AutoCloseable {
      */
     public TopicFollower(TopicLog log, Taker taker) {
         this.log = log;
-        this.loop = new RecordLoop(
-                "follow-" + log.topic(), () -> log.open("follow"), log.identity(), new Work(taker));
+        this.loop = new RecordLoop("follow-" + log.topic(), () -> log.open("follow"), log.identity(), new Work(taker));
     }
 
     private final class Work implements RecordLoop.Work {

@@ -160,8 +160,7 @@ public final class SharedRates implements RateLimiter, AutoCloseable {
         TopicLog log = new TopicLog(kafka, topic, "millrace-agent");
         return new Clients(
                 new KafkaProducer<>(writing, new StringSerializer(), new ByteArraySerializer()),
-                new RecordLoop(
-                        "rates", () -> log.open("rates"), log.identity(), new Work(log)));
+                new RecordLoop("rates", () -> log.open("rates"), log.identity(), new Work(log)));
     }
 
     /** Begins to read, on a thread of its own. Once. */

@@ -1,10 +1,10 @@
 package dev.millrace.bench.crash;
 
-import java.nio.charset.StandardCharsets;
 import dev.millrace.kafka.TopicLog;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.Topics;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;

@@ -94,7 +94,8 @@ public final class ForgottenTopic implements AutoCloseable {
     /** Whose a dead letter was and what it was about, as far as it said so. */
     static Labels labels(ConsumerRecord<byte[], byte[]> letter) {
         long date = Math.min(
-                letter.timestamp(), number(Labels.text(letter.headers(), DeadLetters.ORIGIN_TIMESTAMP), Long.MAX_VALUE));
+                letter.timestamp(),
+                number(Labels.text(letter.headers(), DeadLetters.ORIGIN_TIMESTAMP), Long.MAX_VALUE));
         Labels told = Labels.of(letter.headers(), date);
         if (!told.id().isEmpty()) {
             return told;

@@ -168,8 +168,7 @@ public final class TopicContent implements ContentStore, AutoCloseable {
         while (at < end) {
             int number = (int) (at / index.pieceBytes());
             Place place = index.pieces().get(number);
-            ConsumerRecord<byte[], byte[]> piece = log.at(
-                            log.partition(place.partition()), place.offset(), deadline)
+            ConsumerRecord<byte[], byte[]> piece = log.at(log.partition(place.partition()), place.offset(), deadline)
                     .orElse(null);
             if (piece == null || !isKind(piece, PIECE) || !key.equals(key(piece))) {
                 throw unavailable("a piece is missing");
