@@ -2,6 +2,8 @@ package dev.millrace.bench;
 
 import dev.millrace.agent.config.AgentRuntime;
 import dev.millrace.broker.EmbeddedBroker;
+import dev.millrace.kafka.TopicSettings;
+import dev.millrace.kafka.TopicSetup;
 import dev.millrace.llm.LanguageModel;
 import dev.millrace.llm.ModelCallException;
 import dev.millrace.llm.ModelErrorCode;
@@ -13,8 +15,6 @@ import dev.millrace.schemas.EventType;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Segment;
 import dev.millrace.schemas.Topics;
-import dev.millrace.schemas.kafka.TopicSettings;
-import dev.millrace.schemas.kafka.TopicSetup;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -2,6 +2,7 @@ package dev.millrace.bench;
 
 import dev.millrace.bench.Fleet.Durability;
 import dev.millrace.bench.Fleet.Mode;
+import dev.millrace.kafka.TopicLog;
 import dev.millrace.schemas.KnownEventType;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -16,10 +17,6 @@ import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
 import org.apache.kafka.clients.admin.Admin;
-import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.consumer.KafkaConsumer;
-import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,6 +25,9 @@ import org.jspecify.annotations.Nullable;
  * the same twice, and a compressor makes less than half of it.
  */
 final class LongWorkload implements Workload {
+
+    /** For reading the journal at the end. */
+    private static final Duration JOURNAL_LIMIT = Duration.ofMinutes(5);
 
     private static final Option STEPS = new Option("steps", "100", "tool calls of the task");
     private static final Option BYTES =
@@ -180,29 +180,14 @@ final class LongWorkload implements Workload {
     private static List<List<Double>> stepTimes(Fleet fleet, List<String> tasks) {
         Map<String, List<Long>> results = new HashMap<>();
         tasks.forEach(task -> results.put(task, new ArrayList<>()));
-        Map<String, Object> config = new HashMap<>(fleet.kafka());
-        config.put("isolation.level", "read_committed");
-        try (KafkaConsumer<byte[], byte[]> journal =
-                new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
-            List<TopicPartition> partitions = journal
-                    .partitionsFor(fleet.topics().journal())
-                    .stream()
-                    .map(info -> new TopicPartition(info.topic(), info.partition()))
-                    .toList();
-            journal.assign(partitions);
-            journal.seekToBeginning(partitions);
-            Map<TopicPartition, Long> ends = journal.endOffsets(partitions);
-            while (ends.entrySet().stream().anyMatch(end -> journal.position(end.getKey()) < end.getValue())) {
-                for (ConsumerRecord<byte[], byte[]> entry : journal.poll(Duration.ofMillis(100))) {
-                    if (Headers.text(entry, "ce_type").equals(KnownEventType.TOOL_CALL_COMPLETED.wireName())) {
-                        List<Long> times = results.get(Headers.text(entry, "ce_subject"));
-                        if (times != null) {
-                            times.add(entry.timestamp());
-                        }
-                    }
+        new TopicLog(fleet.kafka(), fleet.topics().journal(), "long").readAll(JOURNAL_LIMIT, entry -> {
+            if (Headers.text(entry, "ce_type").equals(KnownEventType.TOOL_CALL_COMPLETED.wireName())) {
+                List<Long> times = results.get(Headers.text(entry, "ce_subject"));
+                if (times != null) {
+                    times.add(entry.timestamp());
                 }
             }
-        }
+        });
         List<List<Double>> steps = new ArrayList<>();
         for (List<Long> times : results.values()) {
             List<Double> between = new ArrayList<>();

@@ -4,12 +4,15 @@ import dev.millrace.agent.config.AgentRuntime;
 import dev.millrace.broker.EmbeddedBroker;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.kafka.EventStreams;
+import dev.millrace.gateway.kafka.ForgottenTopic;
 import dev.millrace.gateway.kafka.JournalTail;
 import dev.millrace.gateway.kafka.ListenerDroppedException;
 import dev.millrace.gateway.kafka.MailboxBudget;
 import dev.millrace.gateway.kafka.StreamListener;
 import dev.millrace.gateway.kafka.StreamListener.Heard;
 import dev.millrace.gateway.kafka.TailSettings;
+import dev.millrace.kafka.TopicSettings;
+import dev.millrace.kafka.TopicSetup;
 import dev.millrace.llm.DispatcherLimits;
 import dev.millrace.llm.FinishReason;
 import dev.millrace.llm.LanguageModel;
@@ -23,8 +26,6 @@ import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.StreamType;
 import dev.millrace.schemas.Topics;
-import dev.millrace.schemas.kafka.TopicSettings;
-import dev.millrace.schemas.kafka.TopicSetup;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -136,8 +137,11 @@ final class StreamsWorkload implements Workload {
                         new DispatcherLimits(
                                 streams, 1, Duration.ofMinutes(5), Duration.ofMillis(500), Duration.ofSeconds(20))));
         MailboxBudget budget = new MailboxBudget(64L * MEBIBYTE);
-        try (JournalTail journal = new JournalTail(client, topics, tail, budget);
-                EventStreams live = new EventStreams(journal, JournalTail.ofTokens(client, topics, tail, budget));
+        ForgottenTopic forgotten = new ForgottenTopic(client, topics);
+        JournalTail.Shared shared = new JournalTail.Shared(budget, forgotten);
+        try (forgotten;
+                JournalTail journal = new JournalTail(client, topics, tail, shared);
+                EventStreams live = new EventStreams(journal, JournalTail.ofTokens(client, topics, tail, shared));
                 ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
                 KafkaProducer<String, byte[]> producer =
                         new KafkaProducer<>(client, new StringSerializer(), new ByteArraySerializer())) {

@@ -1,5 +1,6 @@
 package dev.millrace.engine;
 
+import dev.millrace.kafka.Rush;
 import java.time.Duration;
 import org.apache.kafka.streams.processor.PunctuationType;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
@@ -26,9 +27,7 @@ public final class CommitTiming implements AutoCloseable {
     private final Runnable commit;
     private final long intervalMs;
     private final CommitTimes ofThread;
-    private long windowStartMs;
-    private int taken;
-    private int takenBefore;
+    private final Rush rush;
     private boolean waited;
     private boolean sent;
     private boolean awaited;
@@ -61,6 +60,7 @@ public final class CommitTiming implements AutoCloseable {
         this.commit = commit;
         this.intervalMs = Math.max(1, interval.toMillis());
         this.ofThread = ofThread;
+        this.rush = new Rush(() -> nowMs, intervalMs, FEW);
         ofThread.add(this);
     }
 
@@ -78,7 +78,7 @@ public final class CommitTiming implements AutoCloseable {
      */
     public void taken(long now, long dated) {
         moveOn(now);
-        taken++;
+        boolean unused = rush.another();
         waited = now - dated >= intervalMs;
         commitIfDue();
     }
@@ -120,14 +120,9 @@ public final class CommitTiming implements AutoCloseable {
     }
 
     private void moveOn(long now) {
-        long elapsed = now - windowStartMs;
-        if (elapsed >= intervalMs || elapsed < 0) {
-            takenBefore = elapsed < 2 * intervalMs && elapsed >= 0 ? taken : 0;
-            taken = 0;
-            windowStartMs = now;
-        }
         longestAwayMs = Math.max(longestAwayMs, now - nowMs);
         nowMs = now;
+        boolean unused = rush.isOn(); // a window ends by the clock, not by the next record
     }
 
     private void commitIfDue() {
@@ -144,7 +139,7 @@ public final class CommitTiming implements AutoCloseable {
     }
 
     private long sentIsDueMs() {
-        boolean little = !waited && Math.max(taken, takenBefore) <= FEW;
+        boolean little = !waited && !rush.isOn();
         if (little) {
             // what nobody waits for goes with what somebody does, if that comes in time
             return awaited ? askedMs : sentMs + intervalMs;

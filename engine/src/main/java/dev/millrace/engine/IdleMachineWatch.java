@@ -1,5 +1,6 @@
 package dev.millrace.engine;
 
+import dev.millrace.kafka.BackOff;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
@@ -42,8 +43,8 @@ final class IdleMachineWatch {
     private long lastLook;
     private boolean looked;
     private int wrong;
-    private long notBefore;
-    private Duration pause = Duration.ZERO;
+    private long notBefore = System.nanoTime();
+    private final BackOff backOff = new BackOff(FIRST_PAUSE, LONGEST_PAUSE);
     private volatile @Nullable String complaint;
 
     IdleMachineWatch(Map<String, Object> kafka) {
@@ -76,7 +77,8 @@ final class IdleMachineWatch {
             wrong = 0;
             looked = false;
             if (machine.ready()) {
-                pause = Duration.ZERO;
+                backOff.reset();
+                notBefore = System.nanoTime();
             }
             return false;
         }
@@ -92,11 +94,10 @@ final class IdleMachineWatch {
         }
         complaint = finding.complaint();
         wrong = finding.curable() ? wrong + 1 : 0;
-        if (wrong < LOOKS || (!pause.isZero() && now - notBefore < 0)) {
+        if (wrong < LOOKS || now - notBefore < 0) {
             return false;
         }
-        pause = pause.isZero() ? FIRST_PAUSE : min(pause.multipliedBy(2), LONGEST_PAUSE);
-        notBefore = now + pause.toNanos();
+        notBefore = now + backOff.next().toNanos();
         wrong = 0;
         looked = false;
         return true;
@@ -200,9 +201,5 @@ final class IdleMachineWatch {
         return assignment.activeTasks().stream()
                 .anyMatch(ids -> ids.subtopologyId().equals(Integer.toString(task.subtopology()))
                         && ids.partitions().contains(task.partition()));
-    }
-
-    private static Duration min(Duration one, Duration other) {
-        return one.compareTo(other) < 0 ? one : other;
     }
 }

@@ -1,8 +1,8 @@
 package dev.millrace.engine;
 
+import dev.millrace.schemas.DeadLetters;
 import dev.millrace.schemas.ErrorCode;
 import dev.millrace.schemas.Topics;
-import dev.millrace.schemas.kafka.DeadLetters;
 import java.util.List;
 import java.util.Map;
 import org.apache.kafka.clients.consumer.ConsumerRecord;

@@ -1,9 +1,9 @@
 package dev.millrace.engine;
 
+import dev.millrace.kafka.TopicSettings;
+import dev.millrace.kafka.TopicSetup;
+import dev.millrace.kafka.TopicSetupException;
 import dev.millrace.schemas.Topics;
-import dev.millrace.schemas.kafka.TopicSettings;
-import dev.millrace.schemas.kafka.TopicSetup;
-import dev.millrace.schemas.kafka.TopicSetupException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.Map;

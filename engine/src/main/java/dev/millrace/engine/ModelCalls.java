@@ -1,14 +1,13 @@
 package dev.millrace.engine;
 
+import dev.millrace.schemas.HeaderNames;
+
 /**
  * Who makes model calls. Called on stream threads, so nothing here may block.
  *
  * @param <C> a call: enough to make it and to answer it, on any instance
  */
 public interface ModelCalls<C> {
-
-    /** Header of a fence; such a record has no value and is nothing but its place in the order. */
-    String FENCE = "millrace-fence";
 
     /** Make this call, unless it waits or runs already. The reply comes back as an event on a topic that the machine reads. */
     void request(int partition, C call);
@@ -24,7 +23,7 @@ public interface ModelCalls<C> {
     }
 
     /**
-     * Put a fence on the topic that replies come by: a record with the header {@link #FENCE} and this value on this partition. When the
+     * Put a fence on the topic that replies come by: a record with the header {@link HeaderNames#FENCE} and this value on this partition. When the
      * machine reads it back, every reply that had been given before has been taken.
      */
     void fence(int partition, String value);

@@ -1,5 +1,6 @@
 package dev.millrace.engine;
 
+import dev.millrace.schemas.HeaderNames;
 import dev.millrace.schemas.Ids;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashSet;
@@ -76,12 +77,12 @@ public final class OutstandingCalls<C> {
 
     /** Whether a record is a fence, which {@link #passFence} takes. */
     public static boolean isFence(Headers headers, byte @Nullable [] value) {
-        return value == null && headers.lastHeader(ModelCalls.FENCE) != null;
+        return value == null && headers.lastHeader(HeaderNames.FENCE) != null;
     }
 
     /** Takes a fence: if it is ours, every call that was out at the start and still is, is made again. */
     public void passFence(Headers headers) {
-        Header mark = headers.lastHeader(ModelCalls.FENCE);
+        Header mark = headers.lastHeader(HeaderNames.FENCE);
         Fence expected = fence;
         if (mark != null
                 && expected != null

@@ -1,5 +1,6 @@
 package dev.millrace.engine;
 
+import dev.millrace.kafka.BackOff;
 import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -25,7 +26,7 @@ final class Repairs {
 
     private final Deque<Long> damages = new ArrayDeque<>();
     private long filledAt;
-    private Duration pause = Duration.ZERO;
+    private final BackOff backOff = new BackOff(FIRST_PAUSE, LONGEST_PAUSE);
 
     /**
      * Waits for room on the disk for as long as it takes, and deletes what is damaged.
@@ -62,10 +63,11 @@ final class Repairs {
 
     private void awaitRoom(LocalState state) throws InterruptedException {
         long now = System.nanoTime();
-        boolean again = !pause.isZero() && now - filledAt < MEMORY.toNanos();
-        pause = again ? min(pause.multipliedBy(2), LONGEST_PAUSE) : FIRST_PAUSE;
+        if (now - filledAt >= MEMORY.toNanos()) {
+            backOff.reset();
+        }
         filledAt = now;
-        Thread.sleep(pause);
+        Thread.sleep(backOff.next());
         while (!state.hasRoom()) {
             Thread.sleep(LOOK);
         }
@@ -76,9 +78,5 @@ final class Repairs {
         damages.removeIf(then -> now - then > MEMORY.toNanos());
         damages.add(now);
         return damages.size() > MOST;
-    }
-
-    private static Duration min(Duration one, Duration other) {
-        return one.compareTo(other) < 0 ? one : other;
     }
 }

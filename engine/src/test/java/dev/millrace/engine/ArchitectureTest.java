@@ -24,7 +24,10 @@ class ArchitectureTest {
                 .dependOnClassesThat(JavaClass.Predicates.resideInAnyPackage("jakarta..", "io.quarkus..")
                         .or(JavaClass.Predicates.resideInAPackage("dev.millrace..")
                                 .and(DescribedPredicate.not(JavaClass.Predicates.resideInAnyPackage(
-                                        "dev.millrace.engine..", "dev.millrace.schemas..", "dev.millrace.llm..")))))
+                                        "dev.millrace.engine..",
+                                        "dev.millrace.kafka..",
+                                        "dev.millrace.schemas..",
+                                        "dev.millrace.llm..")))))
                 .because("the machines share it, and it shares nothing with one of them alone")
                 .check(ENGINE);
     }

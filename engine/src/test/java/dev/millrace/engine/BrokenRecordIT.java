@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.millrace.kafka.TopicSettings;
+import dev.millrace.schemas.DeadLetters;
 import dev.millrace.schemas.Segment;
 import dev.millrace.schemas.Topics;
-import dev.millrace.schemas.kafka.DeadLetters;
-import dev.millrace.schemas.kafka.TopicSettings;
 import dev.millrace.testing.RequiresBroker;
 import dev.millrace.testing.TestBroker;
 import dev.millrace.testing.TopicReader;

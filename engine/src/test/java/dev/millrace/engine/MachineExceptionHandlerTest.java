@@ -2,8 +2,8 @@ package dev.millrace.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.millrace.schemas.DeadLetters;
 import dev.millrace.schemas.Topics;
-import dev.millrace.schemas.kafka.DeadLetters;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import org.apache.kafka.clients.consumer.ConsumerRecord;

@@ -2,6 +2,7 @@ package dev.millrace.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.millrace.schemas.HeaderNames;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -123,6 +124,6 @@ class OutstandingCallsTest {
     }
 
     private static Headers fence(String value) {
-        return new RecordHeaders().add(ModelCalls.FENCE, value.getBytes(StandardCharsets.UTF_8));
+        return new RecordHeaders().add(HeaderNames.FENCE, value.getBytes(StandardCharsets.UTF_8));
     }
 }

@@ -56,6 +56,7 @@ class ArchitectureTest {
                         .or(JavaClass.Predicates.resideInAnyPackage(
                                 "dev.millrace.api..",
                                 "dev.millrace.gateway..",
+                                "dev.millrace.kafka..",
                                 "dev.millrace.schemas..",
                                 "dev.millrace.telemetry..")))
                 .because("services meet on topics and over HTTP")

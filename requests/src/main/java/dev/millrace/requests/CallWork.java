@@ -1,11 +1,12 @@
 package dev.millrace.requests;
 
+import dev.millrace.kafka.PromptProducer;
+import dev.millrace.schemas.DeadLetters;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.EventSchemas;
 import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.Topics;
-import dev.millrace.schemas.kafka.DeadLetters;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.List;
@@ -21,13 +22,17 @@ import org.slf4j.spi.LoggingEventBuilder;
 final class CallWork implements JobRunner.Work {
     private static final Logger LOGGER = LoggerFactory.getLogger(RequestWorker.class);
 
+    /** For the log. */
+    private static final String REPLY = "a reply";
+
     private final Topics topics;
     private final int maxDeliveries;
     private final RequestHandler handler;
-    private final Outbox outbox;
+    private final PromptProducer<byte[], byte[]> outbox;
     private final Counters counters;
 
-    CallWork(WorkerSettings settings, RequestHandler handler, Outbox outbox, Counters counters) {
+    CallWork(
+            WorkerSettings settings, RequestHandler handler, PromptProducer<byte[], byte[]> outbox, Counters counters) {
         this.topics = settings.topics();
         this.maxDeliveries = settings.maxDeliveries();
         this.handler = handler;
@@ -81,16 +86,15 @@ final class CallWork implements JobRunner.Work {
 
     private void reply(Request request, Reply reply) throws InterruptedException {
         try {
-            outbox.send(message(request, reply));
+            outbox.send(message(request, reply), REPLY);
         } catch (RecordTooLargeException e) {
             about(LOGGER.atWarn(), request).log("A reply is too large for a record");
-            outbox.send(message(
-                    request,
-                    new Reply.Failed(
-                            Replies.RESULT_TOO_LARGE,
-                            "the result is too large: expected at most " + Topics.MAX_EVENT_BYTES
-                                    + " bytes with everything around it",
-                            reply.durationMs())));
+            Reply.Failed tooLarge = new Reply.Failed(
+                    Replies.RESULT_TOO_LARGE,
+                    "the result is too large: expected at most " + Topics.MAX_EVENT_BYTES
+                            + " bytes with everything around it",
+                    reply.durationMs());
+            outbox.send(message(request, tooLarge), REPLY);
         }
         counters.replied();
     }
@@ -133,7 +137,7 @@ final class CallWork implements JobRunner.Work {
     }
 
     private void deadLetter(Job job, String reason, @Nullable String detail) throws InterruptedException {
-        outbox.send(DeadLetters.deadLetter(topics, job.consumed(), reason, detail));
+        outbox.send(DeadLetters.deadLetter(topics, job.consumed(), reason, detail), "a dead letter");
         counters.deadLettered();
     }
 

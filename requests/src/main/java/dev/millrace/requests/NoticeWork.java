@@ -1,9 +1,10 @@
 package dev.millrace.requests;
 
+import dev.millrace.kafka.PromptProducer;
+import dev.millrace.schemas.DeadLetters;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.Topics;
-import dev.millrace.schemas.kafka.DeadLetters;
 import org.apache.kafka.clients.consumer.AcknowledgeType;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -16,10 +17,11 @@ final class NoticeWork implements JobRunner.Work {
     private final Topics topics;
     private final int maxDeliveries;
     private final NoticeHandler handler;
-    private final Outbox outbox;
+    private final PromptProducer<byte[], byte[]> outbox;
     private final Counters counters;
 
-    NoticeWork(WorkerSettings settings, NoticeHandler handler, Outbox outbox, Counters counters) {
+    NoticeWork(
+            WorkerSettings settings, NoticeHandler handler, PromptProducer<byte[], byte[]> outbox, Counters counters) {
         this.topics = settings.topics();
         this.maxDeliveries = settings.maxDeliveries();
         this.handler = handler;
@@ -35,7 +37,7 @@ final class NoticeWork implements JobRunner.Work {
             case NoticeHandler.Outcome.Done done -> AcknowledgeType.ACCEPT;
             case NoticeHandler.Outcome.GivenUp(String code, String detail) -> {
                 about(LOGGER.atWarn(), job).addKeyValue("errorCode", code).log("A notice becomes a dead letter");
-                outbox.send(DeadLetters.deadLetter(topics, job.consumed(), code, detail));
+                outbox.send(DeadLetters.deadLetter(topics, job.consumed(), code, detail), "a dead letter");
                 counters.deadLettered();
                 yield AcknowledgeType.REJECT;
             }

@@ -1,11 +1,18 @@
 package dev.millrace.requests;
 
+import dev.millrace.kafka.BackOff;
+import dev.millrace.kafka.ProducerSettings;
+import dev.millrace.kafka.PromptProducer;
+import dev.millrace.schemas.Topics;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -26,6 +33,7 @@ final class ShareGroupWorker implements RequestWorker {
     private static final Duration QUIET = Duration.ofMillis(100);
 
     private static final Duration READY_FOR = Duration.ofSeconds(15);
+    private static final Duration FIRST_PAUSE = Duration.ofMillis(500);
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(10);
     /** How long an interrupted job may take to come back. */
     private static final Duration AFTER_INTERRUPT = Duration.ofSeconds(3);
@@ -34,7 +42,7 @@ final class ShareGroupWorker implements RequestWorker {
     private final Counters counters;
     private final Turns turns;
     private final ShareGroup group;
-    private final Outbox outbox;
+    private final PromptProducer<byte[], byte[]> outbox;
     private final JobRunner runner;
     private final CountDownLatch closing = new CountDownLatch(1);
     private final List<Running> takers = new CopyOnWriteArrayList<>();
@@ -47,14 +55,16 @@ final class ShareGroupWorker implements RequestWorker {
     /** What the worker is for. */
     @FunctionalInterface
     interface Purpose {
-        JobRunner.Work work(Outbox outbox, Counters counters);
+        JobRunner.Work work(PromptProducer<byte[], byte[]> outbox, Counters counters);
     }
 
     private ShareGroupWorker(WorkerSettings settings, Purpose purpose, WorkerMetrics metrics) {
         this.settings = settings;
         this.counters = new Counters(metrics);
         this.turns = new Turns(settings.maxConcurrent(), IDLE, System::nanoTime);
-        this.outbox = new Outbox(settings);
+        Map<String, Object> sending = ProducerSettings.prompt(settings.kafka(), settings.group() + "-replies");
+        sending.put(ProducerConfig.MAX_REQUEST_SIZE_CONFIG, Topics.MAX_COPY_BYTES);
+        this.outbox = new PromptProducer<>(sending, new ByteArraySerializer(), new ByteArraySerializer());
         this.group = new ShareGroup(settings);
         this.runner = new JobRunner(purpose.work(outbox, counters), counters);
         this.caretaker = Thread.ofPlatform().name(settings.group() + "-pool").unstarted(this::lookAfter);
@@ -157,7 +167,7 @@ final class ShareGroupWorker implements RequestWorker {
 
     /** Sets the group up, however long the broker or the topic is away. */
     private Pool prepare() throws InterruptedException {
-        Duration pause = Duration.ofMillis(500);
+        BackOff backOff = new BackOff(FIRST_PAUSE, LONGEST_PAUSE);
         for (int attempt = 1; true; attempt++) {
             try {
                 int partitions = group.prepare();
@@ -174,10 +184,9 @@ final class ShareGroupWorker implements RequestWorker {
                         .addKeyValue("reason", e.toString())
                         .log("Cannot take requests yet, trying until it works");
             }
-            if (closing.await(pause.toNanos(), TimeUnit.NANOSECONDS)) {
+            if (closing.await(backOff.next().toNanos(), TimeUnit.NANOSECONDS)) {
                 throw new InterruptedException("closing");
             }
-            pause = pause.multipliedBy(2).compareTo(LONGEST_PAUSE) < 0 ? pause.multipliedBy(2) : LONGEST_PAUSE;
         }
     }
 

@@ -160,7 +160,7 @@ public enum ErrorCode {
     /** Where a code is found. */
     public enum Place {
         /** In the header {@code millrace-reason} of a dead letter. */
-        DEAD_LETTER("millrace-reason"),
+        DEAD_LETTER(DeadLetters.REASON),
         /** In the payload of a TOOL_CALL_FAILED; the task goes on. */
         TOOL_CALL("TOOL_CALL_FAILED"),
         /** In the payload of a MODEL_CALL_FAILED; the task fails with the same code. */

@@ -12,12 +12,6 @@ import org.jspecify.annotations.Nullable;
  */
 public record JournalEntry(JournalCursor cursor, Event event) {
 
-    /**
-     * Header in the journal, of events that others have sent: when they came onto their lane, in Unix milliseconds. Whatever a
-     * date decides is decided by this one, and not by what the event says of its time. Absent = the event is the machine's.
-     */
-    public static final String RECEIVED = "millrace-received";
-
     /** The fields of {@link EventJson#toJson} and {@code cursor}. */
     public Map<String, @Nullable Object> toJson() {
         Map<String, @Nullable Object> json = new LinkedHashMap<>(EventJson.toJson(event));

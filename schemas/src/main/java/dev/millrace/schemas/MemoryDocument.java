@@ -45,18 +45,6 @@ public record MemoryDocument(
     /** The largest document of episodes, in bytes of UTF-8. */
     public static final int MAX_EPISODES_BYTES = 100 * 1024;
 
-    /** Header of a record: id of the call or edit that it comes from; also of one without a value. */
-    public static final String CHANGE_HEADER = "millrace-change";
-    /** Header of a record: the version that the document has from there on. */
-    public static final String VERSION_HEADER = "millrace-version";
-    /** Header of a record that answers a MEMORY_EDIT_REQUESTED: its id. The record has the document as it is after it. */
-    public static final String ANSWER_HEADER = "millrace-answer";
-    /**
-     * Header beside {@link #ANSWER_HEADER}: the number of the version that the edit has made; or, as a word, why it was refused
-     * and changed nothing ({@link Refusal}).
-     */
-    public static final String OUTCOME_HEADER = "millrace-outcome";
-
     private static final Pattern FACTS = Pattern.compile("facts/[\\p{L}\\p{N}][\\p{L}\\p{N}._ -]{0,80}\\.md");
     private static final Pattern EPISODES = Pattern.compile("episodes/[0-9]{4}-(0[1-9]|1[0-2])\\.md");
     private static final int TAG_HASH = 8;
@@ -72,7 +60,7 @@ public record MemoryDocument(
         /** The namespace has as many documents, or as many bytes in them, as it may have. */
         MEMORY_FULL;
 
-        /** The word in {@link #OUTCOME_HEADER}. */
+        /** The word in {@link HeaderNames#OUTCOME}. */
         public String code() {
             return name().toLowerCase(Locale.ROOT);
         }

@@ -3,7 +3,6 @@ package dev.millrace.schemas;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.schemas.ErrorCode.Place;
-import dev.millrace.schemas.kafka.DeadLetters;
 import java.util.Arrays;
 import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.junit.jupiter.api.Test;

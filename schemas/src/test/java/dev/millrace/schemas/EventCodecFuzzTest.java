@@ -4,7 +4,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 
-import dev.millrace.schemas.kafka.DeadLetters;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;

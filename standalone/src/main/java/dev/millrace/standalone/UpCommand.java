@@ -1,7 +1,7 @@
 package dev.millrace.standalone;
 
 import dev.millrace.broker.EmbeddedBroker;
-import dev.millrace.schemas.kafka.TopicSettings;
+import dev.millrace.kafka.TopicSettings;
 import dev.millrace.standalone.cli.CommandException;
 import dev.millrace.standalone.cli.ExitCodes;
 import dev.millrace.standalone.cli.Terminal;

@@ -37,7 +37,8 @@ class ProducersIT {
             "millrace-agent-tokens",
             "millrace\\.agent-.*-producer", // the two machines
             "millrace\\.reflection-.*-producer",
-            "producer-\\d+"); // what tools keep
+            "millrace-tools-publish", // definitions of tools
+            "millrace-tools-variables"); // what tools keep
 
     private static final Pattern PRODUCER =
             Pattern.compile("ProducerConfig values: *\\R((?:[ \\t]+[a-z0-9.]+ = [^\\r\\n]*\\R)+)");
@@ -55,7 +56,7 @@ class ProducersIT {
                   - steps:
                       - calls:
                           - tool: set_env
-                            arguments: { name: "wheel", value: "oak" }
+                            arguments: { key: "WHEEL", value: "oak" }
                       - text: "kept"
                 """);
         int port = FreePort.find();

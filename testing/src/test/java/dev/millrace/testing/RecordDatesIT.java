@@ -2,11 +2,11 @@ package dev.millrace.testing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.millrace.kafka.TopicSettings;
+import dev.millrace.kafka.TopicSetup;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Topics;
-import dev.millrace.schemas.kafka.TopicSettings;
-import dev.millrace.schemas.kafka.TopicSetup;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;

@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.millrace.kafka.TopicSettings;
+import dev.millrace.kafka.TopicSetup;
+import dev.millrace.kafka.TopicSetupException;
 import dev.millrace.schemas.Topics;
-import dev.millrace.schemas.kafka.TopicSettings;
-import dev.millrace.schemas.kafka.TopicSetup;
-import dev.millrace.schemas.kafka.TopicSetupException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -2,9 +2,9 @@ package dev.millrace.tools;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.millrace.kafka.ToolPublisher;
 import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.schemas.Topics;
-import dev.millrace.schemas.kafka.ToolPublisher;
 import dev.millrace.testing.RequiresBroker;
 import dev.millrace.testing.TestBroker;
 import dev.millrace.testing.TopicReader;

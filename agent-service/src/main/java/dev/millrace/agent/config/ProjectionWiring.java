@@ -1,8 +1,8 @@
 package dev.millrace.agent.config;
 
 import dev.millrace.agent.projection.TaskProjection;
-import dev.millrace.schemas.Topics;
-import dev.millrace.schemas.kafka.ClientSettings;
+import dev.millrace.kafka.config.ClientSettings;
+import dev.millrace.kafka.config.TopicsConfig;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.quarkus.runtime.StartupEvent;
@@ -13,7 +13,6 @@ import jakarta.enterprise.inject.Produces;
 import jakarta.inject.Singleton;
 import jakarta.interceptor.Interceptor;
 import org.eclipse.microprofile.config.Config;
-import org.eclipse.microprofile.config.inject.ConfigProperty;
 
 /** Makes and starts the projection. */
 public class ProjectionWiring {
@@ -23,16 +22,9 @@ public class ProjectionWiring {
 
     @Produces
     @Singleton
-    TaskProjection projection(
-            @ConfigProperty(name = "millrace.topics.prefix", defaultValue = Topics.DEFAULT_PREFIX) String prefix,
-            ProjectionConfig config,
-            Config kafka,
-            MeterRegistry metrics) {
-        TaskProjection projection = new TaskProjection(
-                ClientSettings.of(kafka.getPropertyNames(), name -> kafka.getOptionalValue(name, String.class)),
-                new Topics(prefix),
-                config.stateDir(),
-                config.retention());
+    TaskProjection projection(TopicsConfig topics, ProjectionConfig config, Config kafka, MeterRegistry metrics) {
+        TaskProjection projection =
+                new TaskProjection(ClientSettings.of(kafka), topics.topics(), config.stateDir(), config.retention());
         FunctionCounter.builder("millrace.projection.records", projection, TaskProjection::appliedRecords)
                 .description("Records of the journal that the projection has taken")
                 .register(metrics);

@@ -21,15 +21,13 @@ import dev.millrace.agent.topology.TaskShellSettings;
 import dev.millrace.agent.topology.TaskStreams;
 import dev.millrace.engine.config.LlmConfig;
 import dev.millrace.engine.config.ModelSettings;
-import dev.millrace.engine.config.TopicsConfig;
+import dev.millrace.kafka.config.ClientSettings;
+import dev.millrace.kafka.config.TopicsConfig;
 import dev.millrace.llm.LanguageModel;
 import dev.millrace.llm.ModelDispatcher;
 import dev.millrace.llm.config.LanguageModels;
 import dev.millrace.llm.scripted.InvalidScriptException;
 import dev.millrace.schemas.Ids;
-import dev.millrace.schemas.Topics;
-import dev.millrace.schemas.kafka.ClientSettings;
-import dev.millrace.schemas.kafka.TopicSettings;
 import dev.millrace.telemetry.Telemetry;
 import dev.millrace.telemetry.config.TelemetryConfig;
 import io.micrometer.core.instrument.FunctionCounter;
@@ -43,8 +41,6 @@ import jakarta.enterprise.event.Observes;
 import jakarta.enterprise.inject.Produces;
 import jakarta.inject.Singleton;
 import jakarta.interceptor.Interceptor;
-import java.util.List;
-import java.util.Map;
 import java.util.OptionalLong;
 import org.eclipse.microprofile.config.Config;
 import org.slf4j.Logger;
@@ -85,8 +81,8 @@ public class Wiring {
     @Singleton
     SharedRates rates(LlmConfig llm, TopicsConfig topics, Config config, MeterRegistry metrics) {
         SharedRates rates = new SharedRates(
-                kafka(config),
-                new Topics(topics.prefix()).rates(),
+                ClientSettings.of(config),
+                topics.topics().rates(),
                 ModelSettings.of(llm).keys());
         for (String key : rates.keys()) {
             Gauge.builder(
@@ -144,7 +140,7 @@ public class Wiring {
     @Produces
     @Singleton
     AgentRuntime runtime(RuntimeSettings settings, Config config, AgentRuntime.Parts parts, MeterRegistry metrics) {
-        AgentRuntime runtime = new AgentRuntime(kafka(config), settings.value(), parts);
+        AgentRuntime runtime = new AgentRuntime(ClientSettings.of(config), settings.value(), parts);
         FunctionCounter.builder("millrace.agent.records.skipped", runtime, AgentRuntime::skipped)
                 .description("Records of definitions, memory and the journal that could not be used and were left out")
                 .register(metrics);
@@ -180,10 +176,6 @@ public class Wiring {
     @Singleton
     TaskNotes taskNotes(TaskProjection projection, AgentRuntime runtime) {
         return new TaskNotes(projection, runtime.tools(), runtime.toolsets());
-    }
-
-    private static Map<String, Object> kafka(Config config) {
-        return ClientSettings.of(config.getPropertyNames(), name -> config.getOptionalValue(name, String.class));
     }
 
     @Produces
@@ -224,15 +216,13 @@ public class Wiring {
     RuntimeSettings runtimeSettings(TopicsConfig topics, AgentConfig agent, Config config) {
         AgentConfig.Task task = agent.task();
         return new RuntimeSettings(new AgentRuntime.Settings(
-                new TopicSettings(topics.partitions(), topics.replication(), topics.create())
-                        .with(topics.toolsets().orElse(List.of()))
-                        .keepingTokens(topics.tokensRetention()),
+                topics.settings(),
                 limits(agent),
                 agent.approval().defaultExpiry(),
                 new Definitions.AgentFiles(agent.agentsDir(), agent.agentsReload()),
                 agent.memoryIndexBytes(),
                 new TaskShellSettings(
-                        new Topics(topics.prefix()),
+                        topics.topics(),
                         topics.partitions(),
                         agent.seenRetention(),
                         task.endedRetention(),
@@ -243,7 +233,7 @@ public class Wiring {
                         agent.session().retention(),
                         agent.lanes().priority()),
                 new TaskStreams.Settings(
-                        new Topics(topics.prefix()),
+                        topics.topics(),
                         topics.prefix() + "agent",
                         agent.stateDir(),
                         agent.streamThreads(),

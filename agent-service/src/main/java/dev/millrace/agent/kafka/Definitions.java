@@ -1,6 +1,7 @@
 package dev.millrace.agent.kafka;
 
 import dev.millrace.agent.Agents;
+import dev.millrace.agent.DefinitionTaker;
 import dev.millrace.agent.MemoryIndex;
 import dev.millrace.agent.ServedTools;
 import dev.millrace.agent.ToolCatalogue;
@@ -8,8 +9,10 @@ import dev.millrace.agent.files.AgentFile;
 import dev.millrace.agent.files.AgentFolder;
 import dev.millrace.agent.files.AgentRecords;
 import dev.millrace.agent.files.BuiltInAgents;
+import dev.millrace.kafka.RecordLoop;
+import dev.millrace.kafka.TopicFollower;
+import dev.millrace.kafka.TopicLog;
 import dev.millrace.schemas.Topics;
-import dev.millrace.schemas.kafka.RecordLoop;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -23,14 +26,14 @@ import java.util.Map;
 public final class Definitions implements AutoCloseable {
 
     private static final String TOOL = "tool";
+    private static final String CLIENT = "millrace-agent";
 
     private final Agents agents;
-    private final RequestTopics requestTopics;
     private final ServedTools tools;
     private final AgentRecords records;
-    private final DefinitionsReader reader;
+    private final TopicFollower definitions;
     private final MemoryIndex memory;
-    private final DefinitionsReader memoryReader;
+    private final TopicFollower documents;
     private final DefinitionsWriter writer;
     private final ToolsetWatch toolsets;
     private final AgentFolder folder;
@@ -47,13 +50,20 @@ public final class Definitions implements AutoCloseable {
     public Definitions(Map<String, Object> kafka, Topics topics, Agents agents, AgentFiles files, MemoryIndex memory) {
         this.agents = agents;
         this.memory = memory;
-        this.requestTopics = new RequestTopics(kafka, topics);
-        this.tools = new ServedTools(requestTopics);
+        this.tools = new ServedTools(new RequestTopics(kafka, topics));
         String topic = topics.definitions();
         this.records = new AgentRecords(agents);
-        this.reader = new DefinitionsReader(
-                kafka, topic, Map.of(TOOL, tools, AgentRecords.KIND, records), this::publishAgain);
-        this.memoryReader = new DefinitionsReader(kafka, topics.memory(), memory::of, memory::clear);
+        Map<String, DefinitionTaker> takers = Map.of(TOOL, tools, AgentRecords.KIND, records);
+        this.definitions = new TopicFollower(
+                new TopicLog(kafka, topic, CLIENT),
+                new TakersByKind(
+                        takers::get,
+                        takers.values(),
+                        () -> takers.values().forEach(DefinitionTaker::beginAnew),
+                        this::publishAgain));
+        this.documents = new TopicFollower(
+                new TopicLog(kafka, topics.memory(), CLIENT),
+                new TakersByKind(memory::of, List.of(), memory::clear, () -> {}));
         this.writer = new DefinitionsWriter(kafka, topic);
         this.toolsets = new ToolsetWatch(kafka, topics, tools::toolsets);
         this.folder = new AgentFolder(files.folder(), agents, writer, files.reload());
@@ -61,13 +71,13 @@ public final class Definitions implements AutoCloseable {
 
     /** Begins to read and returns at once. Once. */
     public void start() {
-        reader.start();
-        memoryReader.start();
+        definitions.start();
+        documents.start();
     }
 
     /** Waits until what was on the topic at the start has been read; false if that takes longer. */
     public boolean awaitCaughtUp(Duration timeout) throws InterruptedException {
-        return reader.awaitCaughtUp(timeout) && memoryReader.awaitCaughtUp(timeout);
+        return definitions.awaitCaughtUp(timeout) && documents.awaitCaughtUp(timeout);
     }
 
     /**
@@ -128,16 +138,15 @@ public final class Definitions implements AutoCloseable {
 
     /** What reads them. */
     public List<RecordLoop> readers() {
-        return List.of(reader.loop(), memoryReader.loop());
+        return List.of(definitions.loop(), documents.loop());
     }
 
     @Override
     public void close() {
         toolsets.close();
         folder.close();
-        reader.close();
-        memoryReader.close();
+        definitions.close();
+        documents.close();
         writer.close();
-        requestTopics.close();
     }
 }

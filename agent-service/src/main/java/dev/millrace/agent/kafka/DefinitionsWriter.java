@@ -1,15 +1,13 @@
 package dev.millrace.agent.kafka;
 
 import dev.millrace.agent.files.DefinitionPublisher;
-import dev.millrace.schemas.kafka.ProducerSettings;
-import java.nio.charset.StandardCharsets;
+import dev.millrace.kafka.AcknowledgedProducer;
+import dev.millrace.kafka.ProducerSettings;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ExecutionException;
-import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaException;
-import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -19,25 +17,24 @@ public final class DefinitionsWriter implements DefinitionPublisher, AutoCloseab
 
     private static final Logger LOGGER = LoggerFactory.getLogger(DefinitionsWriter.class);
 
-    private final KafkaProducer<byte[], byte[]> producer;
+    private static final Duration LIMIT = Duration.ofSeconds(20);
+
+    private final AcknowledgedProducer producer;
     private final String topic;
 
     /** {@code kafka} holds the connection's settings, such as {@code bootstrap.servers}. */
     public DefinitionsWriter(Map<String, Object> kafka, String topic) {
-        this.producer = new KafkaProducer<>(
-                ProducerSettings.prompt(kafka, "millrace-agent-definitions-writer"),
-                new ByteArraySerializer(),
-                new ByteArraySerializer());
+        this.producer =
+                new AcknowledgedProducer(ProducerSettings.prompt(kafka, "millrace-agent-definitions-writer"), LIMIT);
         this.topic = topic;
     }
 
     @Override
     public boolean publish(String key, byte @Nullable [] value) throws InterruptedException {
         try {
-            producer.send(new ProducerRecord<>(topic, key.getBytes(StandardCharsets.UTF_8), value))
-                    .get();
+            producer.send(List.of(new ProducerRecord<>(topic, key, value)));
             return true;
-        } catch (ExecutionException | KafkaException e) {
+        } catch (KafkaException e) {
             LOGGER.atWarn()
                     .addKeyValue("topic", topic)
                     .addKeyValue("key", key)
@@ -49,6 +46,6 @@ public final class DefinitionsWriter implements DefinitionPublisher, AutoCloseab
 
     @Override
     public void close() {
-        producer.close(Duration.ofSeconds(5));
+        producer.close();
     }
 }

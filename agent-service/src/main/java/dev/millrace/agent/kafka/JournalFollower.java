@@ -1,11 +1,12 @@
 package dev.millrace.agent.kafka;
 
 import dev.millrace.agent.telemetry.JournalSpans;
+import dev.millrace.kafka.RecordLoop;
+import dev.millrace.kafka.TopicLog;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
+import dev.millrace.schemas.HeaderNames;
 import dev.millrace.schemas.MalformedEventException;
-import dev.millrace.schemas.kafka.RecordLoop;
-import dev.millrace.schemas.kafka.TopicIdentity;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -19,11 +20,9 @@ import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.consumer.OffsetAndTimestamp;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
 /**
  * Follows the committed journal for {@link JournalSpans}, on a thread of its own, each partition on one instance. After a
@@ -34,9 +33,6 @@ public final class JournalFollower implements AutoCloseable {
 
     /** How far back the beginning of what is still going on is looked for. */
     static final Duration LOOK_BACK = Duration.ofMinutes(30);
-
-    /** Header in the journal of what was not processed. */
-    private static final String OUTCOME = "millrace-outcome";
 
     private final RecordLoop loop;
     private final String journal;
@@ -53,17 +49,12 @@ public final class JournalFollower implements AutoCloseable {
      * @param group shared by all instances
      */
     public JournalFollower(Map<String, Object> kafka, String journal, String group, JournalSpans spans, Clock clock) {
-        Map<String, Object> config = new HashMap<>(kafka);
-        config.put(ConsumerConfig.GROUP_ID_CONFIG, group);
-        config.put(ConsumerConfig.CLIENT_ID_CONFIG, "millrace-agent-telemetry");
-        config.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
-        config.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, false);
-        config.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "latest");
-        this.loop = new RecordLoop(
-                "telemetry",
-                () -> new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer()),
-                TopicIdentity.of(kafka, journal),
-                new Work());
+        TopicLog log = new TopicLog(
+                kafka,
+                journal,
+                "millrace-agent",
+                Map.of(ConsumerConfig.GROUP_ID_CONFIG, group, ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "latest"));
+        this.loop = new RecordLoop("telemetry", () -> log.open("telemetry"), log.identity(), new Work());
         this.journal = journal;
         this.spans = spans;
         this.clock = clock;
@@ -110,7 +101,7 @@ public final class JournalFollower implements AutoCloseable {
 
         @Override
         public void take(ConsumerRecord<byte[], byte[]> taken) throws MalformedEventException {
-            if (taken.headers().lastHeader(OUTCOME) != null) {
+            if (taken.headers().lastHeader(HeaderNames.OUTCOME) != null) {
                 return;
             }
             TopicPartition partition = new TopicPartition(taken.topic(), taken.partition());

@@ -1,5 +1,8 @@
 package dev.millrace.agent.kafka;
 
+import dev.millrace.kafka.ProducerSettings;
+import dev.millrace.kafka.RecordLoop;
+import dev.millrace.kafka.TopicLog;
 import dev.millrace.llm.ModelCallException;
 import dev.millrace.llm.RateLimiter;
 import dev.millrace.llm.rates.RateLimit;
@@ -7,15 +10,11 @@ import dev.millrace.llm.rates.RateWindow;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.MalformedEventException;
-import dev.millrace.schemas.kafka.ProducerSettings;
-import dev.millrace.schemas.kafka.RecordLoop;
-import dev.millrace.schemas.kafka.TopicIdentity;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -28,16 +27,13 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.Consumer;
-import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndTimestamp;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.record.TimestampType;
-import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.StringSerializer;
 import org.jspecify.annotations.Nullable;
@@ -161,19 +157,10 @@ public final class SharedRates implements RateLimiter, AutoCloseable {
 
     private Clients connect(Map<String, Object> kafka) {
         Map<String, Object> writing = ProducerSettings.prompt(kafka, "millrace-agent-rates");
-        Map<String, Object> reading = new HashMap<>(kafka);
-        reading.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, false);
-        reading.put(ConsumerConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG, false);
-        reading.put(ConsumerConfig.CLIENT_ID_CONFIG, "millrace-agent-rates");
-        // what is not there any more has to be read anew from the first record that counts
-        reading.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "none");
+        TopicLog log = new TopicLog(kafka, topic, "millrace-agent");
         return new Clients(
                 new KafkaProducer<>(writing, new StringSerializer(), new ByteArraySerializer()),
-                new RecordLoop(
-                        "rates",
-                        () -> new KafkaConsumer<>(reading, new ByteArrayDeserializer(), new ByteArrayDeserializer()),
-                        TopicIdentity.of(kafka, topic),
-                        new Work()));
+                new RecordLoop("rates", () -> log.open("rates"), log.identity(), new Work(log)));
     }
 
     /** Begins to read, on a thread of its own. Once. */
@@ -281,11 +268,16 @@ public final class SharedRates implements RateLimiter, AutoCloseable {
     }
 
     private final class Work implements RecordLoop.Work {
+        private final TopicLog log;
+
+        Work(TopicLog log) {
+            this.log = log;
+        }
 
         /** Goes to the first record that can count still. */
         @Override
         public void begin(Consumer<byte[], byte[]> consumer, Map<TopicPartition, Long> reached) {
-            List<TopicPartition> partitions = RecordLoop.wholeTopic(consumer, topic, reached);
+            List<TopicPartition> partitions = RecordLoop.wholeTopic(consumer, log, reached);
             long from = Clock.systemUTC().millis()
                     - RateLimit.LONGEST_WINDOW.multipliedBy(2).toMillis()
                     - CLOCK_SKEW.toMillis();

@@ -1,9 +1,9 @@
 package dev.millrace.agent.kafka;
 
+import dev.millrace.kafka.ProducerSettings;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.Topics;
-import dev.millrace.schemas.kafka.ProducerSettings;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.Future;

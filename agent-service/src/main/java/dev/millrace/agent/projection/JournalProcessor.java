@@ -4,6 +4,7 @@ import dev.millrace.agent.projection.ProjectionKeys.TaskName;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.EventJson;
+import dev.millrace.schemas.HeaderNames;
 import dev.millrace.schemas.JournalCursor;
 import dev.millrace.schemas.JournalEntry;
 import dev.millrace.schemas.Json;
@@ -151,7 +152,7 @@ final class JournalProcessor implements Processor<byte[], byte[], Void, Void> {
      * when it was made by a machine, which is not after it was recorded.
      */
     private static long dateOf(Record<byte[], byte[]> record, Event event) {
-        Header received = record.headers().lastHeader(JournalEntry.RECEIVED);
+        Header received = record.headers().lastHeader(HeaderNames.RECEIVED);
         String text = received == null || received.value() == null
                 ? ""
                 : new String(received.value(), StandardCharsets.US_ASCII);

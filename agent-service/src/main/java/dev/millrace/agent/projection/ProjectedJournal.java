@@ -1,9 +1,9 @@
 package dev.millrace.agent.projection;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
+import dev.millrace.kafka.TopicId;
+import dev.millrace.kafka.TopicIdentity;
 import dev.millrace.schemas.Json;
-import dev.millrace.schemas.kafka.TopicId;
-import dev.millrace.schemas.kafka.TopicIdentity;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

@@ -2,10 +2,10 @@ package dev.millrace.agent.projection;
 
 import dev.millrace.api.Approval;
 import dev.millrace.api.Task;
+import dev.millrace.kafka.TopicId;
+import dev.millrace.kafka.TopicIdentity;
 import dev.millrace.schemas.JournalCursor;
 import dev.millrace.schemas.Topics;
-import dev.millrace.schemas.kafka.TopicId;
-import dev.millrace.schemas.kafka.TopicIdentity;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;

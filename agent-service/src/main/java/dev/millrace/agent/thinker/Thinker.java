@@ -16,6 +16,7 @@ import dev.millrace.llm.ModelOutcome;
 import dev.millrace.llm.ModelReply;
 import dev.millrace.llm.ModelRequest;
 import dev.millrace.schemas.Event;
+import dev.millrace.schemas.HeaderNames;
 import java.time.Clock;
 import java.util.List;
 import java.util.Optional;
@@ -108,7 +109,7 @@ public final class Thinker implements ModelCalls<OutstandingCall> {
 
     @Override
     public void fence(int partition, String value) {
-        lanes.mark(cognitiveLane, partition, FENCE, value);
+        lanes.mark(cognitiveLane, partition, HeaderNames.FENCE, value);
     }
 
     private ModelRequest build(int partition, OutstandingCall call, AtomicReference<@Nullable String> summedUp)

@@ -8,7 +8,7 @@ import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.ForgetScope;
 import dev.millrace.schemas.Forgotten;
-import dev.millrace.schemas.JournalEntry;
+import dev.millrace.schemas.HeaderNames;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Segment;
@@ -31,8 +31,6 @@ final class Outbox {
 
     /** Header of a record that has been sent to every partition, so that nobody does so again; see {@link Sender#dateOf}. */
     static final String BROADCAST = "broadcast";
-    /** Header in the journal: what became of an event that was not processed. Absent on every other one. */
-    static final String OUTCOME = "millrace-outcome";
 
     /** All variables are on one, so that they have one order. */
     private static final int VARIABLES_PARTITION = 0;
@@ -63,7 +61,7 @@ final class Outbox {
     /** From now on this record is being taken, and what it says itself is dated so in the journal. */
     void taking(String eventId, long receivedMs) {
         takenId = eventId;
-        takenReceived = Map.of(JournalEntry.RECEIVED, Long.toString(receivedMs));
+        takenReceived = Map.of(HeaderNames.RECEIVED, Long.toString(receivedMs));
     }
 
     private Map<String, String> received(Event event) {
@@ -83,7 +81,7 @@ final class Outbox {
     /** Records an event and what became of it, which is not what is usual. */
     void journal(Event event, Instant now, String outcome) {
         Map<String, String> headers = new LinkedHashMap<>(received(event));
-        headers.put(OUTCOME, outcome);
+        headers.put(HeaderNames.OUTCOME, outcome);
         sender.send(topics.journal(), event.sessionKey(), event, now, headers);
         commits.sent();
     }

@@ -6,7 +6,7 @@ import static org.awaitility.Awaitility.await;
 import dev.millrace.api.Task;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
-import dev.millrace.schemas.JournalEntry;
+import dev.millrace.schemas.HeaderNames;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Topics;
 import java.nio.charset.StandardCharsets;
@@ -147,7 +147,7 @@ class ForgetSweepTest {
         ProducerRecord<String, byte[]> odd = EventCodec.toRecord(
                 TOPICS.journal(), message("odd", "ada", Instant.parse("9999-01-01T00:00:00Z"), "I am Lovelace"));
         odd.headers()
-                .add(JournalEntry.RECEIVED, Long.toString(NOON.toEpochMilli()).getBytes(StandardCharsets.US_ASCII));
+                .add(HeaderNames.RECEIVED, Long.toString(NOON.toEpochMilli()).getBytes(StandardCharsets.US_ASCII));
         journal.pipeInput(new TestRecord<>(
                 odd.key().getBytes(StandardCharsets.UTF_8), odd.value(), odd.headers(), NOON.plusSeconds(1)));
         write(message("t2", "bob", NOON.plusSeconds(20), "I am Babbage"));

@@ -5,14 +5,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.millrace.api.Task;
+import dev.millrace.kafka.TopicSettings;
+import dev.millrace.kafka.TopicSetup;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.JournalCursor;
 import dev.millrace.schemas.JournalEntry;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Topics;
-import dev.millrace.schemas.kafka.TopicSettings;
-import dev.millrace.schemas.kafka.TopicSetup;
 import dev.millrace.testing.RequiresBroker;
 import dev.millrace.testing.TestBroker;
 import java.io.IOException;

@@ -4,11 +4,11 @@ import static dev.millrace.agent.topology.TestMachine.message;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.groups.Tuple.tuple;
 
+import dev.millrace.schemas.DeadLetters;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Segment;
 import dev.millrace.schemas.Topics;
-import dev.millrace.schemas.kafka.DeadLetters;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;

@@ -18,16 +18,17 @@ import dev.millrace.agent.files.AgentFile;
 import dev.millrace.agent.files.BuiltInAgents;
 import dev.millrace.agent.files.InvalidAgentException;
 import dev.millrace.engine.Sender;
+import dev.millrace.schemas.DeadLetters;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.EventType;
+import dev.millrace.schemas.HeaderNames;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.Segment;
 import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.schemas.Topics;
-import dev.millrace.schemas.kafka.DeadLetters;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
@@ -700,7 +701,7 @@ class TaskTopologyTest {
     void shouldNotProcessExpiredEvents() {
         send(message("m1", "too late").toBuilder().expiry(NOW.minusSeconds(1)).build());
 
-        assertThat(header(journal.readRecord(), Outbox.OUTCOME)).isEqualTo("expired");
+        assertThat(header(journal.readRecord(), HeaderNames.OUTCOME)).isEqualTo("expired");
         assertThat(model.requested).isEmpty();
     }
 

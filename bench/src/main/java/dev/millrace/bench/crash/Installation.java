@@ -1,8 +1,8 @@
 package dev.millrace.bench.crash;
 
+import dev.millrace.kafka.TopicSettings;
+import dev.millrace.kafka.TopicSetup;
 import dev.millrace.schemas.Topics;
-import dev.millrace.schemas.kafka.TopicSettings;
-import dev.millrace.schemas.kafka.TopicSetup;
 import dev.millrace.testing.FreePort;
 import dev.millrace.testing.ServiceProcess;
 import java.io.IOException;

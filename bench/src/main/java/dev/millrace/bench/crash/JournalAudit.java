@@ -1,11 +1,11 @@
 package dev.millrace.bench.crash;
 
+import dev.millrace.schemas.DeadLetters;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.Topics;
-import dev.millrace.schemas.kafka.DeadLetters;
 import dev.millrace.testing.HostileRecords;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;

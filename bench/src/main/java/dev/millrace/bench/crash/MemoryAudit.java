@@ -1,26 +1,22 @@
 package dev.millrace.bench.crash;
 
+import dev.millrace.kafka.TopicLog;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.Topics;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
-import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.consumer.KafkaConsumer;
-import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.serialization.ByteArrayDeserializer;
-import org.apache.kafka.common.serialization.StringDeserializer;
 import org.jspecify.annotations.Nullable;
 
 /** Reads what is remembered, and compares it with what tasks had to remember: one line each. */
 final class MemoryAudit {
 
-    private static final Duration POLL = Duration.ofMillis(200);
+    private static final Duration LIMIT = Duration.ofMinutes(5);
     private static final String DOCUMENT = "/facts/memory.md";
 
     private final String bootstrapServers;
@@ -59,25 +55,13 @@ final class MemoryAudit {
     /** The content of each document as it is now, by its key. */
     private Map<String, String> documents() {
         Map<String, String> documents = new HashMap<>();
-        try (KafkaConsumer<String, byte[]> consumer = new KafkaConsumer<>(
-                Map.of("bootstrap.servers", bootstrapServers, "isolation.level", "read_committed"),
-                new StringDeserializer(),
-                new ByteArrayDeserializer())) {
-            List<TopicPartition> partitions = new ArrayList<>();
-            consumer.partitionsFor(topics.memory())
-                    .forEach(partition -> partitions.add(new TopicPartition(partition.topic(), partition.partition())));
-            consumer.assign(partitions);
-            consumer.seekToBeginning(partitions);
-            Map<TopicPartition, Long> ends = consumer.endOffsets(partitions);
-            while (partitions.stream()
-                    .anyMatch(partition -> consumer.position(partition) < ends.getOrDefault(partition, 0L))) {
-                for (ConsumerRecord<String, byte[]> entry : consumer.poll(POLL)) {
-                    if (entry.key().endsWith(DOCUMENT)) {
-                        documents.put(entry.key(), content(entry.value()));
+        new TopicLog(Map.of("bootstrap.servers", bootstrapServers), topics.memory(), "memory-audit")
+                .readAll(LIMIT, entry -> {
+                    String key = new String(entry.key(), StandardCharsets.UTF_8);
+                    if (key.endsWith(DOCUMENT)) {
+                        documents.put(key, content(entry.value()));
                     }
-                }
-            }
-        }
+                });
         return documents;
     }
 

@@ -14,9 +14,10 @@ import dev.millrace.gateway.query.AgentClient;
 import dev.millrace.gateway.query.KnownAgents;
 import dev.millrace.gateway.query.RecentTasks;
 import dev.millrace.gateway.query.Tasks;
+import dev.millrace.kafka.TopicSettings;
+import dev.millrace.kafka.config.ClientSettings;
+import dev.millrace.kafka.config.TopicsConfig;
 import dev.millrace.schemas.Topics;
-import dev.millrace.schemas.kafka.ClientSettings;
-import dev.millrace.schemas.kafka.TopicSettings;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -52,8 +53,8 @@ public class GatewayWiring {
     @Inject
     GatewayWiring(GatewayConfig config, TopicsConfig topicsConfig, Config all) {
         this.config = config;
-        this.kafka = ClientSettings.of(all.getPropertyNames(), name -> all.getOptionalValue(name, String.class));
-        this.topics = new Topics(topicsConfig.prefix());
+        this.kafka = ClientSettings.of(all);
+        this.topics = topicsConfig.topics();
         this.topicSettings = topicsConfig.settings();
     }
 

@@ -1,7 +1,11 @@
 package dev.millrace.gateway.kafka;
 
+import dev.millrace.gateway.kafka.JournalFilter.Labels;
 import dev.millrace.gateway.kafka.ListenerDroppedException.Reason;
 import dev.millrace.gateway.kafka.Mailbox.Letter;
+import dev.millrace.kafka.BackOff;
+import dev.millrace.kafka.Interrupts;
+import dev.millrace.kafka.TopicLog;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Semaphore;
@@ -27,8 +31,12 @@ final class Backfill implements Runnable {
     /** Each turn costs a connection. */
     private static final Duration AFTER_FULL = Duration.ofMillis(20);
 
+    private static final Duration FIRST_PAUSE = Duration.ofMillis(100);
+
+    private static final Duration LONGEST_PAUSE = Duration.ofSeconds(5);
+
     private final Feed feed;
-    private final JournalReader reader;
+    private final TopicLog log;
     private final Semaphore permits;
     private final Duration patience;
 
@@ -49,16 +57,16 @@ final class Backfill implements Runnable {
      * @param permits one for each turn at the same time; the others wait
      * @param patience how long a listener may leave its mailbox full before it is dropped
      */
-    Backfill(Feed feed, JournalReader reader, Semaphore permits, Duration patience) {
+    Backfill(Feed feed, TopicLog log, Semaphore permits, Duration patience) {
         this.feed = feed;
-        this.reader = reader;
+        this.log = log;
         this.permits = permits;
         this.patience = patience;
     }
 
     @Override
     public void run() {
-        BackOff backOff = new BackOff();
+        BackOff backOff = new BackOff(FIRST_PAUSE, LONGEST_PAUSE);
         try {
             for (Turn turn = turn(); turn != Turn.DONE; turn = turn()) {
                 switch (turn) {
@@ -96,9 +104,9 @@ final class Backfill implements Runnable {
 
     /** Reads on from where the feed is. */
     private Turn read() throws InterruptedException {
-        TopicPartition partition = reader.partition(feed.partition());
+        TopicPartition partition = log.partition(feed.partition());
         long end = System.nanoTime() + TURN.toNanos();
-        try (Consumer<byte[], byte[]> consumer = reader.open("backfill")) {
+        try (Consumer<byte[], byte[]> consumer = log.open("backfill", TopicLog.WHAT_IS_LEFT)) {
             consumer.assign(List.of(partition));
             consumer.seek(partition, feed.from());
             while (!feed.mailbox().isOver()) {
@@ -123,7 +131,7 @@ final class Backfill implements Runnable {
             }
             return Turn.DONE;
         } catch (InterruptException e) {
-            throw new InterruptedException(e.getMessage());
+            throw Interrupts.of(e);
         } catch (KafkaException e) {
             LOGGER.atWarn()
                     .addKeyValue("partition", feed.partition())
@@ -135,10 +143,10 @@ final class Backfill implements Runnable {
 
     /** Whether there was room for it, or soon was. */
     private boolean tell(ConsumerRecord<byte[], byte[]> consumed) throws InterruptedException {
-        if (!feed.filter().wants(JournalReader.labels(consumed))) {
+        if (!feed.filter().wants(Labels.of(consumed.headers(), consumed.timestamp()))) {
             return true;
         }
-        Letter letter = JournalReader.letter(consumed);
+        Letter letter = Letter.of(consumed);
         return letter == null
                 || feed.mailbox().offer(letter)
                 || (feed.mailbox().awaitRoom(BRIEFLY) && feed.mailbox().offer(letter));

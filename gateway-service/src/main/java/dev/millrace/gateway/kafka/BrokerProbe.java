@@ -1,9 +1,9 @@
 package dev.millrace.gateway.kafka;
 
+import dev.millrace.kafka.TopicSettings;
+import dev.millrace.kafka.TopicSetup;
+import dev.millrace.kafka.TopicSetupException;
 import dev.millrace.schemas.Topics;
-import dev.millrace.schemas.kafka.TopicSettings;
-import dev.millrace.schemas.kafka.TopicSetup;
-import dev.millrace.schemas.kafka.TopicSetupException;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
@@ -15,6 +15,7 @@ import java.util.function.Consumer;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.admin.DescribeClusterOptions;
+import org.apache.kafka.common.KafkaException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -83,51 +84,27 @@ public final class BrokerProbe implements AutoCloseable {
     }
 
     private void run() {
-        while (closed.getCount() > 0) {
-            try {
-                checkAndProbe();
-                return;
-            } catch (TopicSetupException e) {
-                status = new Status(false, String.valueOf(e.getMessage()));
-                onWrongTopics.accept(e);
-                return;
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                return;
-            } catch (RuntimeException e) {
-                status = new Status(false, "the brokers cannot be asked: " + e);
-                LOGGER.atError().setCause(e).log("Asking the brokers failed for a reason that nobody expected");
-            }
-            try {
-                if (closed.await(EVERY.toMillis(), TimeUnit.MILLISECONDS)) {
+        try {
+            while (!topicsAreRight()) {
+                if (closed.await(AGAIN.toMillis(), TimeUnit.MILLISECONDS)) {
                     return;
                 }
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                return;
             }
-        }
-    }
-
-    private void checkAndProbe() throws InterruptedException {
-        while (!topicsAreRight()) {
-            if (closed.await(AGAIN.toMillis(), TimeUnit.MILLISECONDS)) {
-                return;
+            // not earlier: none can be made while the brokers' names do not resolve
+            Admin admin = Admin.create(kafka);
+            try {
+                do {
+                    status = ask(admin);
+                } while (!closed.await((status.up() ? EVERY : AGAIN).toMillis(), TimeUnit.MILLISECONDS));
+            } finally {
+                admin.close(ANSWER_LIMIT);
             }
+        } catch (TopicSetupException e) {
+            status = new Status(false, String.valueOf(e.getMessage()));
+            onWrongTopics.accept(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
-        // not earlier: none can be made while the brokers' names do not resolve
-        Admin admin = Admin.create(kafka);
-        try {
-            probe(admin);
-        } finally {
-            admin.close(ANSWER_LIMIT);
-        }
-    }
-
-    private void probe(Admin admin) throws InterruptedException {
-        do {
-            status = ask(admin);
-        } while (!closed.await((status.up() ? EVERY : AGAIN).toMillis(), TimeUnit.MILLISECONDS));
     }
 
     /** Whether they are; not, if nobody could be asked. */
@@ -143,8 +120,11 @@ public final class BrokerProbe implements AutoCloseable {
                 status = new Status(false, String.valueOf(e.getMessage()));
                 LOGGER.atWarn().log(e.getMessage());
             }
-            return false;
+        } catch (RuntimeException e) {
+            status = new Status(false, "the brokers cannot be asked: " + e);
+            LOGGER.atError().setCause(e).log("Asking the brokers failed for a reason that nobody expected");
         }
+        return false;
     }
 
     private static Status ask(Admin admin) throws InterruptedException {
@@ -154,7 +134,7 @@ public final class BrokerProbe implements AutoCloseable {
                     .nodes()
                     .get(limitMs, TimeUnit.MILLISECONDS);
             return new Status(true, "");
-        } catch (ExecutionException | TimeoutException e) {
+        } catch (ExecutionException | TimeoutException | KafkaException e) {
             return new Status(false, "no broker answered within " + limitMs + " ms");
         }
     }

@@ -1,5 +1,6 @@
 package dev.millrace.gateway.kafka;
 
+import dev.millrace.kafka.TopicLog;
 import dev.millrace.schemas.Topics;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -15,14 +16,12 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import org.apache.kafka.clients.consumer.Consumer;
-import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 
 /** Reads the dead letters, the newest first. Each call has a consumer of its own; few run at once. For any thread. */
 public final class DeadLetterReader {
-    private static final Duration POLL = Duration.ofMillis(200);
     private static final int AT_ONCE = 4;
     /** So many records of a partition are read at a time. */
     private static final int WINDOW = 200;
@@ -35,8 +34,7 @@ public final class DeadLetterReader {
             .thenComparingInt(DeadLetter::partition)
             .thenComparingLong(DeadLetter::offset);
 
-    private final JournalReader reader;
-    private final String topic;
+    private final TopicLog log;
     private final Semaphore permits = new Semaphore(AT_ONCE);
 
     /**
@@ -45,8 +43,7 @@ public final class DeadLetterReader {
      * @param kafka how to reach the brokers: {@code bootstrap.servers} and whatever security needs
      */
     public DeadLetterReader(Map<String, Object> kafka, Topics topics) {
-        this.topic = topics.deadLetters();
-        this.reader = new JournalReader(kafka, topic);
+        this.log = new TopicLog(kafka, topics.deadLetters(), "millrace-gateway", TopicLog.WHAT_IS_LEFT);
     }
 
     /**
@@ -77,7 +74,7 @@ public final class DeadLetterReader {
         if (!permits.tryAcquire(atMost.toNanos(), TimeUnit.NANOSECONDS)) {
             throw new BrokerUnavailableException("too many others read the dead letters", null);
         }
-        try (Consumer<byte[], byte[]> consumer = reader.open("dead-letters")) {
+        try (Consumer<byte[], byte[]> consumer = log.open("dead-letters")) {
             List<Backward> partitions = partitions(consumer, before, deadline);
             List<DeadLetter> letters = new ArrayList<>();
             for (int lookedAt = 0;
@@ -105,9 +102,8 @@ public final class DeadLetterReader {
     }
 
     private List<Backward> partitions(Consumer<byte[], byte[]> consumer, Map<Integer, Long> before, long deadline) {
-        List<TopicPartition> all = consumer.partitionsFor(topic).stream()
-                .map(info -> reader.partition(info.partition()))
-                .toList();
+        List<TopicPartition> all =
+                log.partitions(consumer, Duration.ofNanos(Math.max(1, deadline - System.nanoTime())));
         Map<TopicPartition, Long> begins = consumer.beginningOffsets(all);
         Map<TopicPartition, Long> ends = consumer.endOffsets(all);
         return all.stream()
@@ -122,7 +118,7 @@ public final class DeadLetterReader {
                 .toList();
     }
 
-    private static Optional<Backward> newest(Collection<Backward> partitions) throws BrokerUnavailableException {
+    private static Optional<Backward> newest(Collection<Backward> partitions) {
         Backward newest = null;
         for (Backward partition : partitions) {
             DeadLetter head = partition.head();
@@ -163,7 +159,7 @@ public final class DeadLetterReader {
 
         /** The newest that is not taken; {@code null} = there is none. */
         @Nullable
-        DeadLetter head() throws BrokerUnavailableException {
+        DeadLetter head() {
             while (window.isEmpty() && windowFrom > begin) {
                 before = windowFrom;
                 windowFrom = Math.max(begin, windowFrom - WINDOW);
@@ -181,20 +177,15 @@ public final class DeadLetterReader {
             return letter;
         }
 
-        private void read(long from, long to) throws BrokerUnavailableException {
+        private void read(long from, long to) {
             consumer.assign(List.of(partition));
             consumer.seek(partition, from);
-            while (consumer.position(partition) < to) {
-                if (System.nanoTime() - deadline > 0) {
-                    throw new BrokerUnavailableException("the dead letters could not be read in time", null);
+            TopicLog.readTo(Map.of(partition, to), consumer, deadline, letter -> {
+                bytesRead += Math.max(0, letter.serializedValueSize());
+                if (letter.offset() < to) {
+                    window.add(new DeadLetter(letter));
                 }
-                for (ConsumerRecord<byte[], byte[]> letter : consumer.poll(POLL)) {
-                    bytesRead += Math.max(0, letter.serializedValueSize());
-                    if (letter.offset() < to) {
-                        window.add(new DeadLetter(letter));
-                    }
-                }
-            }
+            });
         }
     }
 }

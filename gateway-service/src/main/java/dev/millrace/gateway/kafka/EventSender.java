@@ -1,40 +1,26 @@
 package dev.millrace.gateway.kafka;
 
+import dev.millrace.kafka.AcknowledgedProducer;
+import dev.millrace.kafka.ProducerSettings;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.Topics;
-import dev.millrace.schemas.kafka.ProducerSettings;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import java.util.concurrent.locks.ReentrantLock;
-import org.apache.kafka.clients.producer.KafkaProducer;
-import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
-import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.record.DefaultRecordBatch;
 import org.apache.kafka.common.record.SimpleRecord;
-import org.apache.kafka.common.serialization.ByteArraySerializer;
-import org.apache.kafka.common.serialization.StringSerializer;
-import org.jspecify.annotations.Nullable;
 
 /** Puts events on topics, and says so only once all in-sync replicas have them. */
 public final class EventSender implements AutoCloseable {
 
     private final Topics topics;
-    private final Duration timeout;
-    private final Map<String, Object> config;
-    private final ReentrantLock opening = new ReentrantLock();
-    private volatile @Nullable Producer<String, byte[]> producer;
+    private final AcknowledgedProducer producer;
 
     /**
      * Connects when the first event is sent.
@@ -44,20 +30,10 @@ public final class EventSender implements AutoCloseable {
      */
     public EventSender(Map<String, Object> kafka, Topics topics, Duration timeout) {
         this.topics = topics;
-        this.timeout = timeout;
-        this.config = config(kafka, timeout);
-    }
-
-    private static Map<String, Object> config(Map<String, Object> kafka, Duration timeout) {
-        int millis = Math.clamp(timeout.toMillis(), 1, Integer.MAX_VALUE);
-        Map<String, Object> config = ProducerSettings.prompt(kafka, "millrace-gateway");
-        config.put(ProducerConfig.MAX_BLOCK_MS_CONFIG, millis);
-        config.put(ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG, millis);
-        config.put(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG, millis);
-        config.put(ProducerConfig.RECONNECT_BACKOFF_MAX_MS_CONFIG, 1_000);
+        Map<String, Object> settings = ProducerSettings.prompt(kafka, "millrace-gateway");
         // the topic's own limit decides, see Topics.Topic#maxMessageBytes
-        config.put(ProducerConfig.MAX_REQUEST_SIZE_CONFIG, 2 * Topics.MAX_EVENT_BYTES);
-        return config;
+        settings.put(ProducerConfig.MAX_REQUEST_SIZE_CONFIG, 2 * Topics.MAX_EVENT_BYTES);
+        this.producer = new AcknowledgedProducer(settings, timeout);
     }
 
     /**
@@ -86,20 +62,13 @@ public final class EventSender implements AutoCloseable {
         for (ProducerRecord<String, byte[]> one : records) {
             requireSize(one);
         }
-        long end = System.nanoTime() + timeout.toNanos();
         try {
-            Producer<String, byte[]> open = producer();
-            List<Future<RecordMetadata>> sent = new ArrayList<>(records.size());
-            for (ProducerRecord<String, byte[]> one : records) {
-                sent.add(open.send(one));
-            }
-            for (Future<RecordMetadata> one : sent) {
-                one.get(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS);
-            }
-        } catch (ExecutionException e) {
-            throw failure(e.getCause() == null ? e : e.getCause(), records.size());
-        } catch (TimeoutException | KafkaException e) {
-            throw failure(e, records.size());
+            producer.send(records);
+        } catch (RecordTooLargeException e) {
+            throw new EventTooLargeException(
+                    "An event is larger than the Kafka topic takes that it belongs on.", records.size() == 1);
+        } catch (KafkaException e) {
+            throw new BrokerUnavailableException("the brokers did not acknowledge in time", e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new BrokerUnavailableException("interrupted while waiting for the acknowledgement", e);
@@ -122,39 +91,9 @@ public final class EventSender implements AutoCloseable {
         }
     }
 
-    private static BrokerUnavailableException failure(Throwable cause, int sent) throws EventTooLargeException {
-        if (cause instanceof RecordTooLargeException) {
-            throw new EventTooLargeException(
-                    "An event is larger than the Kafka topic takes that it belongs on.", sent == 1);
-        }
-        return new BrokerUnavailableException("the brokers did not acknowledge in time", cause);
-    }
-
     /** Sends what is under way, at most for the time-out, and disconnects. */
     @Override
     public void close() {
-        Producer<String, byte[]> open = producer;
-        if (open != null) {
-            open.close(timeout);
-        }
-    }
-
-    /** Made when it is needed, since none can be made while the brokers' names do not resolve. */
-    private Producer<String, byte[]> producer() {
-        Producer<String, byte[]> open = producer;
-        if (open != null) {
-            return open;
-        }
-        opening.lock();
-        try {
-            open = producer;
-            if (open == null) {
-                open = new KafkaProducer<>(config, new StringSerializer(), new ByteArraySerializer());
-                producer = open;
-            }
-            return open;
-        } finally {
-            opening.unlock();
-        }
+        producer.close();
     }
 }

@@ -1,24 +1,21 @@
 package dev.millrace.gateway.kafka;
 
 import dev.millrace.gateway.kafka.JournalFilter.Labels;
+import dev.millrace.kafka.ForgottenFollower;
+import dev.millrace.schemas.DeadLetters;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.ForgottenSet;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.Topics;
-import dev.millrace.schemas.kafka.DeadLetters;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
-import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.KafkaException;
-import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.jspecify.annotations.Nullable;
 
@@ -36,11 +33,9 @@ public final class ForgottenTopic implements AutoCloseable {
 
     private static final Duration READ_LIMIT = Duration.ofSeconds(10);
 
-    private final ForgottenSet forgotten = new ForgottenSet();
-    private final JournalReader reader;
-    private final String topic;
     private final String memoryRequests;
-    private final TopicFollower follower;
+    private final ForgottenFollower follower;
+    private final ForgottenSet forgotten;
 
     /**
      * Reads nothing before somebody asks.
@@ -48,20 +43,14 @@ public final class ForgottenTopic implements AutoCloseable {
      * @param kafka how to reach the brokers: {@code bootstrap.servers} and whatever security needs
      */
     public ForgottenTopic(Map<String, Object> kafka, Topics topics) {
-        this.topic = topics.forgotten();
         this.memoryRequests = topics.memoryRequests();
-        this.reader = new JournalReader(kafka, topic);
-        this.follower = new TopicFollower(reader, topic, new TopicFollower.Taker() {
-            @Override
-            public void take(ConsumerRecord<byte[], byte[]> taken) {
-                forgotten.take(taken.value());
-            }
+        this.follower = new ForgottenFollower(kafka, topics, "millrace-gateway");
+        this.forgotten = follower.known();
+    }
 
-            @Override
-            public void beginAnew() {
-                // what was forgotten once stays so, as long as this gateway knows it
-            }
-        });
+    /** Why the topic is not read now, for people; empty = it is, or nobody has asked. */
+    Optional<String> problem() {
+        return follower.problem();
     }
 
     /**
@@ -70,15 +59,8 @@ public final class ForgottenTopic implements AutoCloseable {
      * @throws BrokerUnavailableException if it takes longer: what may not be shown is not known then
      */
     public void readUpToNow() throws BrokerUnavailableException, InterruptedException {
-        long deadline = System.nanoTime() + READ_LIMIT.toNanos();
-        try (Consumer<byte[], byte[]> consumer = reader.open("forgotten")) {
-            List<TopicPartition> partitions = consumer.partitionsFor(topic, READ_LIMIT).stream()
-                    .map(info -> reader.partition(info.partition()))
-                    .toList();
-            if (partitions.isEmpty()) {
-                throw new BrokerUnavailableException("the topic " + topic + " is not there", null);
-            }
-            follower.await(consumer.endOffsets(partitions, READ_LIMIT), deadline);
+        try {
+            ForgottenSet unused = follower.upToNow(READ_LIMIT);
         } catch (KafkaException e) {
             throw new BrokerUnavailableException("the brokers did not tell what is forgotten", e);
         }
@@ -111,14 +93,9 @@ public final class ForgottenTopic implements AutoCloseable {
 
     /** Whose a dead letter was and what it was about, as far as it said so. */
     static Labels labels(ConsumerRecord<byte[], byte[]> letter) {
-        Header origin = letter.headers().lastHeader(DeadLetters.ORIGIN_TIMESTAMP);
         long date = Math.min(
                 letter.timestamp(),
-                number(
-                        origin == null || origin.value() == null
-                                ? null
-                                : new String(origin.value(), StandardCharsets.UTF_8),
-                        Long.MAX_VALUE));
+                number(Labels.text(letter.headers(), DeadLetters.ORIGIN_TIMESTAMP), Long.MAX_VALUE));
         Labels told = Labels.of(letter.headers(), date);
         if (!told.id().isEmpty()) {
             return told;

@@ -75,7 +75,8 @@ public interface JournalFilter {
             return text == null ? otherwise : text;
         }
 
-        private static @Nullable String text(Headers headers, String name) {
+        /** The last header of this name; {@code null} = there is none. */
+        static @Nullable String text(Headers headers, String name) {
             Header header = headers.lastHeader(name);
             return header == null || header.value() == null ? null : new String(header.value(), StandardCharsets.UTF_8);
         }

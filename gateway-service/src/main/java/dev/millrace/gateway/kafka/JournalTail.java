@@ -1,9 +1,11 @@
 package dev.millrace.gateway.kafka;
 
 import dev.millrace.gateway.kafka.ListenerDroppedException.Reason;
+import dev.millrace.kafka.ReaderThread;
+import dev.millrace.kafka.TopicId;
+import dev.millrace.kafka.TopicIdentity;
+import dev.millrace.kafka.TopicLog;
 import dev.millrace.schemas.Topics;
-import dev.millrace.schemas.kafka.TopicId;
-import dev.millrace.schemas.kafka.TopicIdentity;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
@@ -23,11 +25,9 @@ import java.util.concurrent.LinkedBlockingDeque;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.ToLongFunction;
 import org.apache.kafka.clients.consumer.Consumer;
-import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.InvalidOffsetException;
 import org.apache.kafka.clients.consumer.OffsetAndTimestamp;
@@ -48,27 +48,28 @@ import org.slf4j.LoggerFactory;
 public final class JournalTail implements AutoCloseable {
     private static final Logger LOGGER = LoggerFactory.getLogger(JournalTail.class);
 
+    private static final String CLIENT = "millrace-gateway";
     private static final Duration POLL = Duration.ofMillis(500);
+    /** Between two attempts to read. */
+    private static final Duration LONGEST_PAUSE = Duration.ofSeconds(5);
     /** A partition that nobody else listens to is tailed from the listener's beginning if that is no further back. */
     private static final long NEAR = 5_000;
     /** How often is looked whether the topic is still the same. */
     private static final Duration LOOK = Duration.ofSeconds(5);
 
     private final TailSettings settings;
-    private final JournalReader reader;
+    private final TopicLog log;
     private final ForgottenTopic forgotten;
     private final ExecutorService backfills = Executors.newVirtualThreadPerTaskExecutor();
     private final Semaphore backfillPermits;
     private final LongAdder backfillCount = new LongAdder();
     private final Set<Mailbox> mailboxes = ConcurrentHashMap.newKeySet();
     private final BlockingDeque<Command> commands = new LinkedBlockingDeque<>();
-    private final AtomicReference<@Nullable Consumer<byte[], byte[]>> polling = new AtomicReference<>();
     private final MailboxBudget budget;
+    private final TopicIdentity identity;
     private final ReaderThread thread;
     private volatile int assigned;
-    private volatile boolean closed;
     private boolean knowsForgotten;
-    private volatile @Nullable ForgottenTopic own;
 
     /** For the tail's thread alone. */
     private final Map<Integer, PartitionTail> tails = new HashMap<>();
@@ -98,41 +99,28 @@ public final class JournalTail implements AutoCloseable {
      * @param shared belongs to somebody else, who closes it
      */
     public JournalTail(Map<String, Object> kafka, Topics topics, TailSettings settings, Shared shared) {
-        this(settings, shared, new JournalReader(kafka, topics.journal()), "journal-tail");
+        this(settings, shared, new TopicLog(kafka, topics.journal(), CLIENT), "journal-tail");
     }
 
     /** The same for the topic of live text. */
     public static JournalTail ofTokens(Map<String, Object> kafka, Topics topics, TailSettings settings, Shared shared) {
-        return new JournalTail(settings, shared, new JournalReader(kafka, topics.tokens()), "token-tail");
+        return new JournalTail(settings, shared, new TopicLog(kafka, topics.tokens(), CLIENT), "token-tail");
     }
 
-    /** The same, which finds out by itself what is forgotten. */
-    public JournalTail(Map<String, Object> kafka, Topics topics, TailSettings settings, MailboxBudget budget) {
-        this(kafka, topics, settings, new Shared(budget, new ForgottenTopic(kafka, topics)));
-        own = forgotten;
-    }
-
-    /** The same, which finds out by itself what is forgotten. */
-    public static JournalTail ofTokens(
-            Map<String, Object> kafka, Topics topics, TailSettings settings, MailboxBudget budget) {
-        JournalTail tail = ofTokens(kafka, topics, settings, new Shared(budget, new ForgottenTopic(kafka, topics)));
-        tail.own = tail.forgotten;
-        return tail;
-    }
-
-    private JournalTail(TailSettings settings, Shared shared, JournalReader reader, String name) {
+    private JournalTail(TailSettings settings, Shared shared, TopicLog log, String name) {
         this.settings = settings;
         this.budget = shared.budget();
-        this.reader = reader;
+        this.log = log;
         this.forgotten = shared.forgotten();
         this.backfillPermits = new Semaphore(settings.backfills(), true);
-        this.thread = new ReaderThread(name, this::run);
+        this.identity = log.identity();
+        this.thread = new ReaderThread(name, () -> log.open("tail"), LONGEST_PAUSE, new Work());
         thread.start();
     }
 
-    /** Why nothing is told now, for reasons of its own and not of the brokers; empty if all is well. */
+    /** Why nothing is told now, for people; empty if all is well. */
     public Optional<String> failure() {
-        return thread.failure();
+        return thread.problem().or(forgotten::problem);
     }
 
     /** The partition that has the records with this key, see {@link dev.millrace.schemas.Event#sessionKey}. */
@@ -199,7 +187,7 @@ public final class JournalTail implements AutoCloseable {
      */
     long since(int partition, Instant time, Duration atMost) throws BrokerUnavailableException, InterruptedException {
         return ask(atMost, consumer -> {
-            TopicPartition topicPartition = reader.partition(partition);
+            TopicPartition topicPartition = log.partition(partition);
             OffsetAndTimestamp found = consumer.offsetsForTimes(Map.of(topicPartition, time.toEpochMilli()))
                     .get(topicPartition);
             return found == null ? endOffset(consumer, partition) : found.offset();
@@ -234,7 +222,7 @@ public final class JournalTail implements AutoCloseable {
         }
         Mailbox mailbox = new Mailbox(settings.mailboxBytes(), settings.mailboxBytes(), budget, onArrival);
         mailboxes.add(mailbox);
-        if (closed) {
+        if (!thread.isOpen()) {
             mailbox.drop(new ListenerDroppedException(Reason.CLOSED));
         }
         Map<Integer, Feed> feeds = new HashMap<>();
@@ -270,12 +258,8 @@ public final class JournalTail implements AutoCloseable {
     /** Drops all listeners and disconnects, within seconds. */
     @Override
     public void close() {
-        closed = true;
+        thread.stop();
         submit(consumer -> {});
-        ForgottenTopic owned = own;
-        if (owned != null) {
-            owned.close();
-        }
         backfills.shutdownNow();
         thread.close();
         // also if the thread had not begun yet
@@ -288,44 +272,28 @@ public final class JournalTail implements AutoCloseable {
 
     private void submit(Command command) {
         commands.add(command);
-        Consumer<byte[], byte[]> now = polling.get();
-        if (now != null) {
-            now.wakeup();
+        thread.wakeUp();
+    }
+
+    private final class Work implements ReaderThread.Work {
+        @Override
+        public void read(Consumer<byte[], byte[]> consumer) throws InterruptedException {
+            assign(consumer);
+            tails.values().forEach(tail -> consumer.seek(log.partition(tail.partition()), tail.position()));
+            while (thread.isOpen()) {
+                tail(consumer);
+                thread.works();
+            }
+        }
+
+        @Override
+        public void end() {
+            identity.close();
+            dropAll();
         }
     }
 
-    private void run() throws InterruptedException {
-        BackOff backOff = new BackOff();
-        try (TopicIdentity identity = reader.identity()) {
-            while (!closed) {
-                // none: what to do about a place that is not there (any more) depends on why, see #mend
-                try (Consumer<byte[], byte[]> consumer =
-                        reader.open("tail", Map.of(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "none"))) {
-                    polling.set(consumer);
-                    assign(consumer);
-                    tails.values().forEach(tail -> consumer.seek(reader.partition(tail.partition()), tail.position()));
-                    while (!closed) {
-                        tail(consumer, identity);
-                        backOff.reset();
-                        thread.works();
-                    }
-                } catch (KafkaException e) {
-                    if (!closed) {
-                        LOGGER.atWarn().setCause(e).log("Tailing the journal failed and is tried again");
-                        Thread.sleep(backOff.next());
-                    }
-                } finally {
-                    polling.set(null);
-                }
-            }
-        } finally {
-            if (closed) {
-                dropAll();
-            }
-        }
-    }
-
-    private void tail(Consumer<byte[], byte[]> consumer, TopicIdentity identity) throws InterruptedException {
+    private void tail(Consumer<byte[], byte[]> consumer) throws InterruptedException {
         try {
             obey(consumer);
             unassignIdle(consumer);
@@ -336,7 +304,7 @@ public final class JournalTail implements AutoCloseable {
                 return;
             }
             if (System.nanoTime() - lookedAtNanos >= LOOK.toNanos()) {
-                look(consumer, identity);
+                look(consumer);
             }
             for (ConsumerRecord<byte[], byte[]> consumed : consumer.poll(POLL)) {
                 PartitionTail tail = tails.get(consumed.partition());
@@ -347,12 +315,12 @@ public final class JournalTail implements AutoCloseable {
         } catch (WakeupException e) {
             LOGGER.trace("There is a command");
         } catch (InvalidOffsetException e) {
-            mend(consumer, identity);
+            mend(consumer);
         }
     }
 
     /** Whether the topic was deleted and made again, or is another cluster's; if so, it is told from its beginning. */
-    private void look(Consumer<byte[], byte[]> consumer, TopicIdentity identity) throws InterruptedException {
+    private void look(Consumer<byte[], byte[]> consumer) throws InterruptedException {
         TopicId before = topicId;
         TopicId now = identity.find().orElse(before);
         lookedAtNanos = System.nanoTime();
@@ -362,18 +330,18 @@ public final class JournalTail implements AutoCloseable {
                     .log("The topic is another one of the same name by now, and is told from its beginning");
             Map<TopicPartition, Long> begins = consumer.beginningOffsets(consumer.assignment());
             for (PartitionTail tail : tails.values()) {
-                goOn(consumer, tail, begins.getOrDefault(reader.partition(tail.partition()), 0L));
+                goOn(consumer, tail, begins.getOrDefault(log.partition(tail.partition()), 0L));
             }
         }
         topicId = now;
     }
 
     /** Goes on where there is something to read, after the place that was asked for turned out not to be there. */
-    private void mend(Consumer<byte[], byte[]> consumer, TopicIdentity identity) throws InterruptedException {
-        look(consumer, identity);
+    private void mend(Consumer<byte[], byte[]> consumer) throws InterruptedException {
+        look(consumer);
         Map<TopicPartition, Long> begins = consumer.beginningOffsets(consumer.assignment());
         for (PartitionTail tail : tails.values()) {
-            TopicPartition partition = reader.partition(tail.partition());
+            TopicPartition partition = log.partition(tail.partition());
             long begin = begins.getOrDefault(partition, 0L);
             long end = endOffset(consumer, tail.partition());
             if (tail.position() > end) {
@@ -391,19 +359,16 @@ public final class JournalTail implements AutoCloseable {
 
     private void goOn(Consumer<byte[], byte[]> consumer, PartitionTail tail, long offset) {
         tail.restart(offset);
-        consumer.seek(reader.partition(tail.partition()), offset);
+        consumer.seek(log.partition(tail.partition()), offset);
     }
 
     /** Nobody is told anything before it is known what nobody is to be told. */
-    private void obey(Consumer<byte[], byte[]> consumer) {
+    private void obey(Consumer<byte[], byte[]> consumer) throws InterruptedException {
         if (!knowsForgotten && !commands.isEmpty()) {
             try {
                 forgotten.readUpToNow();
             } catch (BrokerUnavailableException e) {
                 throw new KafkaException(e.getMessage(), e);
-            } catch (InterruptedException e) {
-                closed = true;
-                return;
             }
             knowsForgotten = true;
         }
@@ -438,7 +403,7 @@ public final class JournalTail implements AutoCloseable {
             tail = new PartitionTail(feed.partition(), start, settings.mailboxBytes() / 4, System.nanoTime());
             tails.put(feed.partition(), tail);
             assign(consumer);
-            consumer.seek(reader.partition(feed.partition()), start);
+            consumer.seek(log.partition(feed.partition()), start);
         }
         if (feed.from() > tail.position() && feed.from() > endOffset(consumer, feed.partition())) {
             LOGGER.atWarn()
@@ -450,7 +415,7 @@ public final class JournalTail implements AutoCloseable {
         }
         if (tail.add(feed)) {
             backfillCount.increment();
-            backfills.execute(new Backfill(feed, reader, backfillPermits, settings.patience()));
+            backfills.execute(new Backfill(feed, log, backfillPermits, settings.patience()));
         }
     }
 
@@ -463,12 +428,12 @@ public final class JournalTail implements AutoCloseable {
 
     /** Partitions that stay keep their place. */
     private void assign(Consumer<byte[], byte[]> consumer) {
-        consumer.assign(tails.keySet().stream().map(reader::partition).toList());
+        consumer.assign(tails.keySet().stream().map(log::partition).toList());
         assigned = tails.size();
     }
 
     private long endOffset(Consumer<byte[], byte[]> consumer, int partition) {
-        TopicPartition topicPartition = reader.partition(partition);
+        TopicPartition topicPartition = log.partition(partition);
         Long end = consumer.endOffsets(List.of(topicPartition)).get(topicPartition);
         if (end == null) {
             throw new KafkaException("the brokers did not say where the journal ends");

@@ -1,7 +1,11 @@
 package dev.millrace.gateway.kafka;
 
+import dev.millrace.schemas.EventCodec;
+import dev.millrace.schemas.JournalCursor;
 import dev.millrace.schemas.JournalEntry;
+import dev.millrace.schemas.MalformedEventException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -11,7 +15,10 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What a listener has still to take: bounded by bytes, so that a slow one costs no more than its share, and all together no
@@ -19,6 +26,10 @@ import org.jspecify.annotations.Nullable;
  * thread.
  */
 final class Mailbox {
+    private static final Logger LOGGER = LoggerFactory.getLogger(Mailbox.class);
+
+    /** What an entry weighs beside its payload: its fields and the objects that they are in. */
+    private static final int ENTRY_WEIGHT = 512;
 
     /**
      * An entry, which may wait in many mailboxes.
@@ -29,6 +40,30 @@ final class Mailbox {
     record Letter(JournalEntry entry, int weight, AtomicInteger holders) {
         Letter(JournalEntry entry, int weight) {
             this(entry, weight, new AtomicInteger());
+        }
+
+        /** The record as a letter; {@code null} if it is no event. */
+        static @Nullable Letter of(ConsumerRecord<byte[], byte[]> consumed) {
+            try {
+                JournalEntry entry = new JournalEntry(
+                        new JournalCursor(consumed.partition(), consumed.offset()),
+                        EventCodec.fromRecord(
+                                consumed.headers(), consumed.value(), Instant.ofEpochMilli(consumed.timestamp())));
+                long weight = ENTRY_WEIGHT + (consumed.value() == null ? 0 : JsonWeight.of(consumed.value()));
+                return new Letter(entry, (int) Math.min(weight, Integer.MAX_VALUE));
+            } catch (MalformedEventException e) {
+                LOGGER.atDebug()
+                        .addKeyValue("partition", consumed.partition())
+                        .addKeyValue("offset", consumed.offset())
+                        .addKeyValue("errorCode", e.code())
+                        .log("A topic holds a record that is no event; listeners do not see it");
+                return null;
+            }
+        }
+
+        /** What the record takes as it is, unread. */
+        static int weight(ConsumerRecord<byte[], byte[]> consumed) {
+            return ENTRY_WEIGHT + Math.max(0, consumed.serializedValueSize());
         }
 
         long offset() {

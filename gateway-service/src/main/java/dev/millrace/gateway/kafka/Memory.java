@@ -1,7 +1,11 @@
 package dev.millrace.gateway.kafka;
 
+import dev.millrace.gateway.kafka.JournalFilter.Labels;
 import dev.millrace.gateway.kafka.MemoryCatalogue.Kept;
+import dev.millrace.kafka.TopicFollower;
+import dev.millrace.kafka.TopicLog;
 import dev.millrace.schemas.Event;
+import dev.millrace.schemas.HeaderNames;
 import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.MemoryDocument;
 import dev.millrace.schemas.MemoryDocument.Refusal;
@@ -20,8 +24,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.common.header.Header;
-import org.jspecify.annotations.Nullable;
+import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
+import org.apache.kafka.common.KafkaException;
 
 /**
  * Memory as its topic has it, and the way to its one writer. What is told is never older than the question: what anybody was
@@ -38,7 +42,7 @@ public final class Memory implements AutoCloseable {
     private final MemoryCatalogue catalogue = new MemoryCatalogue();
     private final Set<Waiter> waiters = ConcurrentHashMap.newKeySet();
     private final TopicFollower follower;
-    private final RecordReader records;
+    private final TopicLog records;
 
     /** Who waits for the answer to an edit. */
     private record Waiter(String namespace, String editId, CompletableFuture<Outcome> outcome) {}
@@ -76,8 +80,8 @@ public final class Memory implements AutoCloseable {
     public Memory(Map<String, Object> kafka, Topics topics, EventSender sender) {
         this.topics = topics;
         this.sender = sender;
-        JournalReader reader = new JournalReader(kafka, topics.memory());
-        this.follower = new TopicFollower(reader, topics.memory(), new TopicFollower.Taker() {
+        this.records = new TopicLog(kafka, topics.memory(), "millrace-gateway");
+        this.follower = new TopicFollower(records, new TopicFollower.Taker() {
             @Override
             public void take(ConsumerRecord<byte[], byte[]> taken) {
                 Memory.this.take(taken);
@@ -88,7 +92,6 @@ public final class Memory implements AutoCloseable {
                 catalogue.clear();
             }
         });
-        this.records = new RecordReader(reader, topics.memory());
     }
 
     /** Why the topic is not read now, for people; empty = it is, or nobody has asked for anything. */
@@ -184,7 +187,7 @@ public final class Memory implements AutoCloseable {
             if (kept == null) {
                 return Optional.empty();
             }
-            Optional<ConsumerRecord<byte[], byte[]>> found = records.at(kept.partition(), kept.offset(), deadline);
+            Optional<ConsumerRecord<byte[], byte[]>> found = at(kept, deadline);
             if (found.isPresent() && found.get().value() != null) {
                 return Optional.of(new Content(kept.about(), text(found.get())));
             }
@@ -201,7 +204,22 @@ public final class Memory implements AutoCloseable {
     }
 
     private void catchUp(long deadline) throws BrokerUnavailableException, InterruptedException {
-        follower.await(records.ends(deadline), deadline);
+        try {
+            follower.catchUp(deadline);
+        } catch (KafkaException e) {
+            throw new BrokerUnavailableException("memory could not be read", e);
+        }
+    }
+
+    private Optional<ConsumerRecord<byte[], byte[]>> at(Kept kept, long deadline)
+            throws BrokerUnavailableException, InterruptedException {
+        try {
+            return records.at(records.partition(kept.partition()), kept.offset(), deadline);
+        } catch (OffsetOutOfRangeException e) {
+            return Optional.empty(); // the topic is another one by now
+        } catch (KafkaException e) {
+            throw new BrokerUnavailableException("memory could not be read", e);
+        }
     }
 
     private static long deadline(Duration atMost) {
@@ -210,8 +228,8 @@ public final class Memory implements AutoCloseable {
 
     private void take(ConsumerRecord<byte[], byte[]> consumed) {
         catalogue.take(consumed);
-        String editId = header(consumed, MemoryDocument.ANSWER_HEADER);
-        String outcome = header(consumed, MemoryDocument.OUTCOME_HEADER);
+        String editId = Labels.text(consumed.headers(), HeaderNames.ANSWER);
+        String outcome = Labels.text(consumed.headers(), HeaderNames.OUTCOME);
         MemoryDocument.Key key = editId == null || outcome == null || consumed.key() == null
                 ? null
                 : MemoryDocument.Key.of(new String(consumed.key(), StandardCharsets.UTF_8));
@@ -231,15 +249,9 @@ public final class Memory implements AutoCloseable {
         return Refusal.of(text).map(Outcome.Refused::new);
     }
 
-    private static @Nullable String header(ConsumerRecord<byte[], byte[]> consumed, String name) {
-        Header header = consumed.headers().lastHeader(name);
-        return header == null || header.value() == null ? null : new String(header.value(), StandardCharsets.UTF_8);
-    }
-
     /** Stops reading. */
     @Override
     public void close() {
         follower.close();
-        records.close();
     }
 }

@@ -79,10 +79,10 @@ final class PartitionTail {
         }
         position = consumed.offset() + 1;
         recent.add(consumed);
-        recentWeight += JournalReader.weight(consumed);
+        recentWeight += Letter.weight(consumed);
         while (recentWeight > maxRecent) {
             ConsumerRecord<byte[], byte[]> oldest = recent.remove();
-            recentWeight -= JournalReader.weight(oldest);
+            recentWeight -= Letter.weight(oldest);
             recentFrom = oldest.offset() + 1;
         }
         tell(consumed, feeds);
@@ -92,11 +92,11 @@ final class PartitionTail {
     /** What fails for a reason of ours costs this record, not those after it. */
     private static void tell(ConsumerRecord<byte[], byte[]> consumed, List<Feed> listening) {
         try {
-            Labels labels = JournalReader.labels(consumed);
+            Labels labels = Labels.of(consumed.headers(), consumed.timestamp());
             @Nullable Letter letter = null;
             for (Feed feed : listening) {
                 if (feed.filter().wants(labels)) {
-                    letter = letter == null ? JournalReader.letter(consumed) : letter;
+                    letter = letter == null ? Letter.of(consumed) : letter;
                     if (letter == null) {
                         return;
                     }

@@ -138,8 +138,7 @@ public class TaskWaiter {
         if (end.type() == KnownEventType.TASK_COMPLETED) {
             view.put("state", "completed");
             view.putPOJO(
-                    "response",
-                    end.fields().get("result") instanceof Map<?, ?> result ? result.get("response") : null);
+                    "response", end.fields().get("result") instanceof Map<?, ?> result ? result.get("response") : null);
         } else if (end.type() == KnownEventType.TASK_FAILED) {
             view.put("state", "failed");
             view.put("error", end.text("error"));

@@ -252,6 +252,7 @@ class EventStreamsIT {
 
     /** What one gateway has. */
     private final class Instance implements AutoCloseable {
+        private final ForgottenTopic forgotten;
         private final JournalTail journal;
         private final EventStreams streams;
 
@@ -260,14 +261,17 @@ class EventStreamsIT {
                     Map.of("bootstrap.servers", Objects.requireNonNull(broker).bootstrapServers());
             TailSettings settings = new TailSettings(1, 4 * 1024 * 1024, LIMIT, Duration.ofSeconds(1), 4);
             MailboxBudget budget = new MailboxBudget(64 * 1024 * 1024);
-            journal = new JournalTail(kafka, topics, settings, budget);
-            streams = new EventStreams(journal, JournalTail.ofTokens(kafka, topics, settings, budget));
+            forgotten = new ForgottenTopic(kafka, topics);
+            JournalTail.Shared shared = new JournalTail.Shared(budget, forgotten);
+            journal = new JournalTail(kafka, topics, settings, shared);
+            streams = new EventStreams(journal, JournalTail.ofTokens(kafka, topics, settings, shared));
         }
 
         @Override
         public void close() {
             streams.close();
             journal.close();
+            forgotten.close();
         }
     }
 }

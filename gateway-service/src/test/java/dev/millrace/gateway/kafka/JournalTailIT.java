@@ -6,6 +6,8 @@ import static org.awaitility.Awaitility.await;
 
 import dev.millrace.broker.EmbeddedBroker;
 import dev.millrace.gateway.kafka.ListenerDroppedException.Reason;
+import dev.millrace.kafka.TopicSettings;
+import dev.millrace.kafka.TopicSetup;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.ForgetScope;
@@ -13,8 +15,6 @@ import dev.millrace.schemas.Forgotten;
 import dev.millrace.schemas.JournalEntry;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Topics;
-import dev.millrace.schemas.kafka.TopicSettings;
-import dev.millrace.schemas.kafka.TopicSetup;
 import dev.millrace.testing.RequiresBroker;
 import dev.millrace.testing.TestBroker;
 import java.nio.file.Path;
@@ -37,6 +37,7 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.StringSerializer;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -44,6 +45,13 @@ import org.junit.jupiter.api.io.TempDir;
 class JournalTailIT {
     private static final Duration LIMIT = Duration.ofSeconds(30);
     private static final String MINE = "mine";
+
+    private final List<ForgottenTopic> forgotten = new ArrayList<>();
+
+    @AfterEach
+    void close() {
+        forgotten.forEach(ForgottenTopic::close);
+    }
 
     @Test
     void shouldTellEachEntryOnceToAClientThatDropsFiftyTimesAndComesBackToAnotherInstance(TestBroker broker)
@@ -168,11 +176,10 @@ class JournalTailIT {
         // given
         Topics topics = broker.createTopics(1);
         int count = 600; // some 512 bytes each, against a mailbox of 64 KiB
-        try (JournalTail tail = new JournalTail(
+        try (JournalTail tail = tail(
                 Map.of("bootstrap.servers", broker.bootstrapServers()),
                 topics,
-                settings(1, TailSettings.MIN_MAILBOX_BYTES, LIMIT),
-                budget())) {
+                settings(1, TailSettings.MIN_MAILBOX_BYTES, LIMIT))) {
             JournalListener slow = tail.listen(0, tail.end(0, LIMIT), JournalFilter.task("default", MINE));
             JournalListener quick = tail.listen(0, tail.end(0, LIMIT), JournalFilter.task("default", "other"));
             fill(broker, topics, count, MINE);
@@ -237,7 +244,7 @@ class JournalTailIT {
         int port = Integer.parseInt(servers.substring(servers.lastIndexOf(':') + 1));
         Map<String, Object> kafka = Map.of("bootstrap.servers", servers);
         TopicSetup.ensure(kafka, topics, new TopicSettings(1, TopicSettings.BROKER_DEFAULT, true), LIMIT);
-        try (JournalTail tail = new JournalTail(kafka, topics, settings(1, 4 * 1024 * 1024, LIMIT), budget());
+        try (JournalTail tail = tail(kafka, topics, settings(1, 4 * 1024 * 1024, LIMIT));
                 JournalListener listener = tail.listen(0, 0, labels -> true);
                 KafkaProducer<String, byte[]> producer =
                         new KafkaProducer<>(kafka, new StringSerializer(), new ByteArraySerializer())) {
@@ -300,11 +307,10 @@ class JournalTailIT {
         Topics topics = broker.createTopics(1);
         int count = 600; // against a mailbox of 64 KiB
         fill(broker, topics, count, MINE);
-        try (JournalTail tail = new JournalTail(
+        try (JournalTail tail = tail(
                 Map.of("bootstrap.servers", broker.bootstrapServers()),
                 topics,
-                settings(1, TailSettings.MIN_MAILBOX_BYTES, LIMIT),
-                budget())) {
+                settings(1, TailSettings.MIN_MAILBOX_BYTES, LIMIT))) {
             JournalListener live = tail.listen(0, tail.end(0, LIMIT), JournalFilter.task("default", "none"));
             fill(broker, topics, count, "filler"); // what the tail has kept is not enough for those who begin at 0
             await().atMost(LIMIT).until(() -> tail.end(0, LIMIT) == 2L * count);
@@ -428,20 +434,22 @@ class JournalTailIT {
         }
     }
 
-    private static JournalTail tail(TestBroker broker, Topics topics, Duration linger) {
+    private JournalTail tail(TestBroker broker, Topics topics, Duration linger) {
         return tail(broker, topics, linger, 1);
     }
 
-    private static JournalTail tail(TestBroker broker, Topics topics, Duration linger, int partitions) {
-        return new JournalTail(
+    private JournalTail tail(TestBroker broker, Topics topics, Duration linger, int partitions) {
+        return tail(
                 Map.of("bootstrap.servers", broker.bootstrapServers()),
                 topics,
-                settings(partitions, 4 * 1024 * 1024, linger),
-                budget());
+                settings(partitions, 4 * 1024 * 1024, linger));
     }
 
-    private static MailboxBudget budget() {
-        return new MailboxBudget(64 * 1024 * 1024);
+    private JournalTail tail(Map<String, Object> kafka, Topics topics, TailSettings settings) {
+        ForgottenTopic topic = new ForgottenTopic(kafka, topics);
+        forgotten.add(topic);
+        MailboxBudget budget = new MailboxBudget(64 * 1024 * 1024);
+        return new JournalTail(kafka, topics, settings, new JournalTail.Shared(budget, topic));
     }
 
     private static TailSettings settings(int partitions, int mailboxBytes, Duration linger) {

@@ -3,14 +3,14 @@ package dev.millrace.gateway.rest;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.gateway.rest.GatewayClient.Answer;
+import dev.millrace.schemas.DeadLetters;
+import dev.millrace.schemas.DeadLetters.Origin;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.ForgetScope;
 import dev.millrace.schemas.Forgotten;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.KnownEventType;
-import dev.millrace.schemas.kafka.DeadLetters;
-import dev.millrace.schemas.kafka.DeadLetters.Origin;
 import dev.millrace.testing.RequiresBroker;
 import dev.millrace.testing.TestBroker;
 import io.quarkus.test.common.WithTestResource;

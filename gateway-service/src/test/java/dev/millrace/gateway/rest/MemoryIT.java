@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.gateway.rest.GatewayClient.Answer;
 import dev.millrace.schemas.Event;
+import dev.millrace.schemas.HeaderNames;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MemoryDocument;
@@ -166,8 +167,8 @@ class MemoryIT {
     private void publish(String key, byte @Nullable [] value, @Nullable String answers, @Nullable String outcome) {
         RecordHeaders headers = new RecordHeaders();
         if (answers != null && outcome != null) {
-            headers.add(MemoryDocument.ANSWER_HEADER, answers.getBytes(StandardCharsets.UTF_8));
-            headers.add(MemoryDocument.OUTCOME_HEADER, outcome.getBytes(StandardCharsets.UTF_8));
+            headers.add(HeaderNames.ANSWER, answers.getBytes(StandardCharsets.UTF_8));
+            headers.add(HeaderNames.OUTCOME, outcome.getBytes(StandardCharsets.UTF_8));
         }
         TestBroker.shared()
                 .produce(new ProducerRecord<>(

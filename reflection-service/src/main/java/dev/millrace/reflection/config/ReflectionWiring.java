@@ -4,15 +4,13 @@ import dev.millrace.engine.MachineStreams;
 import dev.millrace.engine.config.LlmConfig;
 import dev.millrace.engine.config.MachineHealth;
 import dev.millrace.engine.config.ModelSettings;
-import dev.millrace.engine.config.TopicsConfig;
+import dev.millrace.kafka.config.ClientSettings;
+import dev.millrace.kafka.config.TopicsConfig;
 import dev.millrace.llm.LanguageModel;
 import dev.millrace.llm.ModelDispatcher;
 import dev.millrace.reflection.core.Capacity;
 import dev.millrace.reflection.thinker.Reflector;
 import dev.millrace.reflection.topology.MemorySettings;
-import dev.millrace.schemas.Topics;
-import dev.millrace.schemas.kafka.ClientSettings;
-import dev.millrace.schemas.kafka.TopicSettings;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.quarkus.arc.DefaultBean;
 import io.quarkus.runtime.ShutdownEvent;
@@ -22,7 +20,6 @@ import jakarta.enterprise.event.Observes;
 import jakarta.enterprise.inject.Produces;
 import jakarta.inject.Singleton;
 import jakarta.interceptor.Interceptor;
-import java.util.List;
 import org.eclipse.microprofile.config.Config;
 import org.eclipse.microprofile.health.HealthCheck;
 import org.eclipse.microprofile.health.Liveness;
@@ -50,27 +47,27 @@ public class ReflectionWiring {
     @Produces
     @Singleton
     ReflectionRuntime runtime(TopicsConfig topics, ReflectionConfig config, Config all, ReflectionRuntime.Parts parts) {
+        return new ReflectionRuntime(ClientSettings.of(all), settings(topics, config), parts);
+    }
+
+    static ReflectionRuntime.Settings settings(TopicsConfig topics, ReflectionConfig config) {
         MachineStreams.Settings.require("millrace.reflection", config.streamThreads(), config.commitInterval());
-        return new ReflectionRuntime(
-                ClientSettings.of(all.getPropertyNames(), name -> all.getOptionalValue(name, String.class)),
-                new ReflectionRuntime.Settings(
-                        new TopicSettings(topics.partitions(), topics.replication(), topics.create())
-                                .with(topics.toolsets().orElse(List.of())),
-                        new MemorySettings(
-                                new Topics(topics.prefix()),
-                                topics.partitions(),
-                                config.keptVersions(),
-                                new Capacity(config.maxDocuments(), config.maxBytes())),
-                        new MachineStreams.Settings(
-                                "memory machine",
-                                new Topics(topics.prefix()),
-                                topics.prefix() + "reflection",
-                                config.stateDir(),
-                                config.streamThreads(),
-                                config.commitInterval()),
-                        new Reflector.Model(config.model().orElse(null), config.contextWindow()),
-                        config.shutdownGrace()),
-                parts);
+        return new ReflectionRuntime.Settings(
+                topics.settings(),
+                new MemorySettings(
+                        topics.topics(),
+                        topics.partitions(),
+                        config.keptVersions(),
+                        new Capacity(config.maxDocuments(), config.maxBytes())),
+                new MachineStreams.Settings(
+                        "memory machine",
+                        topics.topics(),
+                        topics.prefix() + "reflection",
+                        config.stateDir(),
+                        config.streamThreads(),
+                        config.commitInterval()),
+                new Reflector.Model(config.model().orElse(null), config.contextWindow()),
+                config.shutdownGrace());
     }
 
     @Produces

@@ -21,6 +21,7 @@ import dev.millrace.reflection.tools.MemoryToolDefinitions;
 import dev.millrace.reflection.topology.ReflectionCall;
 import dev.millrace.reflection.topology.ReflectionRow;
 import dev.millrace.schemas.Event;
+import dev.millrace.schemas.HeaderNames;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
@@ -106,7 +107,7 @@ public final class Reflector implements ModelCalls<ReflectionCall> {
 
     @Override
     public void fence(int partition, String value) {
-        wiring.producer().mark(wiring.topic(), partition, FENCE, value);
+        wiring.producer().mark(wiring.topic(), partition, HeaderNames.FENCE, value);
     }
 
     @Override

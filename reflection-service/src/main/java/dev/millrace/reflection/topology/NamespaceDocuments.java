@@ -6,6 +6,7 @@ import dev.millrace.reflection.core.Documents;
 import dev.millrace.reflection.core.Markdown;
 import dev.millrace.reflection.core.MemoryException;
 import dev.millrace.reflection.core.MemoryPath;
+import dev.millrace.schemas.HeaderNames;
 import dev.millrace.schemas.MemoryDocument;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
@@ -159,7 +160,7 @@ final class NamespaceDocuments implements Documents {
     /**
      * Answers an edit that changes nothing, or nothing any more, with the document as it is.
      *
-     * @param outcome a version, or why not; see {@link MemoryDocument#OUTCOME_HEADER}
+     * @param outcome a version, or why not; see {@link HeaderNames#OUTCOME}
      */
     void answer(MemoryPath path, String editId, String outcome, Instant now) {
         DocumentRow row = row(path);
@@ -295,7 +296,7 @@ final class NamespaceDocuments implements Documents {
 
     private void remove(String key, String changeId, Instant now) {
         Headers headers = new RecordHeaders();
-        headers.add(MemoryDocument.CHANGE_HEADER, bytes(changeId));
+        headers.add(HeaderNames.CHANGE, bytes(changeId));
         publish(key, null, now, headers);
     }
 
@@ -316,14 +317,14 @@ final class NamespaceDocuments implements Documents {
 
     private static Headers headers(DocumentRow cause) {
         Headers headers = new RecordHeaders();
-        headers.add(MemoryDocument.CHANGE_HEADER, bytes(cause.changeId()));
-        headers.add(MemoryDocument.VERSION_HEADER, bytes(Long.toString(cause.version())));
+        headers.add(HeaderNames.CHANGE, bytes(cause.changeId()));
+        headers.add(HeaderNames.VERSION, bytes(Long.toString(cause.version())));
         return headers;
     }
 
     private static void addAnswer(Headers headers, String editId, String outcome) {
-        headers.add(MemoryDocument.ANSWER_HEADER, bytes(editId));
-        headers.add(MemoryDocument.OUTCOME_HEADER, bytes(outcome));
+        headers.add(HeaderNames.ANSWER, bytes(editId));
+        headers.add(HeaderNames.OUTCOME, bytes(outcome));
     }
 
     private static byte[] bytes(String text) {

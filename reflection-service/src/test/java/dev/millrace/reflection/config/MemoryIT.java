@@ -3,6 +3,7 @@ package dev.millrace.reflection.config;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.engine.MachineStreams;
+import dev.millrace.kafka.TopicSettings;
 import dev.millrace.llm.DispatcherLimits;
 import dev.millrace.llm.LanguageModel;
 import dev.millrace.llm.ModelDispatcher;
@@ -19,7 +20,6 @@ import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.MemoryDocument;
 import dev.millrace.schemas.Segment;
 import dev.millrace.schemas.Topics;
-import dev.millrace.schemas.kafka.TopicSettings;
 import dev.millrace.testing.RequiresBroker;
 import dev.millrace.testing.TestBroker;
 import dev.millrace.testing.TopicReader;

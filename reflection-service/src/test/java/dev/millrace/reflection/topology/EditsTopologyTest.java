@@ -7,6 +7,7 @@ import dev.millrace.reflection.core.MemoryPath;
 import dev.millrace.reflection.core.MemoryTools;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventSchemas;
+import dev.millrace.schemas.HeaderNames;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.MemoryDocument;
@@ -82,8 +83,8 @@ class EditsTopologyTest {
                 .extracting(record -> record.key() + ' ' + answer(record))
                 .containsExactly(KEY + "@1 null", KEY + " e2: 2", KEY + " e3: precondition_failed");
         assertThat(MemoryDocument.fromJson(records.getLast().value()).content()).isEqualTo("two");
-        assertThat(header(records.getLast(), MemoryDocument.CHANGE_HEADER)).isEqualTo("e2");
-        assertThat(header(records.getLast(), MemoryDocument.VERSION_HEADER)).isEqualTo("2");
+        assertThat(header(records.getLast(), HeaderNames.CHANGE)).isEqualTo("e2");
+        assertThat(header(records.getLast(), HeaderNames.VERSION)).isEqualTo("2");
     }
 
     @Test
@@ -113,7 +114,7 @@ class EditsTopologyTest {
         memory.send(edit("e2", "two", Map.of()));
 
         assertThat(memory.documents())
-                .extracting(record -> header(record, MemoryDocument.VERSION_HEADER) + ' ' + answer(record))
+                .extracting(record -> header(record, HeaderNames.VERSION) + ' ' + answer(record))
                 .containsExactly("3 e1: 1", "3 e2: 2");
     }
 
@@ -225,8 +226,8 @@ class EditsTopologyTest {
     }
 
     private static @Nullable String answer(TestRecord<String, byte[]> record) {
-        String id = header(record, MemoryDocument.ANSWER_HEADER);
-        return id == null ? null : id + ": " + header(record, MemoryDocument.OUTCOME_HEADER);
+        String id = header(record, HeaderNames.ANSWER);
+        return id == null ? null : id + ": " + header(record, HeaderNames.OUTCOME);
     }
 
     private static @Nullable String header(TestRecord<String, byte[]> record, String name) {

@@ -1,5 +1,9 @@
 package dev.millrace.tools.config;
 
+import dev.millrace.kafka.ToolPublisher;
+import dev.millrace.kafka.TopicSettings;
+import dev.millrace.kafka.TopicSetup;
+import dev.millrace.kafka.TopicSetupException;
 import dev.millrace.requests.NoticeHandler;
 import dev.millrace.requests.RequestHandler;
 import dev.millrace.requests.RequestWorker;
@@ -7,10 +11,6 @@ import dev.millrace.requests.WorkerMetrics;
 import dev.millrace.requests.WorkerSettings;
 import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.schemas.Topics;
-import dev.millrace.schemas.kafka.ToolPublisher;
-import dev.millrace.schemas.kafka.TopicSettings;
-import dev.millrace.schemas.kafka.TopicSetup;
-import dev.millrace.schemas.kafka.TopicSetupException;
 import dev.millrace.tools.ToolRegistry;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,9 +1,9 @@
 package dev.millrace.tools.config;
 
+import dev.millrace.kafka.config.ClientSettings;
+import dev.millrace.kafka.config.TopicsConfig;
 import dev.millrace.requests.WorkerSettings;
 import dev.millrace.schemas.Topics;
-import dev.millrace.schemas.kafka.ClientSettings;
-import dev.millrace.schemas.kafka.TopicSettings;
 import dev.millrace.tools.CallGuards;
 import dev.millrace.tools.CurrentTime;
 import dev.millrace.tools.DefinitionFiles;
@@ -84,7 +84,7 @@ public class Wiring {
     @Produces
     @Singleton
     TopicContent content(TopicsConfig topics, Config config) {
-        return new TopicContent(kafka(config), new Topics(topics.prefix()));
+        return new TopicContent(ClientSettings.of(config), topics.topics());
     }
 
     void closeContent(@Disposes TopicContent content) {
@@ -95,8 +95,8 @@ public class Wiring {
     @Singleton
     TopicVariables variables(ToolsConfig tools, TopicsConfig topics, Config config) {
         return new TopicVariables(
-                kafka(config),
-                new Topics(topics.prefix()),
+                ClientSettings.of(config),
+                topics.topics(),
                 Clock.systemUTC(),
                 tools.env().maxSize().asLongValue());
     }
@@ -223,19 +223,17 @@ public class Wiring {
             ToolRegistry registry,
             ToolExecutor executor,
             WebhookDelivery webhooks) {
-        return new ToolRuntime(kafka(config), settings, registry, executor, webhooks);
+        return new ToolRuntime(ClientSettings.of(config), settings, registry, executor, webhooks);
     }
 
     @Produces
     @Singleton
     ToolRuntime.Settings settings(ToolsConfig tools, TopicsConfig topicsConfig, Config config, MeterRegistry meters) {
-        Topics topics = new Topics(topicsConfig.prefix());
-        Map<String, Object> kafka = kafka(config);
+        Topics topics = topicsConfig.topics();
+        Map<String, Object> kafka = ClientSettings.of(config);
         return new ToolRuntime.Settings(
                 topics,
-                new TopicSettings(topicsConfig.partitions(), topicsConfig.replication(), topicsConfig.create())
-                        .with(topicsConfig.toolsets().orElse(List.of()))
-                        .keepingTokens(topicsConfig.tokensRetention()),
+                topicsConfig.settings(),
                 WorkerSettings.of(kafka, topics, Topics.BUILT_IN_TOOLSET, tools.maxConcurrent())
                         .with(tools.staleAfter(), tools.shutdownGrace()),
                 WorkerSettings.of(kafka, topics, "webhook", tools.webhook().maxConcurrent())
@@ -243,10 +241,6 @@ public class Wiring {
                 new MicrometerWorkerMetrics(meters, Topics.BUILT_IN_TOOLSET),
                 new MicrometerWorkerMetrics(meters, "webhook"),
                 DefinitionFiles.read(tools.definitions().orElse(List.of())));
-    }
-
-    private static Map<String, Object> kafka(Config config) {
-        return ClientSettings.of(config.getPropertyNames(), name -> config.getOptionalValue(name, String.class));
     }
 
     void start(@Observes @Priority(Interceptor.Priority.APPLICATION + 200) StartupEvent event, ToolRuntime runtime) {
@@ -259,8 +253,10 @@ public class Wiring {
 
     @Produces
     @Readiness
-    HealthCheck ready(ToolRuntime runtime) {
+    HealthCheck ready(ToolRuntime runtime, TopicContent content, TopicVariables variables) {
         return () -> runtime.notReady()
+                .or(content::problem)
+                .or(variables::problem)
                 .map(why -> HealthCheckResponse.named("tools")
                         .down()
                         .withData("waitingFor", why)

@@ -2,13 +2,16 @@ package dev.millrace.tools.content;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonProperty;
+import dev.millrace.kafka.AcknowledgedProducer;
+import dev.millrace.kafka.ForgottenFollower;
+import dev.millrace.kafka.ProducerSettings;
+import dev.millrace.kafka.TopicLog;
 import dev.millrace.schemas.ForgottenSet;
+import dev.millrace.schemas.HeaderNames;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.Topics;
 import dev.millrace.tool.api.ToolException;
-import dev.millrace.tools.kafka.ForgottenReader;
-import dev.millrace.tools.kafka.TopicClients;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -17,19 +20,15 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
+import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
-import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.header.Header;
 import org.jspecify.annotations.Nullable;
 
@@ -43,15 +42,18 @@ public final class TopicContent implements ContentStore, AutoCloseable {
     /** How large a piece is, in bytes. */
     static final int PIECE_BYTES = 500_000;
 
-    private static final String KIND = "millrace-content";
+    private static final String CLIENT = "millrace-tools";
     private static final String PIECE = "piece";
     private static final String INDEX = "index";
     private static final Pattern REFERENCE = Pattern.compile("content-(\\d{1,9})-(\\d{1,18})-([0-9a-f]{8})");
-    private static final Duration POLL = Duration.ofMillis(500);
+    /** How long a content may take to be kept, or read. */
+    private static final Duration WRITE_LIMIT = Duration.ofSeconds(20);
 
-    private final Topics topics;
-    private final TopicClients clients;
-    private final ForgottenReader forgotten;
+    private static final Duration READ_LIMIT = Duration.ofSeconds(15);
+
+    private final TopicLog log;
+    private final AcknowledgedProducer producer;
+    private final ForgottenFollower forgotten;
 
     /** Where a piece lies. */
     record Place(int partition, long offset) {}
@@ -78,26 +80,23 @@ public final class TopicContent implements ContentStore, AutoCloseable {
 
     /** Keeps contents on the topic of this installation; connects when it is first used. */
     public TopicContent(Map<String, Object> kafka, Topics topics) {
-        this.clients = new TopicClients(kafka, 1);
-        this.forgotten = new ForgottenReader(kafka, topics);
-        this.topics = topics;
+        this.log = new TopicLog(kafka, topics.content(), CLIENT);
+        this.producer = new AcknowledgedProducer(ProducerSettings.prompt(kafka, CLIENT + "-content"), WRITE_LIMIT);
+        this.forgotten = new ForgottenFollower(kafka, topics, CLIENT);
     }
 
     @Override
     public String put(Owner owner, String callId, byte[] content, String contentType)
             throws UnavailableException, InterruptedException {
         try {
-            KafkaProducer<String, byte[]> out = clients.producer();
-            List<Future<RecordMetadata>> sent = new ArrayList<>();
+            List<ProducerRecord<String, byte[]>> pieces = new ArrayList<>();
             for (int from = 0; from < content.length; from += PIECE_BYTES) {
                 byte[] piece = Arrays.copyOfRange(content, from, Math.min(from + PIECE_BYTES, content.length));
-                sent.add(out.send(message(callId, PIECE, piece)));
+                pieces.add(message(callId, PIECE, piece));
             }
-            List<Place> pieces = new ArrayList<>();
-            for (Future<RecordMetadata> acknowledged : sent) {
-                RecordMetadata place = acknowledged.get();
-                pieces.add(new Place(place.partition(), place.offset()));
-            }
+            List<Place> places = producer.send(pieces).stream()
+                    .map(stored -> new Place(stored.partition(), stored.offset()))
+                    .toList();
             Index index = new Index(
                     owner.namespace(),
                     owner.taskId(),
@@ -105,22 +104,18 @@ public final class TopicContent implements ContentStore, AutoCloseable {
                     contentType,
                     content.length,
                     PIECE_BYTES,
-                    pieces);
-            RecordMetadata place =
-                    out.send(message(callId, INDEX, Json.write(index))).get();
+                    places);
+            RecordMetadata place = producer.send(List.of(message(callId, INDEX, Json.write(index))))
+                    .getFirst();
             return "content-" + place.partition() + "-" + place.offset() + "-" + check(callId);
-        } catch (ExecutionException e) {
-            throw new UnavailableException(String.valueOf(e.getCause()), e);
-        } catch (InterruptException e) {
-            throw TopicClients.interrupted(e);
         } catch (KafkaException e) {
             throw new UnavailableException(String.valueOf(e.getMessage()), e);
         }
     }
 
     private ProducerRecord<String, byte[]> message(String callId, String kind, byte[] value) {
-        ProducerRecord<String, byte[]> message = new ProducerRecord<>(topics.content(), callId, value);
-        message.headers().add(KIND, kind.getBytes(StandardCharsets.UTF_8));
+        ProducerRecord<String, byte[]> message = new ProducerRecord<>(log.topic(), callId, value);
+        message.headers().add(HeaderNames.CONTENT, kind.getBytes(StandardCharsets.UTF_8));
         return message;
     }
 
@@ -131,23 +126,25 @@ public final class TopicContent implements ContentStore, AutoCloseable {
         if (!parts.matches()) {
             throw unknown(reference);
         }
-        Place place = new Place(Integer.parseInt(parts.group(1)), Long.parseLong(parts.group(2)));
+        TopicPartition partition = log.partition(Integer.parseInt(parts.group(1)));
+        long place = Long.parseLong(parts.group(2));
+        long deadline = System.nanoTime() + READ_LIMIT.toNanos();
         try {
-            ForgottenSet gone = forgotten.upToNow();
-            return clients.read(in -> {
-                ConsumerRecord<String, byte[]> found = fetch(in, place);
-                if (found == null
-                        || !isKind(found, INDEX)
-                        || !check(found.key()).equals(parts.group(3))) {
-                    throw unknown(reference);
-                }
-                Index index = indexIn(found);
-                if (!reader.mayRead(index.owner()) || index.isIn(gone, found.timestamp())) {
-                    throw unknown(reference); // the same words, so that nobody learns what there is
-                }
-                return new Slice(
-                        bytes(in, index, found.key(), offset, length), index.totalBytes(), index.contentType());
-            });
+            ForgottenSet gone = forgotten.upToNow(READ_LIMIT);
+            if (log.ends(deadline).getOrDefault(partition, 0L) <= place) {
+                throw unknown(reference);
+            }
+            ConsumerRecord<byte[], byte[]> found =
+                    log.at(partition, place, deadline).orElse(null);
+            if (found == null || !isKind(found, INDEX) || !check(key(found)).equals(parts.group(3))) {
+                throw unknown(reference);
+            }
+            Index index = indexIn(found);
+            if (!reader.mayRead(index.owner()) || index.isIn(gone, found.timestamp())) {
+                throw unknown(reference); // the same words, so that nobody learns what there is
+            }
+            return new Slice(
+                    bytes(index, key(found), offset, length, deadline), index.totalBytes(), index.contentType());
         } catch (OffsetOutOfRangeException e) {
             throw new ToolException("content_gone", "The content \"" + reference + "\" is no longer kept");
         } catch (KafkaException e) {
@@ -155,7 +152,7 @@ public final class TopicContent implements ContentStore, AutoCloseable {
         }
     }
 
-    private static Index indexIn(ConsumerRecord<String, byte[]> found) throws ToolException {
+    private static Index indexIn(ConsumerRecord<byte[], byte[]> found) throws ToolException {
         try {
             return Json.MAPPER.readValue(found.value(), Index.class);
         } catch (IOException e) {
@@ -163,15 +160,17 @@ public final class TopicContent implements ContentStore, AutoCloseable {
         }
     }
 
-    private byte[] bytes(KafkaConsumer<String, byte[]> in, Index index, String key, long offset, int length)
-            throws ToolException {
+    private byte[] bytes(Index index, String key, long offset, int length, long deadline)
+            throws ToolException, InterruptedException {
         long end = Math.min(index.totalBytes(), offset + length);
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         long at = offset;
         while (at < end) {
             int number = (int) (at / index.pieceBytes());
-            ConsumerRecord<String, byte[]> piece = fetch(in, index.pieces().get(number));
-            if (piece == null || !isKind(piece, PIECE) || !key.equals(piece.key())) {
+            Place place = index.pieces().get(number);
+            ConsumerRecord<byte[], byte[]> piece = log.at(log.partition(place.partition()), place.offset(), deadline)
+                    .orElse(null);
+            if (piece == null || !isKind(piece, PIECE) || !key.equals(key(piece))) {
                 throw unavailable("a piece is missing");
             }
             int from = (int) (at - (long) number * index.pieceBytes());
@@ -185,32 +184,15 @@ public final class TopicContent implements ContentStore, AutoCloseable {
         return bytes.toByteArray();
     }
 
-    /** The record at this place; {@code null} if there is none yet. */
-    private @Nullable ConsumerRecord<String, byte[]> fetch(KafkaConsumer<String, byte[]> in, Place place) {
-        TopicPartition partition = new TopicPartition(topics.content(), place.partition());
-        if (in.partitionsFor(topics.content(), TopicClients.READ_LIMIT).stream()
-                .noneMatch(info -> info.partition() == place.partition())) {
-            return null;
-        }
-        in.assign(List.of(partition));
-        Long end = in.endOffsets(List.of(partition), TopicClients.READ_LIMIT).get(partition);
-        if (end == null || place.offset() >= end) {
-            return null;
-        }
-        in.seek(partition, place.offset());
-        long deadline = System.nanoTime() + TopicClients.READ_LIMIT.toNanos();
-        while (System.nanoTime() - deadline < 0) {
-            for (ConsumerRecord<String, byte[]> found : in.poll(POLL)) {
-                // past a place that holds no record, the next one is given
-                return found.offset() == place.offset() && found.key() != null && found.value() != null ? found : null;
-            }
-        }
-        throw new KafkaException("no answer within " + TopicClients.READ_LIMIT.toSeconds() + " s");
+    /** Empty if it has none. */
+    private static String key(ConsumerRecord<byte[], byte[]> found) {
+        return found.key() == null ? "" : new String(found.key(), StandardCharsets.UTF_8);
     }
 
-    private static boolean isKind(ConsumerRecord<String, byte[]> found, String kind) {
-        Header header = found.headers().lastHeader(KIND);
-        return header != null
+    private static boolean isKind(ConsumerRecord<byte[], byte[]> found, String kind) {
+        Header header = found.headers().lastHeader(HeaderNames.CONTENT);
+        return found.value() != null
+                && header != null
                 && header.value() != null
                 && kind.equals(new String(header.value(), StandardCharsets.UTF_8));
     }
@@ -228,9 +210,15 @@ public final class TopicContent implements ContentStore, AutoCloseable {
         return new ToolException("unknown_reference", "There is no content \"" + reference + "\" for this task");
     }
 
+    /** Why what is forgotten is not followed now, for people; empty = it is, or nobody has asked. */
+    public Optional<String> problem() {
+        return forgotten.problem();
+    }
+
     @Override
     public void close() {
         forgotten.close();
-        clients.close();
+        log.close();
+        producer.close();
     }
 }

@@ -2,45 +2,51 @@ package dev.millrace.tools.env;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonProperty;
+import dev.millrace.kafka.AcknowledgedProducer;
+import dev.millrace.kafka.ProducerSettings;
+import dev.millrace.kafka.TopicFollower;
+import dev.millrace.kafka.TopicLog;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.Topics;
 import dev.millrace.tool.api.ToolException;
-import dev.millrace.tools.kafka.TopicClients;
 import java.io.IOException;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ExecutionException;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.consumer.KafkaConsumer;
-import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.errors.InterruptException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Variables on the topic {@code variables}, a record for each time that one is set. Whoever asks first reads up to the end
- * of the topic, so that every instance knows what any has set; what was read once is kept in memory, for a week.
+ * Variables on the topic {@code variables}, a record for each time that one is set. Whoever asks waits until everything
+ * is known that was on the topic before, so that every instance knows what any has set; it is kept in memory, for a week.
  */
 public final class TopicVariables implements Variables, AutoCloseable {
 
     /** How long a variable is kept after it was last set; that of the topic. */
     static final Duration RETENTION = Duration.ofDays(7);
 
-    private static final Duration POLL = Duration.ofMillis(500);
-    private static final int RECORDS_AT_ONCE = 1_000;
+    private static final Duration READ_LIMIT = Duration.ofSeconds(15);
+    private static final Duration WRITE_LIMIT = Duration.ofSeconds(20);
+    private static final String CLIENT = "millrace-tools";
     private static final String UNAVAILABLE = "env_unavailable";
 
-    private final TopicClients clients;
     private final TopicPartition partition;
+    private final TopicFollower follower;
+    private final AcknowledgedProducer producer;
     private final Clock clock;
-    // touched only while the consumer is held
+    private final ReentrantLock lock = new ReentrantLock();
+    /** Guarded by the lock, like the next. */
     private final KnownVariables known;
+
     private long nextSweepMs;
 
     /**
@@ -66,9 +72,14 @@ public final class TopicVariables implements Variables, AutoCloseable {
      */
     public TopicVariables(Map<String, Object> kafka, Topics topics, Clock clock, long maxBytes) {
         this.known = new KnownVariables(maxBytes);
-        this.clients = new TopicClients(
-                kafka, RECORDS_AT_ONCE, topics.variables(), () -> known.forget(scope -> true, Long.MAX_VALUE));
-        this.partition = new TopicPartition(topics.variables(), 0);
+        // what anybody was told to be set has to be seen, also while the task machine writes; what is gone is too old
+        // anyway
+        Map<String, Object> reading = new HashMap<>(TopicLog.WHAT_IS_LEFT);
+        reading.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_uncommitted");
+        TopicLog log = new TopicLog(kafka, topics.variables(), CLIENT, reading);
+        this.partition = log.partition(0);
+        this.follower = new TopicFollower(log, new Taker());
+        this.producer = new AcknowledgedProducer(ProducerSettings.prompt(kafka, CLIENT + "-variables"), WRITE_LIMIT);
         this.clock = clock;
     }
 
@@ -80,14 +91,8 @@ public final class TopicVariables implements Variables, AutoCloseable {
         }
         Setting setting = new Setting(scope.namespace(), scope.kind(), scope.id(), key, value, null);
         try {
-            clients.producer()
-                    .send(new ProducerRecord<>(
-                            partition.topic(), partition.partition(), clock.millis(), scope.id(), Json.write(setting)))
-                    .get();
-        } catch (ExecutionException e) {
-            throw new ToolException(UNAVAILABLE, "The variable cannot be set now: " + e.getCause());
-        } catch (InterruptException e) {
-            throw TopicClients.interrupted(e);
+            producer.send(List.of(new ProducerRecord<>(
+                    partition.topic(), partition.partition(), clock.millis(), scope.id(), Json.write(setting))));
         } catch (KafkaException e) {
             throw new ToolException(UNAVAILABLE, "The variable cannot be set now: " + e.getMessage());
         }
@@ -100,59 +105,58 @@ public final class TopicVariables implements Variables, AutoCloseable {
 
     private <T> T read(Supplier<T> question) throws ToolException, InterruptedException {
         try {
-            return clients.read(in -> {
-                readUpToTheEnd(in);
-                forgetTheOld();
-                return question.get();
-            });
+            follower.catchUp(System.nanoTime() + READ_LIMIT.toNanos());
         } catch (KafkaException e) {
             throw new ToolException(UNAVAILABLE, "Variables cannot be read now: " + e.getMessage());
         }
+        lock.lock();
+        try {
+            forgetTheOld();
+            return question.get();
+        } finally {
+            lock.unlock();
+        }
     }
 
-    private void readUpToTheEnd(KafkaConsumer<String, byte[]> in) {
-        if (in.assignment().isEmpty()) {
-            // a new consumer: what is known may be read once more, which changes nothing
-            in.assign(List.of(partition));
-            in.seekToBeginning(List.of(partition));
-        }
-        long end = in.endOffsets(List.of(partition), TopicClients.READ_LIMIT).getOrDefault(partition, 0L);
-        long deadline = System.nanoTime() + TopicClients.READ_LIMIT.toNanos();
-        while (in.position(partition, TopicClients.READ_LIMIT) < end) {
-            if (System.nanoTime() - deadline >= 0) {
-                throw new KafkaException("not read to the end within " + TopicClients.READ_LIMIT.toSeconds() + " s");
+    private final class Taker implements TopicFollower.Taker {
+        @Override
+        public void take(ConsumerRecord<byte[], byte[]> taken) {
+            Setting setting = setting(taken.value());
+            if (setting != null) {
+                lock.lock();
+                try {
+                    apply(setting, taken.timestamp());
+                } finally {
+                    lock.unlock();
+                }
             }
+        }
+
+        @Override
+        public void beginAnew() {
+            lock.lock();
             try {
-                in.poll(POLL).forEach(this::take);
-            } catch (OffsetOutOfRangeException e) {
-                // nobody has asked for longer than the retention, and what is gone is too old anyway
-                in.seekToBeginning(List.of(partition));
+                known.forget(scope -> true, Long.MAX_VALUE);
+            } finally {
+                lock.unlock();
             }
         }
     }
 
-    private void take(ConsumerRecord<String, byte[]> found) {
-        Setting setting = setting(found.value());
-        if (setting == null) {
-            return;
-        }
+    private void apply(Setting setting, long setAtMs) {
         if (setting.forgottenAt() != null) {
-            forget(setting, setting.forgottenAt());
+            known.forget(
+                    scope -> scope.namespace().equals(setting.namespace())
+                            && (setting.kind() == null || scope.kind().equals(setting.kind()))
+                            && (setting.id() == null || scope.id().equals(setting.id())),
+                    setting.forgottenAt());
         } else if (setting.kind() != null && setting.id() != null && setting.key() != null && setting.value() != null) {
             known.put(
                     new Scope(setting.namespace(), setting.kind(), setting.id()),
                     setting.key(),
                     setting.value(),
-                    found.timestamp());
+                    setAtMs);
         }
-    }
-
-    private void forget(Setting forgotten, long atMs) {
-        known.forget(
-                scope -> scope.namespace().equals(forgotten.namespace())
-                        && (forgotten.kind() == null || scope.kind().equals(forgotten.kind()))
-                        && (forgotten.id() == null || scope.id().equals(forgotten.id())),
-                atMs);
     }
 
     /** What the record says; {@code null} if it says nothing that can be understood, which is nobody else's loss. */
@@ -172,8 +176,14 @@ public final class TopicVariables implements Variables, AutoCloseable {
         }
     }
 
+    /** Why the topic is not read now, for people; empty = it is, or nobody has asked. */
+    public Optional<String> problem() {
+        return follower.loop().problem();
+    }
+
     @Override
     public void close() {
-        clients.close();
+        follower.close();
+        producer.close();
     }
 }

@@ -3,6 +3,7 @@ package dev.millrace.tools.config;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.langchain4j.agent.tool.Tool;
+import dev.millrace.kafka.TopicSettings;
 import dev.millrace.requests.NoticeHandler;
 import dev.millrace.requests.WorkerMetrics;
 import dev.millrace.requests.WorkerSettings;
@@ -10,7 +11,6 @@ import dev.millrace.schemas.Event;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Segment;
 import dev.millrace.schemas.Topics;
-import dev.millrace.schemas.kafka.TopicSettings;
 import dev.millrace.testing.RequiresBroker;
 import dev.millrace.testing.TestBroker;
 import dev.millrace.testing.TopicReader;

@@ -1,0 +1,182 @@
+package dev.millrace.kafka;
+
+import dev.millrace.schemas.Topics;
+import dev.millrace.schemas.Topics.Topic;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * The topics as they should be, to compare with those that are there. Asks nobody.
+ *
+ * @param topics the catalogue
+ * @param settings what the installation adds to it
+ */
+record ExpectedTopics(Topics topics, TopicSettings settings) {
+
+    /**
+     * An existing topic, as far as it matters here.
+     *
+     * @param partitions how many it has
+     * @param cleanup the words of its {@code cleanup.policy}
+     * @param maxMessageBytes its {@code max.message.bytes}
+     * @param datedByBroker whether its {@code message.timestamp.type} is {@code LogAppendTime}
+     */
+    record Found(int partitions, Set<String> cleanup, int maxMessageBytes, boolean datedByBroker) {}
+
+    /** The topics that were found and whose records bear the dates of their senders, although brokers are to date them. */
+    List<String> datedBySenders(Map<String, Found> found) {
+        return all().stream()
+                .filter(topics::datedByBroker)
+                .map(Topic::name)
+                .filter(name -> found.containsKey(name) && !found.get(name).datedByBroker())
+                .toList();
+    }
+
+    /** The topics of the catalogue, then those of the toolsets that were named. */
+    List<Topic> all() {
+        List<Topic> all = new ArrayList<>(topics.all());
+        settings.toolsets().forEach(toolset -> all.add(topics.toolset(toolset.name())));
+        return all;
+    }
+
+    /** The topics that are not among those found. */
+    List<Topic> missing(Map<String, Found> found) {
+        return all().stream().filter(topic -> !found.containsKey(topic.name())).toList();
+    }
+
+    /** How many partitions this topic has to have, or is made with if any number will do. */
+    int partitions(Topic topic) {
+        if (topic.coPartitioned()) {
+            return settings.partitions();
+        }
+        return settings.toolsets().stream()
+                .filter(toolset -> topics.requests(toolset.name()).equals(topic.name()))
+                .mapToInt(TopicSettings.Toolset::partitions)
+                .findFirst()
+                .orElse(1);
+    }
+
+    /** How long records of this topic stay if it is made. */
+    Duration retention(Topic topic) {
+        return topic.name().equals(topics.tokens()) ? settings.tokensRetention() : topic.retention();
+    }
+
+    /** The {@code cleanup.policy} that this topic has to have. */
+    static String policy(Topic topic) {
+        return topic.cleanup().name().toLowerCase(Locale.ROOT);
+    }
+
+    /**
+     * What is wrong with the topics that were found, a line for each under a heading, and then what to do; empty if all is
+     * well.
+     *
+     * @param found by name
+     * @param withMissing whether a topic that was not found is a problem
+     */
+    String report(Map<String, Found> found, boolean withMissing) {
+        List<String> lines = new ArrayList<>();
+        List<String> advice = new ArrayList<>();
+        missingTopics(found, withMissing, lines, advice);
+        wrongPartitions(found, lines, advice);
+        wrongCleanup(found, lines, advice);
+        tooNarrow(found, lines, advice);
+        if (lines.isEmpty()) {
+            return "";
+        }
+        List<String> report = new ArrayList<>();
+        report.add("The topics (prefix \"" + topics.prefix() + "\") are not as this service needs them:");
+        report.addAll(lines);
+        report.add("What to do:");
+        report.addAll(advice);
+        return String.join("\n", report);
+    }
+
+    private void missingTopics(Map<String, Found> found, boolean withMissing, List<String> lines, List<String> advice) {
+        if (!withMissing || missing(found).isEmpty()) {
+            return;
+        }
+        missing(found)
+                .forEach(topic -> lines.add("  " + topic.name() + ": expected a topic with " + partitions(topic)
+                        + (partitions(topic) == 1 ? " partition" : " partitions") + " and cleanup.policy="
+                        + policy(topic) + ", found none"));
+        advice.add(
+                settings.create()
+                        ? "  missing: they were just made and the brokers still do not know them; look at the brokers'"
+                                + " logs."
+                        : "  missing: make them (docs/events.md lists them all), or set millrace.topics.create=true; if"
+                                + " they exist under another prefix, set millrace.topics.prefix.");
+    }
+
+    private void wrongPartitions(Map<String, Found> found, List<String> lines, List<String> advice) {
+        List<Topic> wrong = all().stream()
+                .filter(Topic::coPartitioned)
+                .filter(topic -> found.containsKey(topic.name()))
+                .filter(topic -> found(found, topic).partitions() != settings.partitions())
+                .toList();
+        if (wrong.isEmpty()) {
+            return;
+        }
+        wrong.forEach(topic -> lines.add("  " + topic.name() + ": expected " + settings.partitions()
+                + (settings.partitions() == 1 ? " partition" : " partitions") + ", found "
+                + found(found, topic).partitions()));
+        Set<Integer> counts = all().stream()
+                .filter(Topic::coPartitioned)
+                .filter(topic -> found.containsKey(topic.name()))
+                .map(topic -> found(found, topic).partitions())
+                .collect(Collectors.toUnmodifiableSet());
+        advice.add(
+                counts.size() == 1
+                        ? "  partitions: the existing topics agree, so set millrace.topics.partitions="
+                                + counts.iterator().next()
+                                + " (in every service)."
+                        : "  partitions: the counts must be equal, because keys meet across these topics. Delete the"
+                                + " topics that are wrong and make them again with nothing running; adding partitions"
+                                + " to a topic in use moves keys and breaks the order within a session.");
+    }
+
+    private void wrongCleanup(Map<String, Found> found, List<String> lines, List<String> advice) {
+        List<Topic> wrong = all().stream()
+                .filter(topic -> found.containsKey(topic.name()))
+                .filter(topic -> !found(found, topic).cleanup().equals(Set.of(policy(topic))))
+                .toList();
+        if (wrong.isEmpty()) {
+            return;
+        }
+        wrong.forEach(topic -> lines.add("  " + topic.name() + ": expected cleanup.policy=" + policy(topic) + ", found "
+                + found(found, topic).cleanup().stream().sorted().collect(Collectors.joining(","))));
+        advice.add("  cleanup.policy: compaction loses events, deletion loses definitions, so set it right, for example"
+                + " kafka-configs.sh --alter --entity-type topics --entity-name "
+                + wrong.getFirst().name()
+                + " --add-config cleanup.policy=" + policy(wrong.getFirst()) + ".");
+    }
+
+    /** A record that is measured by what the catalogue says must not be refused by a broker. */
+    private void tooNarrow(Map<String, Found> found, List<String> lines, List<String> advice) {
+        List<Topic> wrong = topics.all().stream()
+                .filter(topic -> found.containsKey(topic.name()))
+                .filter(topic -> found(found, topic).maxMessageBytes() < topic.maxMessageBytes())
+                .toList();
+        if (wrong.isEmpty()) {
+            return;
+        }
+        wrong.forEach(topic -> lines.add("  " + topic.name() + ": expected max.message.bytes of at least "
+                + topic.maxMessageBytes() + ", found " + found(found, topic).maxMessageBytes()));
+        advice.add(
+                "  max.message.bytes: raise it, for example kafka-configs.sh --alter --entity-type topics --entity-name "
+                        + wrong.getFirst().name() + " --add-config max.message.bytes="
+                        + wrong.getFirst().maxMessageBytes() + ".");
+    }
+
+    private static Found found(Map<String, Found> found, Topic topic) {
+        Found one = found.get(topic.name());
+        if (one == null) {
+            throw new IllegalStateException("asked about a topic that was not found: " + topic.name());
+        }
+        return one;
+    }
+}

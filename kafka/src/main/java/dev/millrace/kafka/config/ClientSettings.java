@@ -1,0 +1,32 @@
+package dev.millrace.kafka.config;
+
+import java.util.HashMap;
+import java.util.Map;
+import org.eclipse.microprofile.config.Config;
+
+/** How every client of an installation reaches the brokers: the {@code kafka.*} keys of the configuration. */
+public final class ClientSettings {
+
+    private static final String PREFIX = "kafka.";
+    private static final String BOOTSTRAP_SERVERS = "bootstrap.servers";
+    private static final String DEFAULT_SERVERS = "localhost:9092";
+
+    private ClientSettings() {}
+
+    /** All {@code kafka.*} keys without that prefix; {@code bootstrap.servers} is always among them. */
+    public static Map<String, Object> of(Config config) {
+        Map<String, Object> settings = new HashMap<>();
+        for (String name : config.getPropertyNames()) {
+            if (name.startsWith(PREFIX)) {
+                config.getOptionalValue(name, String.class)
+                        .ifPresent(found -> settings.put(name.substring(PREFIX.length()), found));
+            }
+        }
+        // asked for by name as well, since an environment variable may stand for it
+        settings.put(
+                BOOTSTRAP_SERVERS,
+                config.getOptionalValue(PREFIX + BOOTSTRAP_SERVERS, String.class)
+                        .orElse(DEFAULT_SERVERS));
+        return settings;
+    }
+}
