@@ -28,25 +28,8 @@ class ArchitectureTest {
                 .should()
                 .onlyDependOnClassesThat()
                 .resideInAnyPackage(
-                        "java..",
-                        "org.jspecify..",
-                        "org.slf4j..",
-                        "com.fasterxml.jackson..",
-                        "dev.langchain4j..",
-                        "dev.millrace.llm..")
+                        "java..", "org.jspecify..", "org.slf4j..", "com.fasterxml.jackson..", "dev.millrace.llm..")
                 .because("the services wire it; it knows no container, no Kafka and no event")
-                .check(CLASSES);
-    }
-
-    @Test
-    void shouldKeepLangChain4jBehindTheAdapter() {
-        noClasses()
-                .that()
-                .resideOutsideOfPackage("dev.millrace.llm.remote")
-                .should()
-                .dependOnClassesThat()
-                .resideInAPackage("dev.langchain4j..")
-                .because("the port is ours, so that a provider or its library can be replaced")
                 .check(CLASSES);
     }
 

@@ -161,13 +161,12 @@ final class Failures {
                 ModelErrorCode.CONTENT_FILTERED, "the content filter of " + baseUrl + " stopped the reply: " + found);
     }
 
-    /** For whatever LangChain4j threw: ours if it only carried it, else a reply that it could not read. */
-    ModelCallException unreadable(@Nullable Throwable thrown) {
-        for (Throwable t = thrown; t != null; t = t.getCause()) {
-            if (t instanceof ModelCallFailure carrier) {
-                return carrier.failure();
-            }
-        }
+    /**
+     * For a reply that is no reply of a model.
+     *
+     * @param thrown what came of reading it; null if there was nothing to read
+     */
+    ModelCallException unreadable(@Nullable Exception thrown) {
         String reason = thrown == null ? "it is empty" : quote(thrown.getMessage());
         return new ModelCallException(
                 ModelErrorCode.BAD_RESPONSE,
