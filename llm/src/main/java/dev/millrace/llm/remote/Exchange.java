@@ -34,7 +34,7 @@ final class Exchange {
 
     private final HttpClient client;
     private final RemoteSettings settings;
-    private final Failures failures;
+    private final ProviderFailures failures;
     private final @Nullable StreamListener listener;
     private final long startedAt = System.nanoTime();
 
@@ -47,7 +47,7 @@ final class Exchange {
     }
 
     /** An exchange for a whole reply, or, if there is a listener, for a stream. */
-    Exchange(HttpClient client, RemoteSettings settings, Failures failures, @Nullable StreamListener listener) {
+    Exchange(HttpClient client, RemoteSettings settings, ProviderFailures failures, @Nullable StreamListener listener) {
         this.client = client;
         this.settings = settings;
         this.failures = failures;

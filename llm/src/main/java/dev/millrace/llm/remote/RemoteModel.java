@@ -28,14 +28,14 @@ public final class RemoteModel implements LanguageModel {
 
     private final RemoteSettings settings;
     private final Wire wire;
-    private final Failures failures;
+    private final ProviderFailures failures;
     private final HttpClient client;
 
     /** Opens no connection yet. */
     public RemoteModel(RemoteSettings settings) {
         this.settings = settings;
         this.wire = settings.provider().wire();
-        this.failures = new Failures(settings);
+        this.failures = new ProviderFailures(settings);
         this.client = HttpClient.newBuilder()
                 .version(Version.HTTP_1_1)
                 .connectTimeout(settings.timeouts().connect())

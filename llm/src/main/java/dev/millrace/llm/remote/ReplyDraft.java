@@ -189,7 +189,7 @@ final class ReplyDraft {
     }
 
     /** The end of a stream: fails if the reply is not whole, and sends on the calls without arguments. */
-    void endOfStream(Failures failures) throws ModelCallException {
+    void endOfStream(ProviderFailures failures) throws ModelCallException {
         if (!complete) {
             failIfRefused(failures);
             throw failures.cutShort();
@@ -206,7 +206,7 @@ final class ReplyDraft {
      *
      * @param nextRequestIn how long the provider will take no further request; null if it says nothing like it
      */
-    ModelReply reply(Failures failures, @Nullable Duration nextRequestIn) throws ModelCallException {
+    ModelReply reply(ProviderFailures failures, @Nullable Duration nextRequestIn) throws ModelCallException {
         boolean nothing = text.isEmpty() && calls.isEmpty();
         if (nothing || !refusal.isEmpty()) {
             failIfRefused(failures);
@@ -227,7 +227,7 @@ final class ReplyDraft {
                 calls.isEmpty() ? null : question.continuation(again));
     }
 
-    private void failIfRefused(Failures failures) throws ModelCallException {
+    private void failIfRefused(ProviderFailures failures) throws ModelCallException {
         if (!refusal.isEmpty()) {
             throw failures.refusal(refusal);
         }

@@ -22,7 +22,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** The one place that says what an endpoint's refusals and silences mean. No message holds the key. */
-final class Failures {
+final class ProviderFailures {
 
     private static final JsonMapper JSON = new JsonMapper();
     private static final int LONGEST_QUOTE = 500;
@@ -65,7 +65,7 @@ final class Failures {
     private final URI baseUrl;
     private final @Nullable Secret key;
 
-    Failures(RemoteSettings settings) {
+    ProviderFailures(RemoteSettings settings) {
         this.settings = settings;
         this.baseUrl = settings.baseUrl();
         this.key = settings.apiKey();
