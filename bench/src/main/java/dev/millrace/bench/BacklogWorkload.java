@@ -27,6 +27,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.function.BooleanSupplier;
+import java.util.stream.IntStream;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
@@ -69,7 +70,9 @@ final class BacklogWorkload implements Workload {
     @Override
     public void run(Options options, Report report) throws Exception {
         int records = options.number(RECORDS);
-        int tasks = options.number(CANCELLED);
+        List<String> names = IntStream.range(0, options.number(CANCELLED))
+                .mapToObj(i -> "task-" + i)
+                .toList();
         Path folder = Files.createTempDirectory("millrace-bench-");
         Map<String, @Nullable Object> result = new LinkedHashMap<>();
         result.put("records", records);
@@ -79,11 +82,11 @@ final class BacklogWorkload implements Workload {
             kafka.put("bootstrap.servers", broker.bootstrapServers());
             result.put("kafka", options.kafka());
             // what has just been compiled is slow, and would be so for whoever comes first
-            new Mode("warm.", kafka, folder, records / 10, tasks, false).measure();
+            new Mode(new Topics("warm."), kafka, folder, records / 10, names, false).measure();
             report.progress("backlog: with priorities");
-            Measured with = new Mode("with.", kafka, folder, records, tasks, true).measure();
+            Measured with = new Mode(new Topics("with."), kafka, folder, records, names, true).measure();
             report.progress("backlog: without priorities");
-            Measured without = new Mode("without.", kafka, folder, records, tasks, false).measure();
+            Measured without = new Mode(new Topics("without."), kafka, folder, records, names, false).measure();
             result.put("withPriority", with.toJson());
             result.put("withoutPriority", without.toJson());
             result.put("systemEventRatioP50", ratio(without.systemEvents(), with.systemEvents()));
@@ -110,24 +113,8 @@ final class BacklogWorkload implements Workload {
     }
 
     /** One mode: its own topics, its own state. */
-    private static final class Mode {
-        private final Map<String, Object> kafka;
-        private final Path folder;
-        private final int records;
-        private final boolean priority;
-        private final Topics topics;
-        private final List<String> tasks = new ArrayList<>();
-
-        Mode(String prefix, Map<String, Object> kafka, Path folder, int records, int taskCount, boolean priority) {
-            this.kafka = kafka;
-            this.folder = folder;
-            this.records = records;
-            this.priority = priority;
-            this.topics = new Topics(prefix);
-            for (int i = 0; i < taskCount; i++) {
-                tasks.add("task-" + i);
-            }
-        }
+    private record Mode(
+            Topics topics, Map<String, Object> kafka, Path folder, int records, List<String> tasks, boolean priority) {
 
         Measured measure() throws InterruptedException, ExecutionException {
             TopicSetup.ensure(
@@ -222,14 +209,14 @@ final class BacklogWorkload implements Workload {
 
         private static Latencies latencies(Map<String, Long> sentAt, JournalWatch journal) throws InterruptedException {
             await(() -> sentAt.keySet().stream().allMatch(id -> journal.seenAt(id) != null));
-            List<Double> millis = new ArrayList<>();
+            Latencies latencies = new Latencies();
             sentAt.forEach((id, at) -> {
                 Long seen = journal.seenAt(id);
                 if (seen != null) {
-                    millis.add((seen - at) / 1e6);
+                    latencies.note((seen - at) / 1e6);
                 }
             });
-            return new Latencies(millis);
+            return latencies;
         }
 
         private void send(KafkaProducer<String, byte[]> producer, Event event)

@@ -3,22 +3,48 @@ package dev.millrace.bench;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.HdrHistogram.ConcurrentHistogram;
+import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
-/** How long things took, in milliseconds. */
-record Latencies(List<Double> sorted) {
+/** How long things took, in milliseconds, to four digits. Safe for any thread. */
+record Latencies(Histogram micros) {
 
-    Latencies {
-        sorted = sorted.stream().sorted().toList();
+    private static final int DIGITS = 4;
+
+    /** None yet. */
+    Latencies() {
+        this(new ConcurrentHistogram(DIGITS));
+    }
+
+    static Latencies of(List<Double> millis) {
+        Latencies latencies = new Latencies();
+        millis.forEach(latencies::note);
+        return latencies;
+    }
+
+    void note(double millis) {
+        micros.recordValue(Math.max(0, Math.round(millis * 1_000)));
+    }
+
+    /** What there is now; what is noted later is not in it. */
+    Latencies copy() {
+        return new Latencies(micros.copy());
+    }
+
+    int count() {
+        return Math.toIntExact(micros.getTotalCount());
     }
 
     /**
-     * The value that this share of all is not above.
+     * The value that this share of all is not above; not a number if there is none.
      *
      * @param share above 0, at most 1
      */
     double percentile(double share) {
-        return sorted.isEmpty() ? Double.NaN : sorted.get((int) Math.ceil(share * sorted.size()) - 1);
+        return count() == 0
+                ? Double.NaN
+                : micros.lowestEquivalentValue(micros.getValueAtPercentile(100 * share)) / 1_000.0;
     }
 
     double max() {
@@ -27,7 +53,7 @@ record Latencies(List<Double> sorted) {
 
     Map<String, @Nullable Object> toJson() {
         Map<String, @Nullable Object> json = new LinkedHashMap<>();
-        json.put("count", sorted.size());
+        json.put("count", count());
         json.put("p50Ms", rounded(percentile(0.5)));
         json.put("p95Ms", rounded(percentile(0.95)));
         json.put("p99Ms", rounded(percentile(0.99)));

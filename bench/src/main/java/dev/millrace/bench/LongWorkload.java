@@ -200,8 +200,9 @@ final class LongWorkload implements Workload {
     }
 
     private static double medianOf(List<List<Double>> tasks, int from, int to) {
-        List<Double> chosen = new ArrayList<>();
-        tasks.forEach(steps -> chosen.addAll(steps.subList(Math.max(0, from), Math.min(to, steps.size()))));
-        return new Latencies(chosen).percentile(0.5);
+        Latencies chosen = new Latencies();
+        tasks.forEach(steps ->
+                steps.subList(Math.max(0, from), Math.min(to, steps.size())).forEach(chosen::note));
+        return chosen.percentile(0.5);
     }
 }

@@ -32,7 +32,7 @@ record Measurement(Supplier<Footprint> costs, Admin admin) {
         Footprint after = costs.get();
         Cores busyAfter = Cores.now();
         Map<String, Long> bytesAfter = KafkaAdmin.bytesByTopic(admin);
-        int tasks = latencies.sorted().size();
+        int tasks = latencies.count();
         Map<String, @Nullable Object> json = new LinkedHashMap<>();
         json.put("ingress", driver.ingress());
         json.put("inFlight", inFlight);

@@ -93,8 +93,8 @@ final class StreamsWorkload implements Workload {
             result.put(
                     "piecesPerBatch",
                     Math.round(10.0 * streams * pieces / measured.batches().size()) / 10.0);
-            result.put("latency", new Latencies(measured.batches()).toJson());
-            result.put("firstPiece", new Latencies(measured.first()).toJson());
+            result.put("latency", Latencies.of(measured.batches()).toJson());
+            result.put("firstPiece", Latencies.of(measured.first()).toJson());
             result.put("heapBeforeMiB", before / MEBIBYTE);
             result.put("heapDuringMiB", measured.heap() / MEBIBYTE);
             result.put("heapPerStreamKiB", Math.max(0, measured.heap() - before) / 1024 / streams);

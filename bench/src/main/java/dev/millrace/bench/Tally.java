@@ -1,30 +1,22 @@
 package dev.millrace.bench;
 
-import java.util.ArrayList;
-import java.util.List;
-import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /** Notes how long tasks took. Safe for any thread. */
 final class Tally {
 
-    private final AtomicReference<ConcurrentLinkedQueue<Double>> millis =
-            new AtomicReference<>(new ConcurrentLinkedQueue<>());
-    private final AtomicInteger count = new AtomicInteger();
     private final AtomicReference<@Nullable String> failure = new AtomicReference<>();
+    private volatile Latencies noted = new Latencies();
 
     /** Forgets what was noted so far. */
     void restart() {
-        millis.set(new ConcurrentLinkedQueue<>());
-        count.set(0);
+        noted = new Latencies();
     }
 
     /** A task that was sent then has completed now. */
     void completed(long sentNanos) {
-        millis.get().add((System.nanoTime() - sentNanos) / 1e6);
-        count.incrementAndGet();
+        noted.note((System.nanoTime() - sentNanos) / 1e6);
     }
 
     /** A task did not complete; the first one is kept. */
@@ -32,16 +24,16 @@ final class Tally {
         failure.compareAndSet(null, how);
     }
 
+    /** What was noted so far. */
     Latencies latencies() {
         requireNoFailure();
-        List<Double> sorted = new ArrayList<>(millis.get());
-        return new Latencies(sorted);
+        return noted.copy();
     }
 
     /** How many have completed. */
     int count() {
         requireNoFailure();
-        return count.get();
+        return noted.count();
     }
 
     private void requireNoFailure() {

@@ -406,7 +406,7 @@ public final class ModelDispatcher implements AutoCloseable {
             return new Turn.Again(key); // only known now that the request is built: stand in that line
         }
         try {
-            return switch (rates.ask(key, TokenEstimate.of(request))) {
+            return switch (rates.ask(key, RequestTokens.of(request))) {
                 case RateLimiter.Granted granted -> {
                     endAsking(entry);
                     yield askWithPermission(entry, request, key, granted);

@@ -57,11 +57,6 @@ public record ModelReply(
         return new ModelReply(text, reasoning, toolCalls, finishReason, usage, model, pause, continuation);
     }
 
-    /** The same reply with this to be seen again. */
-    public ModelReply continuedBy(@Nullable String again) {
-        return new ModelReply(text, reasoning, toolCalls, finishReason, usage, model, nextRequestIn, again);
-    }
-
     /**
      * What one call used. All counts are 0 or more, and 0 also where the provider does not say. They mean the same
      * for every provider, however it counts itself.

@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.agent.config.AgentConfig;
 import dev.millrace.agent.config.ProjectionConfig;
-import dev.millrace.engine.config.LlmConfig;
 import dev.millrace.gateway.config.GatewayConfig;
 import dev.millrace.http.HttpConfig;
 import dev.millrace.kafka.config.TopicsConfig;
+import dev.millrace.llm.config.LlmConfig;
 import dev.millrace.reflection.config.ReflectionConfig;
 import dev.millrace.telemetry.config.TelemetryConfig;
 import dev.millrace.tools.config.ToolsConfig;

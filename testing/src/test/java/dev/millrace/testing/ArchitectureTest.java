@@ -2,16 +2,18 @@ package dev.millrace.testing;
 
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 
-import com.tngtech.archunit.core.domain.JavaClasses;
-import com.tngtech.archunit.core.importer.ClassFileImporter;
-import com.tngtech.archunit.core.importer.ImportOption;
 import org.junit.jupiter.api.Test;
 
-class ArchitectureTest {
+class ArchitectureTest extends HouseRules {
 
-    private static final JavaClasses TESTING = new ClassFileImporter()
-            .withImportOption(new ImportOption.DoNotIncludeTests())
-            .importPackages("dev.millrace.testing");
+    ArchitectureTest() {
+        super("dev.millrace.testing");
+    }
+
+    @Override
+    protected boolean mayPrint() {
+        return true; // what a test did not check has to be seen
+    }
 
     @Test
     void shouldKnowNoService() {
@@ -24,7 +26,7 @@ class ArchitectureTest {
                         "dev.millrace.gateway..",
                         "dev.millrace.standalone..")
                 .because("every service's tests use it")
-                .check(TESTING);
+                .check(classes);
     }
 
     @Test
@@ -36,6 +38,6 @@ class ArchitectureTest {
                 .dependOnClassesThat()
                 .resideInAPackage("io.quarkus..")
                 .because("tests without Quarkus do not have it on their class path")
-                .check(TESTING);
+                .check(classes);
     }
 }

@@ -19,13 +19,12 @@ import dev.millrace.agent.topology.AdmissionSettings;
 import dev.millrace.agent.topology.Occupancy;
 import dev.millrace.agent.topology.TaskShellSettings;
 import dev.millrace.agent.topology.TaskStreams;
-import dev.millrace.engine.config.LlmConfig;
-import dev.millrace.engine.config.ModelSettings;
 import dev.millrace.kafka.config.ClientSettings;
 import dev.millrace.kafka.config.TopicsConfig;
 import dev.millrace.llm.LanguageModel;
 import dev.millrace.llm.ModelDispatcher;
 import dev.millrace.llm.config.LanguageModels;
+import dev.millrace.llm.config.LlmConfig;
 import dev.millrace.llm.scripted.InvalidScriptException;
 import dev.millrace.schemas.Ids;
 import dev.millrace.telemetry.Telemetry;
@@ -69,7 +68,7 @@ public class Wiring {
     @Singleton
     LanguageModel languageModel(LlmConfig config, Telemetry telemetry) {
         try {
-            LanguageModel model = LanguageModels.fromEnvironment(ModelSettings.of(config), System.getenv());
+            LanguageModel model = LanguageModels.fromEnvironment(config, System.getenv());
             return telemetry.on() ? new MeteredModel(model, telemetry.modelCalls()) : model;
         } catch (IllegalArgumentException | InvalidScriptException e) {
             // of this one Quarkus prints the message and no stack trace: it is for the operator, and says it all
@@ -80,10 +79,8 @@ public class Wiring {
     @Produces
     @Singleton
     SharedRates rates(LlmConfig llm, TopicsConfig topics, Config config, MeterRegistry metrics) {
-        SharedRates rates = new SharedRates(
-                ClientSettings.of(config),
-                topics.topics().rates(),
-                ModelSettings.of(llm).keys());
+        SharedRates rates =
+                new SharedRates(ClientSettings.of(config), topics.topics().rates(), LanguageModels.keys(llm));
         for (String key : rates.keys()) {
             Gauge.builder(
                             "millrace.llm.rate.requests",
@@ -120,8 +117,7 @@ public class Wiring {
     @Produces
     @Singleton
     ModelDispatcher dispatcher(LanguageModel model, LlmConfig config, SharedRates rates, MeterRegistry metrics) {
-        ModelDispatcher dispatcher =
-                new ModelDispatcher(model, ModelSettings.of(config).limits(), rates);
+        ModelDispatcher dispatcher = new ModelDispatcher(model, LanguageModels.limits(config), rates);
         Gauge.builder("millrace.llm.calls.held.back", dispatcher, ModelDispatcher::heldBack)
                 .description("Model calls that wait because there is enough of their provider's key for now")
                 .register(metrics);

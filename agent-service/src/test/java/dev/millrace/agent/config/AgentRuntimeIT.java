@@ -25,7 +25,7 @@ import dev.millrace.llm.ModelReply;
 import dev.millrace.llm.ModelRequest;
 import dev.millrace.llm.ToolCallRequest;
 import dev.millrace.llm.config.LanguageModels;
-import dev.millrace.llm.config.LlmSettings;
+import dev.millrace.llm.config.LlmConfig;
 import dev.millrace.schemas.DeadLetters;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventSchemas;
@@ -36,6 +36,7 @@ import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.StreamType;
 import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.schemas.Topics;
+import dev.millrace.testing.Configured;
 import dev.millrace.testing.RequiresBroker;
 import dev.millrace.testing.StubModelServer;
 import dev.millrace.testing.TestBroker;
@@ -416,7 +417,7 @@ class AgentRuntimeIT {
 
     private static LanguageModel over(StubModelServer server) {
         return LanguageModels.fromEnvironment(
-                LlmSettings.DEFAULTS,
+                Configured.of(LlmConfig.class, Map.of()),
                 Map.of("OPENAI_BASE_URL", server.baseUrl().toString(), "OPENAI_API_KEY", "sk-very-secret"));
     }
 

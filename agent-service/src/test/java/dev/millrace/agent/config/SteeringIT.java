@@ -26,7 +26,7 @@ import dev.millrace.llm.ModelReply;
 import dev.millrace.llm.ModelRequest;
 import dev.millrace.llm.ToolCallRequest;
 import dev.millrace.llm.config.LanguageModels;
-import dev.millrace.llm.config.LlmSettings;
+import dev.millrace.llm.config.LlmConfig;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventType;
 import dev.millrace.schemas.Ids;
@@ -34,6 +34,7 @@ import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Segment;
 import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.schemas.Topics;
+import dev.millrace.testing.Configured;
 import dev.millrace.testing.RequiresBroker;
 import dev.millrace.testing.StubModelServer;
 import dev.millrace.testing.StubModelServer.Answer;
@@ -532,7 +533,8 @@ class SteeringIT {
 
     private static LanguageModel openAi(StubModelServer server) {
         return LanguageModels.fromEnvironment(
-                LlmSettings.DEFAULTS, Map.of("OPENAI_BASE_URL", server.baseUrl().toString(), "MILLRACE_MODEL", "stub"));
+                Configured.of(LlmConfig.class, Map.of()),
+                Map.of("OPENAI_BASE_URL", server.baseUrl().toString(), "MILLRACE_MODEL", "stub"));
     }
 
     private ModelReply answerWhenAllowed(ModelRequest request) throws ModelCallException {

@@ -7,14 +7,9 @@ import dev.millrace.llm.ModelCall;
 import dev.millrace.llm.ModelDispatcher;
 import dev.millrace.llm.ModelRequest;
 import dev.millrace.llm.config.LanguageModels;
-import dev.millrace.llm.config.LlmSettings;
-import dev.millrace.llm.config.LlmSettings.Budget;
-import dev.millrace.llm.config.LlmSettings.Endpoint;
-import dev.millrace.llm.config.LlmSettings.Kind;
-import dev.millrace.llm.config.LlmSettings.NamedModel;
-import dev.millrace.llm.config.LlmSettings.Scripted;
+import dev.millrace.llm.config.LlmConfig;
 import dev.millrace.llm.rates.RateLimit;
-import dev.millrace.llm.remote.RemoteSettings.Timeouts;
+import dev.millrace.testing.Configured;
 import dev.millrace.testing.ServiceProcess;
 import java.io.IOException;
 import java.net.URI;
@@ -74,22 +69,21 @@ final class RatedInstance implements AutoCloseable {
     }
 
     static LanguageModel model(URI model) {
-        NamedModel stub = new NamedModel(
-                Kind.OPENAI,
-                new Endpoint("m", model, null, null, "stub"),
-                Timeouts.DEFAULTS,
-                Budget.DEFAULTS,
-                null,
-                null,
-                Scripted.DEFAULTS,
-                null);
+        String stub = "millrace.llm.models.stub.";
         return LanguageModels.fromEnvironment(
-                new LlmSettings(
-                        null,
-                        Map.of("stub", stub),
-                        Scripted.DEFAULTS,
-                        DispatcherLimits.DEFAULTS,
-                        Map.of("stub", limit(null))),
+                Configured.of(
+                        LlmConfig.class,
+                        Map.of(
+                                stub + "provider",
+                                "openai",
+                                stub + "model",
+                                "m",
+                                stub + "base-url",
+                                model.toString(),
+                                stub + "key",
+                                "stub",
+                                "millrace.llm.keys.stub.max-requests",
+                                String.valueOf(REQUESTS))),
                 Map.of());
     }
 

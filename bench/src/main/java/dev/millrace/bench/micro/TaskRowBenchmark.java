@@ -1,5 +1,6 @@
 package dev.millrace.bench.micro;
 
+import dev.millrace.agent.topology.StoreSerdes;
 import dev.millrace.agent.topology.StoredTask;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.common.serialization.Serde;
@@ -18,22 +19,17 @@ import org.openjdk.jmh.annotations.State;
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
 public class TaskRowBenchmark {
 
-    /** How it is kept. */
-    @Param
-    public StateFormat format = StateFormat.JSON;
-
     /** How many tool calls it waits for. */
     @Param({"1", "32"})
     public int calls = 1;
 
-    private Serde<StoredTask> serde = format.serde(StoredTask.class);
+    private static final Serde<StoredTask> SERDE = StoreSerdes.TASK;
     private StoredTask value = UsualTask.withToolCalls(calls).row();
     private byte[] bytes = {};
 
     /** Makes the value. */
     @Setup
     public void setUp() {
-        serde = format.serde(StoredTask.class);
         value = UsualTask.withToolCalls(calls).row();
         bytes = write();
     }
@@ -41,12 +37,12 @@ public class TaskRowBenchmark {
     /** Value to bytes. */
     @Benchmark
     public byte[] write() {
-        return serde.serializer().serialize("", value);
+        return SERDE.serializer().serialize("", value);
     }
 
     /** Bytes to value. */
     @Benchmark
     public StoredTask read() {
-        return serde.deserializer().deserialize("", bytes);
+        return SERDE.deserializer().deserialize("", bytes);
     }
 }

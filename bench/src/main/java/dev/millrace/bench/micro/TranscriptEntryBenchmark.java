@@ -1,13 +1,13 @@
 package dev.millrace.bench.micro;
 
 import dev.millrace.agent.core.TranscriptEntry;
+import dev.millrace.agent.topology.StoreSerdes;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.common.serialization.Serde;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
-import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
@@ -18,18 +18,13 @@ import org.openjdk.jmh.annotations.State;
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
 public class TranscriptEntryBenchmark {
 
-    /** How it is kept. */
-    @Param
-    public StateFormat format = StateFormat.JSON;
-
-    private Serde<TranscriptEntry> serde = format.serde(TranscriptEntry.class);
+    private static final Serde<TranscriptEntry> SERDE = StoreSerdes.TRANSCRIPT_ENTRY;
     private TranscriptEntry value = UsualTask.resultEntry();
     private byte[] bytes = {};
 
     /** Makes the value. */
     @Setup
     public void setUp() {
-        serde = format.serde(TranscriptEntry.class);
         value = UsualTask.resultEntry();
         bytes = write();
     }
@@ -37,12 +32,12 @@ public class TranscriptEntryBenchmark {
     /** Value to bytes. */
     @Benchmark
     public byte[] write() {
-        return serde.serializer().serialize("", value);
+        return SERDE.serializer().serialize("", value);
     }
 
     /** Bytes to value. */
     @Benchmark
     public TranscriptEntry read() {
-        return serde.deserializer().deserialize("", bytes);
+        return SERDE.deserializer().deserialize("", bytes);
     }
 }

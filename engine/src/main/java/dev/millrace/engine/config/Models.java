@@ -2,6 +2,7 @@ package dev.millrace.engine.config;
 
 import dev.millrace.llm.LanguageModel;
 import dev.millrace.llm.config.LanguageModels;
+import dev.millrace.llm.config.LlmConfig;
 import dev.millrace.llm.scripted.InvalidScriptException;
 import io.quarkus.arc.DefaultBean;
 import io.quarkus.runtime.configuration.ConfigurationException;
@@ -16,7 +17,7 @@ public class Models {
     @Singleton
     LanguageModel languageModel(LlmConfig config) {
         try {
-            return LanguageModels.fromEnvironment(ModelSettings.of(config), System.getenv());
+            return LanguageModels.fromEnvironment(config, System.getenv());
         } catch (IllegalArgumentException | InvalidScriptException e) {
             // of this one Quarkus prints the message and no stack trace: it is for the operator, and says it all
             throw new ConfigurationException(e.getMessage());

@@ -1,9 +1,10 @@
 package dev.millrace.llm.config;
 
+import dev.millrace.llm.DispatcherLimits;
 import dev.millrace.llm.LanguageModel;
 import dev.millrace.llm.Secret;
 import dev.millrace.llm.SettingRules;
-import dev.millrace.llm.config.LlmSettings.NamedModel;
+import dev.millrace.llm.rates.RateLimit;
 import dev.millrace.llm.remote.Provider;
 import dev.millrace.llm.remote.RemoteModel;
 import dev.millrace.llm.remote.RemoteSettings;
@@ -18,6 +19,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -34,12 +36,47 @@ public final class LanguageModels {
 
     private static final String USUAL_DEFAULT = "balanced";
 
-    private final LlmSettings settings;
+    private final LlmConfig config;
+    private final Map<String, LlmConfig.Model> configured;
     private final Map<String, String> environment;
 
-    private LanguageModels(LlmSettings settings, Map<String, String> environment) {
-        this.settings = settings;
+    private LanguageModels(LlmConfig config, Map<String, String> environment) {
+        this.config = config;
+        this.configured = new TreeMap<>(config.models());
         this.environment = environment;
+    }
+
+    /**
+     * What the dispatcher may spend.
+     *
+     * @throws IllegalArgumentException if a value is no good; the message names the key
+     */
+    public static DispatcherLimits limits(LlmConfig config) {
+        return new DispatcherLimits(
+                config.maxConcurrentCalls(),
+                config.maxAttempts(),
+                config.callTimeout(),
+                config.retryBackoff(),
+                config.maxRetryBackoff());
+    }
+
+    /**
+     * The limits of providers' keys, by the names of the keys.
+     *
+     * @throws IllegalArgumentException if a value is no good; the message names the key
+     */
+    public static Map<String, RateLimit> keys(LlmConfig config) {
+        Map<String, RateLimit> keys = new TreeMap<>();
+        config.keys()
+                .forEach((name, key) -> keys.put(
+                        name,
+                        new RateLimit(
+                                name,
+                                key.maxRequests().orElse(null),
+                                key.maxTokens().orElse(null),
+                                key.window(),
+                                key.margin())));
+        return keys;
     }
 
     /**
@@ -61,21 +98,24 @@ public final class LanguageModels {
      * @throws IllegalArgumentException if a value is no good; the message names the key or variable
      * @throws InvalidScriptException if the script is no good
      */
-    public static LanguageModel fromEnvironment(LlmSettings settings, Map<String, String> environment) {
-        return new LanguageModels(settings, environment).all();
+    public static LanguageModel fromEnvironment(LlmConfig config, Map<String, String> environment) {
+        limits(config); // a bad one is found at the start, too
+        return new LanguageModels(config, environment).all();
     }
 
     private NamedModels all() {
         String defaultName = defaultName();
         Map<String, NamedModels.Named> models = new TreeMap<>();
-        settings.models().forEach((name, model) -> models.put(name, named(name, model, name.equals(defaultName))));
+        configured.forEach((name, model) -> models.put(name, named(name, model, name.equals(defaultName))));
         if (!models.containsKey(defaultName)) {
             Provider provider = providerOfEnvironment();
             models.put(
                     defaultName,
                     new NamedModels.Named(
                             provider == null
-                                    ? scripted(settings.scripted())
+                                    ? scripted(
+                                            config.scripted().script(),
+                                            config.scripted().callLog())
                                     : new RemoteModel(remote(provider, variable(MILLRACE_MODEL))),
                             null,
                             null,
@@ -87,34 +127,32 @@ public final class LanguageModels {
     }
 
     private String defaultName() {
-        String chosen = settings.defaultModel();
+        String chosen = config.defaultModel().orElse(null);
         if (chosen != null) {
-            if (!settings.models().containsKey(chosen)) {
+            if (!configured.containsKey(chosen)) {
                 throw SettingRules.violation("default", names(), "\"" + chosen + "\"");
             }
             return chosen;
         }
-        boolean script = settings.scripted().script() != null;
-        if (script && settings.models().containsKey(DEFAULT)) {
+        boolean script = config.scripted().script().isPresent();
+        if (script && configured.containsKey(DEFAULT)) {
             throw SettingRules.violation(
                     "default", names() + ", since scripted.script and models.default are both set up", "no value");
         }
-        if (script || settings.models().isEmpty() || settings.models().containsKey(DEFAULT)) {
+        if (script || configured.isEmpty() || configured.containsKey(DEFAULT)) {
             return DEFAULT;
         }
-        if (settings.models().containsKey(USUAL_DEFAULT)) {
+        if (configured.containsKey(USUAL_DEFAULT)) {
             return USUAL_DEFAULT;
         }
-        if (settings.models().size() == 1) {
-            return settings.models().keySet().iterator().next();
+        if (configured.size() == 1) {
+            return configured.keySet().iterator().next();
         }
         throw SettingRules.violation("default", names(), "no value");
     }
 
     private String names() {
-        return settings.models().isEmpty()
-                ? "a name under models"
-                : "one of " + String.join(", ", settings.models().keySet());
+        return configured.isEmpty() ? "a name under models" : "one of " + String.join(", ", configured.keySet());
     }
 
     /** Limits of a key that no model uses are a slip of the pen, and the key that was meant has none. */
@@ -125,7 +163,7 @@ public final class LanguageModels {
                 used.add(model.key());
             }
         });
-        for (String name : settings.keys().keySet()) {
+        for (String name : keys(config).keySet()) {
             if (!used.contains(name)) {
                 throw SettingRules.violation(
                         "keys." + name,
@@ -139,7 +177,7 @@ public final class LanguageModels {
 
     /** Who the environment has a key or an endpoint for; null if nobody, or if a script is to answer. */
     private @Nullable Provider providerOfEnvironment() {
-        if (settings.scripted().script() == null) {
+        if (config.scripted().script().isEmpty()) {
             for (Provider provider : Provider.values()) {
                 boolean key = provider.wantsKey() && variable(provider.keyVariable()) != null;
                 boolean endpoint = variable(provider.urlVariable()) != null;
@@ -153,117 +191,117 @@ public final class LanguageModels {
     }
 
     private RemoteSettings remote(Provider provider, @Nullable String model) {
-        RemoteSettings usual = RemoteSettings.of(provider, secret(variable(provider.keyVariable())));
         return new RemoteSettings(
                 provider,
                 baseUrl(provider),
-                usual.apiKey(),
-                usual.keyName(),
-                model == null ? usual.model() : model,
-                usual.timeouts(),
+                secret(variable(provider.keyVariable())),
+                provider.keyVariable(),
+                Objects.requireNonNullElse(model, provider.model()),
+                RemoteSettings.Timeouts.DEFAULTS,
                 null,
                 null);
     }
 
-    private NamedModels.Named named(String name, NamedModel model, boolean isDefault) {
-        String fallback = model.fallback();
-        if (fallback != null && (fallback.equals(name) || !settings.models().containsKey(fallback))) {
+    private NamedModels.Named named(String name, LlmConfig.Model model, boolean isDefault) {
+        String fallback = model.fallback().orElse(null);
+        if (fallback != null && (fallback.equals(name) || !configured.containsKey(fallback))) {
             throw SettingRules.violation(
                     key(name, "fallback"), "the name of another model under models", "\"" + fallback + "\"");
         }
-        Integer contextWindow = model.budget().contextWindow();
-        if (contextWindow != null) {
-            SettingRules.atLeastOne(key(name, "context-window"), contextWindow);
-        }
-        Provider provider = provider(model.kind());
-        LanguageModel made =
-                provider == null ? scripted(model.script()) : new RemoteModel(remote(name, provider, model, isDefault));
-        LanguageModel heard = model.recording() == null ? made : new RecordingModel(made, model.recording());
-        return new NamedModels.Named(heard, model.price(), fallback, keyOf(name, model), contextWindow);
+        Integer contextWindow = atLeastOne(name, "context-window", model.contextWindow());
+        Provider provider = model.provider().remote();
+        LanguageModel made = provider == null
+                ? scripted(model.script(), model.callLog())
+                : new RemoteModel(remote(name, provider, model, isDefault));
+        return new NamedModels.Named(
+                model.record().isPresent()
+                        ? new RecordingModel(made, model.record().get())
+                        : made,
+                model.price().map(LanguageModels::price).orElse(null),
+                fallback,
+                keyOf(name, model),
+                contextWindow);
+    }
+
+    private static Price price(LlmConfig.Price price) {
+        return new Price(
+                price.input(),
+                price.output(),
+                price.cachedInput().orElse(null),
+                price.cacheWrite().orElse(null));
+    }
+
+    private static @Nullable Integer atLeastOne(String name, String key, Optional<Integer> value) {
+        value.ifPresent(number -> SettingRules.atLeastOne(key(name, key), number));
+        return value.orElse(null);
     }
 
     /** What the key of a model is called where limits are set. */
-    private static @Nullable String keyOf(String name, NamedModel model) {
-        LlmSettings.Endpoint endpoint = model.endpoint();
-        if (endpoint.keyName() != null) {
-            if (endpoint.keyName().isBlank()) {
+    private static @Nullable String keyOf(String name, LlmConfig.Model model) {
+        if (model.key().isPresent()) {
+            if (model.key().get().isBlank()) {
                 throw SettingRules.violation(key(name, "key"), "the name of a key", "a blank text");
             }
-            return endpoint.keyName();
+            return model.key().get();
         }
-        Provider provider = provider(model.kind());
-        if (provider == null) {
-            return null;
-        }
-        boolean usual = endpoint.baseUrl() == null && endpoint.apiKeyEnv() == null && endpoint.apiKeyFile() == null;
-        return usual ? provider.wireName() : name;
+        Provider provider = model.provider().remote();
+        boolean usual = model.baseUrl().isEmpty()
+                && model.apiKeyEnv().isEmpty()
+                && model.apiKeyFile().isEmpty();
+        return provider == null ? null : usual ? provider.wireName() : name;
     }
 
-    /** Null for the scripted model. */
-    private static @Nullable Provider provider(LlmSettings.Kind kind) {
-        return switch (kind) {
-            case OPENAI -> Provider.OPENAI;
-            case ANTHROPIC -> Provider.ANTHROPIC;
-            case GEMINI -> Provider.GEMINI;
-            case OLLAMA -> Provider.OLLAMA;
-            case SCRIPTED -> null;
-        };
-    }
-
-    private RemoteSettings remote(String name, Provider provider, NamedModel model, boolean isDefault) {
-        LlmSettings.Endpoint endpoint = model.endpoint();
-        URI url = endpoint.baseUrl();
+    private RemoteSettings remote(String name, Provider provider, LlmConfig.Model model, boolean isDefault) {
+        RemoteSettings.Timeouts timeouts = new RemoteSettings.Timeouts(
+                key(name, ""), model.connectTimeout(), model.firstTokenTimeout(), model.requestTimeout());
+        URI url = model.baseUrl().orElse(null);
         if (url != null) {
             String problem = RemoteSettings.problemOf(url);
             if (problem != null) {
                 throw SettingRules.violation(key(name, "base-url"), RemoteSettings.URL_WANTED, problem);
             }
         }
-        if (endpoint.model() != null && endpoint.model().isBlank()) {
+        if (model.model().isPresent() && model.model().get().isBlank()) {
             throw SettingRules.violation(key(name, "model"), "a name", "a blank text");
         }
-        if (model.budget().maxOutputTokens() != null) {
-            SettingRules.atLeastOne(
-                    key(name, "max-output-tokens"), model.budget().maxOutputTokens());
-        }
-        if (model.budget().thinkingTokens() != null) {
-            SettingRules.atLeastOne(key(name, "thinking-tokens"), model.budget().thinkingTokens());
-            if (provider == Provider.OPENAI) {
-                throw SettingRules.violation(
-                        key(name, "thinking-tokens"), "nothing, since this API has no word for it", "a number");
-            }
+        Integer maxOutputTokens = atLeastOne(name, "max-output-tokens", model.maxOutputTokens());
+        Integer thinkingTokens = atLeastOne(name, "thinking-tokens", model.thinkingTokens());
+        if (thinkingTokens != null && provider == Provider.OPENAI) {
+            throw SettingRules.violation(
+                    key(name, "thinking-tokens"), "nothing, since this API has no word for it", "a number");
         }
         String fromEnvironment = isDefault ? variable(MILLRACE_MODEL) : null;
         return new RemoteSettings(
                 provider,
                 url == null ? baseUrl(provider) : url,
-                key(name, provider, endpoint),
-                keyName(name, provider, endpoint),
-                Objects.requireNonNullElse(
-                        endpoint.model(), Objects.requireNonNullElse(fromEnvironment, provider.model())),
-                model.timeouts(),
-                model.budget().maxOutputTokens(),
-                model.budget().thinkingTokens(),
-                model.budget().contextWindow());
+                key(name, provider, model),
+                keyName(name, provider, model),
+                model.model().orElse(Objects.requireNonNullElse(fromEnvironment, provider.model())),
+                timeouts,
+                maxOutputTokens,
+                thinkingTokens,
+                model.contextWindow().orElse(null));
     }
 
     /** The key; null if the endpoint may do without. */
-    private @Nullable Secret key(String name, Provider provider, LlmSettings.Endpoint endpoint) {
-        if (endpoint.apiKeyFile() != null) {
-            if (endpoint.apiKeyEnv() != null) {
+    private @Nullable Secret key(String name, Provider provider, LlmConfig.Model model) {
+        if (model.apiKeyFile().isPresent()) {
+            if (model.apiKeyEnv().isPresent()) {
                 throw SettingRules.violation(key(name, "api-key-file"), "nothing beside api-key-env", "a file");
             }
-            return secretIn(key(name, "api-key-file"), endpoint.apiKeyFile());
+            return secretIn(key(name, "api-key-file"), model.apiKeyFile().get());
         }
-        if (endpoint.apiKeyEnv() != null) {
-            Secret key = secret(variable(endpoint.apiKeyEnv()));
+        if (model.apiKeyEnv().isPresent()) {
+            Secret key = secret(variable(model.apiKeyEnv().get()));
             if (key == null) {
                 throw SettingRules.violation(
-                        key(name, "api-key-env"), "a key in the environment variable " + endpoint.apiKeyEnv(), "none");
+                        key(name, "api-key-env"),
+                        "a key in the environment variable " + model.apiKeyEnv().get(),
+                        "none");
             }
             return key;
         }
-        if (endpoint.baseUrl() != null) {
+        if (model.baseUrl().isPresent()) {
             return null; // the usual key is the provider's, and not for somebody else's endpoint
         }
         Secret key = secret(variable(provider.keyVariable()));
@@ -277,14 +315,15 @@ public final class LanguageModels {
         return key;
     }
 
-    private static String keyName(String name, Provider provider, LlmSettings.Endpoint endpoint) {
-        if (endpoint.apiKeyFile() != null) {
-            return endpoint.apiKeyFile() + " (" + SettingRules.PREFIX + key(name, "api-key-file") + ")";
+    private static String keyName(String name, Provider provider, LlmConfig.Model model) {
+        if (model.apiKeyFile().isPresent()) {
+            return model.apiKeyFile().get() + " (" + SettingRules.PREFIX + key(name, "api-key-file") + ")";
         }
-        if (endpoint.apiKeyEnv() != null) {
-            return endpoint.apiKeyEnv();
-        }
-        return endpoint.baseUrl() == null ? provider.keyVariable() : SettingRules.PREFIX + key(name, "api-key-env");
+        return model.apiKeyEnv()
+                .orElse(
+                        model.baseUrl().isPresent()
+                                ? SettingRules.PREFIX + key(name, "api-key-env")
+                                : provider.keyVariable());
     }
 
     private static Secret secretIn(String key, Path file) {
@@ -311,9 +350,9 @@ public final class LanguageModels {
         return "models." + name + "." + key;
     }
 
-    private static ScriptedModel scripted(LlmSettings.Scripted settings) {
-        Script script = settings.script() == null ? Script.builtIn() : Script.load(settings.script());
-        return new ScriptedModel(script, settings.callLog() == null ? script.callLog() : settings.callLog());
+    private static ScriptedModel scripted(Optional<Path> file, Optional<Path> callLog) {
+        Script script = file.map(Script::load).orElseGet(Script::builtIn);
+        return new ScriptedModel(script, callLog.orElse(script.callLog()));
     }
 
     /** The endpoint in the environment, else the provider's own. */

@@ -2,27 +2,27 @@ package dev.millrace.llm.remote;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.MissingNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.langchain4j.http.client.HttpClientBuilder;
-import dev.langchain4j.model.chat.ChatModel;
-import dev.langchain4j.model.chat.StreamingChatModel;
-import dev.langchain4j.model.googleai.GoogleAiGeminiChatModel;
-import dev.langchain4j.model.googleai.GoogleAiGeminiStreamingChatModel;
+import dev.millrace.llm.ChatMessage;
 import dev.millrace.llm.ChatMessage.AssistantMessage;
+import dev.millrace.llm.ChatMessage.Image;
+import dev.millrace.llm.ChatMessage.SystemMessage;
+import dev.millrace.llm.ChatMessage.ToolMessage;
+import dev.millrace.llm.ChatMessage.UserMessage;
+import dev.millrace.llm.FinishReason;
+import dev.millrace.llm.ModelCallException;
 import dev.millrace.llm.ModelRequest;
+import dev.millrace.llm.ToolCallRequest;
 import dev.millrace.llm.ToolSpec;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
 import java.util.Iterator;
-import java.util.Objects;
-import java.util.Set;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** Google's Gemini. */
 final class GeminiWire implements Wire {
-
-    /** LangChain4j wants one; a gateway in front of Google may not. */
-    private static final String NO_KEY = "none";
-
-    private static final Set<String> FILTERS =
-            Set.of("SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY");
 
     /**
      * Gemini 3 wants the signature back of the thinking that led to tool calls. This is Google's own word for "there is none,
@@ -31,147 +31,154 @@ final class GeminiWire implements Wire {
     private static final String NO_SIGNATURE = "skip_thought_signature_validator";
 
     @Override
-    public ChatModel whole(RemoteSettings settings, HttpClientBuilder http) {
-        return GoogleAiGeminiChatModel.builder()
-                .httpClientBuilder(http)
-                .baseUrl(settings.baseUrl().toString())
-                .apiKey(key(settings))
-                .modelName(settings.model())
-                .maxRetries(0)
-                .returnThinking(true)
-                .build();
+    public String path(String model, boolean streamed) {
+        String name = URLEncoder.encode(model, StandardCharsets.UTF_8).replace("%2F", "/");
+        return "/models/" + name + (streamed ? ":streamGenerateContent?alt=sse" : ":generateContent");
     }
 
     @Override
-    public StreamingChatModel streaming(RemoteSettings settings, HttpClientBuilder http) {
-        return GoogleAiGeminiStreamingChatModel.builder()
-                .httpClientBuilder(http)
-                .baseUrl(settings.baseUrl().toString())
-                .apiKey(key(settings))
-                .modelName(settings.model())
-                .returnThinking(true)
-                .build();
-    }
-
-    private static String key(RemoteSettings settings) {
-        return settings.apiKey() == null ? NO_KEY : settings.apiKey().value();
+    public Map<String, String> headers(@Nullable String key) {
+        return key == null ? Map.of() : Map.of("x-goog-api-key", key);
     }
 
     @Override
-    public void complete(ObjectNode body, ModelRequest request, RemoteSettings settings) {
-        joinTurns(body);
+    public ObjectNode body(Question question, boolean streamed) {
+        ModelRequest request = question.request();
+        boolean third = question.model().startsWith("gemini-3");
+        ObjectNode body = WireJson.MAPPER.createObjectNode();
+        ArrayNode contents = body.putArray("contents");
+        for (ChatMessage message : question.messages()) {
+            switch (message) {
+                case SystemMessage(String text) ->
+                    body.putObject("systemInstruction")
+                            .putArray("parts")
+                            .addObject()
+                            .put("text", WireJson.notBlank(text));
+                case UserMessage user -> ask(WireJson.turn(contents, "user", "parts"), user);
+                case AssistantMessage turn ->
+                    repeat(
+                            WireJson.turn(contents, "model", "parts"),
+                            turn,
+                            question.continued(turn).iterator(),
+                            third);
+                // as many results in one turn as there were calls
+                case ToolMessage result ->
+                    WireJson.turn(contents, "user", "parts")
+                            .addObject()
+                            .putObject("functionResponse")
+                            .put("id", result.toolCallId())
+                            .put("name", result.toolName())
+                            .putObject("response")
+                            .put("response", WireJson.notBlank(result.content()));
+            }
+        }
         if (!request.tools().isEmpty()) {
             ArrayNode functions = body.putArray("tools").addObject().putArray("functionDeclarations");
             for (ToolSpec tool : request.tools()) {
-                functions
-                        .addObject()
-                        .put("name", tool.name())
-                        .put("description", tool.description())
-                        .set("parametersJsonSchema", WireJson.tree(tool.parameters()));
+                WireJson.describe(functions.addObject(), tool, "parametersJsonSchema");
             }
         }
+        ObjectNode generation = body.putObject("generationConfig");
+        if (request.temperature() != null) {
+            generation.put("temperature", request.temperature());
+        }
+        if (question.maxOutputTokens() != null) {
+            generation.put("maxOutputTokens", question.maxOutputTokens());
+        }
         // before Gemini 3 a request with both is refused
-        boolean both = !request.tools().isEmpty()
-                && !Objects.requireNonNullElse(request.model(), settings.model())
-                        .startsWith("gemini-3");
-        if (request.responseSchema() != null && !both) {
-            WireJson.object(body, "generationConfig")
+        if (request.responseSchema() != null && (request.tools().isEmpty() || third)) {
+            generation
                     .put("responseMimeType", "application/json")
                     .set(
                             "responseJsonSchema",
                             WireJson.tree(request.responseSchema().schema()));
         }
-        if (settings.thinkingTokens() != null) {
-            WireJson.object(body, "generationConfig")
+        if (question.settings().thinkingTokens() != null) {
+            generation
                     .putObject("thinkingConfig")
                     .put("includeThoughts", true)
-                    .put("thinkingBudget", settings.thinkingTokens());
+                    .put("thinkingBudget", question.settings().thinkingTokens());
         }
-        repeatSignatures(body.path("contents"), request, settings);
-        if (Objects.requireNonNullElse(request.model(), settings.model()).startsWith("gemini-3")) {
-            for (JsonNode content : body.path("contents")) {
-                sign(content.path("parts"));
-            }
+        return body;
+    }
+
+    private static void ask(ArrayNode parts, UserMessage user) {
+        if (!user.text().isBlank() || user.images().isEmpty()) {
+            parts.addObject().put("text", WireJson.notBlank(user.text()));
+        }
+        for (Image image : user.images()) {
+            parts.addObject()
+                    .putObject("inlineData")
+                    .put("mimeType", image.mediaType())
+                    .put("data", image.base64());
         }
     }
 
-    /** Each signature stands where it came: with its tool call. */
-    private static void repeatSignatures(JsonNode contents, ModelRequest request, RemoteSettings settings) {
-        Iterator<AssistantMessage> turns = request.messages().stream()
-                .filter(AssistantMessage.class::isInstance)
-                .map(AssistantMessage.class::cast)
-                .iterator();
-        for (JsonNode content : contents) {
-            if (content.path("role").asText().equals("model") && turns.hasNext()) {
-                Iterator<JsonNode> signatures =
-                        Continuation.read(settings, request, turns.next()).iterator();
-                for (JsonNode part : content.path("parts")) {
-                    if (part instanceof ObjectNode call && call.has("functionCall") && signatures.hasNext()) {
-                        JsonNode signature = signatures.next();
-                        if (signature.isTextual()) {
-                            call.set("thoughtSignature", signature);
-                        }
-                    }
-                }
-            }
+    /** Each signature stands where it came: with its tool call. The first call of a turn is the one that must have one. */
+    private static void repeat(
+            ArrayNode parts, AssistantMessage turn, Iterator<JsonNode> signatures, boolean mustBeSigned) {
+        if (WireJson.said(turn) != null) {
+            parts.addObject().put("text", WireJson.said(turn));
         }
-    }
-
-    /** LangChain4j gives each tool result a turn of its own; Gemini wants as many in one turn as there were calls. */
-    private static void joinTurns(ObjectNode body) {
-        ArrayNode joined = WireJson.MAPPER.createArrayNode();
-        for (JsonNode content : body.path("contents")) {
-            JsonNode last = joined.path(joined.size() - 1);
-            if (last.path("role").equals(content.path("role"))
-                    && last.path("parts") instanceof ArrayNode parts
-                    && content.path("parts") instanceof ArrayNode more) {
-                parts.addAll(more);
-            } else {
-                joined.add(content);
+        boolean first = true;
+        for (ToolCallRequest call : turn.toolCalls()) {
+            ObjectNode part = parts.addObject();
+            part.putObject("functionCall")
+                    .put("id", call.toolCallId())
+                    .put("name", call.toolName())
+                    .set("args", WireJson.tree(call.arguments()));
+            JsonNode signature = signatures.hasNext() ? signatures.next() : MissingNode.getInstance();
+            if (signature.isTextual()) {
+                part.set("thoughtSignature", signature);
+            } else if (first && mustBeSigned) {
+                part.put("thoughtSignature", NO_SIGNATURE);
             }
-        }
-        body.set("contents", joined);
-    }
-
-    /** The first call of a turn is the one that carries the signature. */
-    private static void sign(JsonNode parts) {
-        for (JsonNode part : parts) {
-            if (part instanceof ObjectNode call && call.has("functionCall")) {
-                if (!call.hasNonNull("thoughtSignature")) {
-                    call.put("thoughtSignature", NO_SIGNATURE);
-                }
-                return;
-            }
+            first = false;
         }
     }
 
     @Override
-    public boolean read(JsonNode json, Notes notes) {
-        notes.model = WireJson.text(json, "modelVersion", notes.model);
+    public void read(JsonNode json, ReplyDraft draft) throws ModelCallException {
+        draft.model(WireJson.text(json, "modelVersion"));
         JsonNode usage = json.path("usageMetadata");
         long thoughts = usage.path("thoughtsTokenCount").asLong();
-        notes.input(
+        draft.input(
                 usage.path("promptTokenCount").asLong(),
                 usage.path("cachedContentTokenCount").asLong(),
                 0);
-        notes.output(usage.path("candidatesTokenCount").asLong() + thoughts, thoughts);
-        String blocked = json.path("promptFeedback").path("blockReason").asText("");
+        draft.output(usage.path("candidatesTokenCount").asLong() + thoughts, thoughts);
+        String blocked = WireJson.text(json.path("promptFeedback"), "blockReason");
         if (!blocked.isEmpty()) {
-            notes.filtered = blocked;
-            notes.complete = true;
+            draft.finished(draft.filtered(blocked));
         }
-        for (JsonNode candidate : json.path("candidates")) {
-            for (JsonNode part : candidate.path("content").path("parts")) {
-                if (part.has("functionCall")) {
-                    notes.signature(part.path("thoughtSignature"));
-                }
+        JsonNode candidate = json.path("candidates").path(0);
+        for (JsonNode part : candidate.path("content").path("parts")) {
+            if (part.path("thought").asBoolean()) {
+                draft.reasoning(WireJson.text(part, "text"));
+            } else {
+                draft.text(WireJson.text(part, "text"));
             }
-            String finish = candidate.path("finishReason").asText("");
-            notes.complete |= !finish.isEmpty();
-            if (FILTERS.contains(finish)) {
-                notes.filtered = finish;
+            JsonNode call = part.path("functionCall");
+            if (call.isObject()) {
+                draft.wholeCall(WireJson.text(call, "id"), WireJson.text(call, "name"), call.path("args"));
+                draft.signature(part.path("thoughtSignature"));
             }
         }
-        return false;
+        String finish = WireJson.text(candidate, "finishReason");
+        if (!finish.isEmpty()) {
+            draft.finished(
+                    switch (finish) {
+                        case "STOP" -> FinishReason.STOP;
+                        case "MAX_TOKENS" -> FinishReason.LENGTH;
+                        case "SAFETY",
+                                "RECITATION",
+                                "LANGUAGE",
+                                "BLOCKLIST",
+                                "PROHIBITED_CONTENT",
+                                "SPII",
+                                "IMAGE_SAFETY" -> draft.filtered(finish);
+                        default -> FinishReason.OTHER;
+                    });
+        }
     }
 }

@@ -1,94 +1,124 @@
 package dev.millrace.llm.remote;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.langchain4j.http.client.HttpClientBuilder;
-import dev.langchain4j.model.chat.ChatModel;
-import dev.langchain4j.model.chat.StreamingChatModel;
-import dev.langchain4j.model.ollama.OllamaChatModel;
-import dev.langchain4j.model.ollama.OllamaStreamingChatModel;
 import dev.millrace.llm.ChatMessage;
+import dev.millrace.llm.ChatMessage.AssistantMessage;
+import dev.millrace.llm.ChatMessage.SystemMessage;
 import dev.millrace.llm.ChatMessage.ToolMessage;
+import dev.millrace.llm.ChatMessage.UserMessage;
+import dev.millrace.llm.FinishReason;
+import dev.millrace.llm.ModelCallException;
 import dev.millrace.llm.ModelRequest;
-import java.util.List;
+import dev.millrace.llm.ToolCallRequest;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** Ollama's own chat API, which does more than its OpenAI-compatible one. */
 final class OllamaWire implements Wire {
 
     @Override
-    public ChatModel whole(RemoteSettings settings, HttpClientBuilder http) {
-        return OllamaChatModel.builder()
-                .httpClientBuilder(http)
-                .baseUrl(settings.baseUrl().toString())
-                .customHeaders(headers(settings))
-                .modelName(settings.model())
-                .maxRetries(0)
-                .returnThinking(true)
-                .build();
+    public String path(String model, boolean streamed) {
+        return "/api/chat";
     }
 
     @Override
-    public StreamingChatModel streaming(RemoteSettings settings, HttpClientBuilder http) {
-        return OllamaStreamingChatModel.builder()
-                .httpClientBuilder(http)
-                .baseUrl(settings.baseUrl().toString())
-                .customHeaders(headers(settings))
-                .modelName(settings.model())
-                .returnThinking(true)
-                .build();
-    }
-
-    private static Map<String, String> headers(RemoteSettings settings) {
-        return settings.apiKey() == null
-                ? Map.of()
-                : Map.of("Authorization", "Bearer " + settings.apiKey().value());
+    public Map<String, String> headers(@Nullable String key) {
+        return key == null ? Map.of() : Map.of("Authorization", "Bearer " + key);
     }
 
     @Override
-    public void complete(ObjectNode body, ModelRequest request, RemoteSettings settings) {
-        if (request.tools().isEmpty()) {
-            body.remove("tools");
-        } else {
-            body.set("tools", WireJson.functions(request.tools()));
+    public boolean streamsLines() {
+        return true;
+    }
+
+    @Override
+    public ObjectNode body(Question question, boolean streamed) {
+        ModelRequest request = question.request();
+        RemoteSettings settings = question.settings();
+        ObjectNode body = WireJson.MAPPER
+                .createObjectNode()
+                .put("model", question.model())
+                .put("stream", streamed);
+        ArrayNode messages = body.putArray("messages");
+        for (ChatMessage message : question.messages()) {
+            add(messages.addObject(), message);
         }
-        nameResults(body.path("messages"), request.messages());
+        ObjectNode options = body.putObject("options");
+        if (request.temperature() != null) {
+            options.put("temperature", request.temperature());
+        }
+        if (question.maxOutputTokens() != null) {
+            options.put("num_predict", question.maxOutputTokens());
+        }
+        if (settings.contextWindow() != null) {
+            // without it Ollama gives a conversation its own default and drops what is older
+            options.put("num_ctx", settings.contextWindow());
+        }
+        WireJson.putFunctions(body, request.tools());
         // what is held to a form cannot call tools
         if (request.responseSchema() != null && request.tools().isEmpty()) {
             body.set("format", WireJson.tree(request.responseSchema().schema()));
         }
-        if (settings.contextWindow() != null) {
-            // without it Ollama gives a conversation its own default and drops what is older
-            WireJson.object(body, "options").put("num_ctx", settings.contextWindow());
-        }
         if (settings.thinkingTokens() != null) {
             body.put("think", true); // there is no budget for it
         }
+        return body;
     }
 
-    /** Ollama tells tool results apart by the tool's name, which LangChain4j leaves out. */
-    private static void nameResults(JsonNode sent, List<ChatMessage> messages) {
-        for (int i = 0; i < messages.size() && sent.size() == messages.size(); i++) {
-            if (messages.get(i) instanceof ToolMessage result && sent.get(i) instanceof ObjectNode message) {
-                message.put("tool_name", result.toolName());
+    private static void add(ObjectNode sent, ChatMessage message) {
+        switch (message) {
+            case SystemMessage(String text) -> sent.put("role", "system").put("content", WireJson.notBlank(text));
+            case UserMessage user
+            when user.images().isEmpty() -> sent.put("role", "user").put("content", WireJson.notBlank(user.text()));
+            case UserMessage user -> {
+                ArrayNode images = sent.put("role", "user")
+                        .put("content", user.text().strip())
+                        .putArray("images");
+                user.images().forEach(image -> images.add(image.base64()));
             }
+            case AssistantMessage turn -> {
+                sent.put("role", "assistant");
+                if (WireJson.said(turn) != null) {
+                    sent.put("content", WireJson.said(turn));
+                }
+                for (ToolCallRequest call : turn.toolCalls()) {
+                    sent.withArray("tool_calls")
+                            .addObject()
+                            .put("id", call.toolCallId())
+                            .putObject("function")
+                            .put("name", call.toolName())
+                            .set("arguments", WireJson.tree(call.arguments()));
+                }
+            }
+            case ToolMessage result ->
+                // results are told apart by the tool's name
+                sent.put("role", "tool")
+                        .put("tool_name", result.toolName())
+                        .put("content", WireJson.notBlank(result.content()));
         }
     }
 
     @Override
-    public boolean read(JsonNode json, Notes notes) {
-        notes.model = WireJson.text(json, "model", notes.model);
-        notes.input(json.path("prompt_eval_count").asLong(), 0, 0);
-        notes.output(json.path("eval_count").asLong(), 0);
-        notes.complete |= json.path("done").asBoolean();
-        boolean changed = false;
-        for (JsonNode call : json.path("message").path("tool_calls")) {
-            // each is whole, but LangChain4j joins those without a number of their own
-            if (call.path("function") instanceof ObjectNode function) {
-                function.put("index", notes.calls++);
-                changed = true;
-            }
+    public void read(JsonNode json, ReplyDraft draft) throws ModelCallException {
+        draft.model(WireJson.text(json, "model"));
+        draft.input(json.path("prompt_eval_count").asLong(), 0, 0);
+        draft.output(json.path("eval_count").asLong(), 0);
+        JsonNode message = json.path("message");
+        draft.reasoning(WireJson.text(message, "thinking"));
+        draft.text(WireJson.text(message, "content"));
+        for (JsonNode call : message.path("tool_calls")) {
+            JsonNode function = call.path("function");
+            draft.wholeCall(WireJson.text(call, "id"), WireJson.text(function, "name"), function.path("arguments"));
         }
-        return changed;
+        if (json.path("done").asBoolean()) {
+            draft.finished(
+                    switch (WireJson.text(json, "done_reason")) {
+                        case "stop" -> FinishReason.STOP;
+                        case "length" -> FinishReason.LENGTH;
+                        default -> FinishReason.OTHER;
+                    });
+        }
     }
 }

@@ -1,52 +1,55 @@
 package dev.millrace.llm.remote;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.langchain4j.http.client.HttpClientBuilder;
-import dev.langchain4j.model.chat.ChatModel;
-import dev.langchain4j.model.chat.StreamingChatModel;
-import dev.langchain4j.model.openai.OpenAiChatModel;
-import dev.langchain4j.model.openai.OpenAiStreamingChatModel;
-import dev.millrace.llm.ModelRequest;
+import dev.millrace.llm.ChatMessage;
+import dev.millrace.llm.ChatMessage.AssistantMessage;
+import dev.millrace.llm.ChatMessage.Image;
+import dev.millrace.llm.ChatMessage.SystemMessage;
+import dev.millrace.llm.ChatMessage.ToolMessage;
+import dev.millrace.llm.ChatMessage.UserMessage;
+import dev.millrace.llm.FinishReason;
+import dev.millrace.llm.ModelCallException;
 import dev.millrace.llm.ResponseSchema;
+import dev.millrace.llm.ToolCallRequest;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** OpenAI's chat completions, and the small ways in which "compatible" servers differ. */
 final class OpenAiWire implements Wire {
 
     @Override
-    public ChatModel whole(RemoteSettings settings, HttpClientBuilder http) {
-        return OpenAiChatModel.builder()
-                .httpClientBuilder(http)
-                .baseUrl(settings.baseUrl().toString())
-                .apiKey(key(settings))
-                .modelName(settings.model())
-                .maxRetries(0)
-                .returnThinking(true)
-                .build();
+    public String path(String model, boolean streamed) {
+        return "/chat/completions";
     }
 
     @Override
-    public StreamingChatModel streaming(RemoteSettings settings, HttpClientBuilder http) {
-        return OpenAiStreamingChatModel.builder()
-                .httpClientBuilder(http)
-                .baseUrl(settings.baseUrl().toString())
-                .apiKey(key(settings))
-                .modelName(settings.model())
-                .returnThinking(true)
-                .build();
-    }
-
-    private static @Nullable String key(RemoteSettings settings) {
-        return settings.apiKey() == null ? null : settings.apiKey().value();
+    public Map<String, String> headers(@Nullable String key) {
+        return key == null ? Map.of() : Map.of("Authorization", "Bearer " + key);
     }
 
     @Override
-    public void complete(ObjectNode body, ModelRequest request, RemoteSettings settings) {
-        if (!request.tools().isEmpty()) {
-            body.set("tools", WireJson.functions(request.tools()));
+    public ObjectNode body(Question question, boolean streamed) {
+        ObjectNode body = WireJson.MAPPER.createObjectNode().put("model", question.model());
+        ArrayNode messages = body.putArray("messages");
+        for (ChatMessage message : question.messages()) {
+            add(messages.addObject(), message);
         }
-        ResponseSchema schema = request.responseSchema();
+        if (question.request().temperature() != null) {
+            body.put("temperature", question.request().temperature());
+        }
+        if (question.maxOutputTokens() != null) {
+            // OpenAI's newer models refuse max_tokens, and few other servers know max_completion_tokens
+            boolean openAi = question.settings().baseUrl().getHost().endsWith("openai.com");
+            body.put(openAi ? "max_completion_tokens" : "max_tokens", question.maxOutputTokens());
+        }
+        body.put("stream", streamed);
+        if (streamed) {
+            body.putObject("stream_options").put("include_usage", true);
+        }
+        WireJson.putFunctions(body, question.request().tools());
+        ResponseSchema schema = question.request().responseSchema();
         if (schema != null) {
             ObjectNode format = body.putObject("response_format").put("type", "json_schema");
             ObjectNode named = format.putObject("json_schema").put("name", schema.name());
@@ -54,59 +57,89 @@ final class OpenAiWire implements Wire {
             // strict mode refuses every schema that leaves members open
             named.put("strict", Boolean.FALSE.equals(schema.schema().get("additionalProperties")));
         }
-        // OpenAI's newer models refuse max_tokens, and few other servers know max_completion_tokens
-        JsonNode limit = body.get("max_tokens");
-        if (limit != null && settings.baseUrl().getHost().endsWith("openai.com")) {
-            body.remove("max_tokens");
-            body.set("max_completion_tokens", limit);
+        return body;
+    }
+
+    private static void add(ObjectNode sent, ChatMessage message) {
+        switch (message) {
+            case SystemMessage(String text) -> sent.put("role", "system").put("content", WireJson.notBlank(text));
+            case UserMessage user
+            when user.images().isEmpty() -> sent.put("role", "user").put("content", WireJson.notBlank(user.text()));
+            case UserMessage user -> {
+                ArrayNode content = sent.put("role", "user").putArray("content");
+                if (!user.text().isBlank()) {
+                    content.addObject().put("type", "text").put("text", user.text());
+                }
+                for (Image image : user.images()) {
+                    content.addObject()
+                            .put("type", "image_url")
+                            .putObject("image_url")
+                            .put("url", "data:" + image.mediaType() + ";base64," + image.base64())
+                            .put("detail", "low");
+                }
+            }
+            case AssistantMessage turn -> {
+                sent.put("role", "assistant");
+                if (WireJson.said(turn) != null) {
+                    sent.put("content", WireJson.said(turn));
+                }
+                for (ToolCallRequest call : turn.toolCalls()) {
+                    ObjectNode function = sent.withArray("tool_calls")
+                            .addObject()
+                            .put("id", call.toolCallId())
+                            .put("type", "function")
+                            .putObject("function");
+                    // what was malformed stays out: servers that render arguments into a prompt choke on it
+                    function.put("name", call.toolName())
+                            .put("arguments", WireJson.write(WireJson.tree(call.arguments())));
+                }
+            }
+            case ToolMessage result ->
+                sent.put("role", "tool")
+                        .put("tool_call_id", result.toolCallId())
+                        .put("content", WireJson.notBlank(result.content()));
         }
     }
 
     @Override
-    public boolean read(JsonNode json, Notes notes) {
-        notes.model = WireJson.text(json, "model", notes.model);
+    public void read(JsonNode json, ReplyDraft draft) throws ModelCallException {
+        draft.model(WireJson.text(json, "model"));
         JsonNode usage = json.path("usage");
-        notes.input(
+        draft.input(
                 usage.path("prompt_tokens").asLong(),
                 usage.path("prompt_tokens_details").path("cached_tokens").asLong(),
                 0);
-        notes.output(
+        draft.output(
                 usage.path("completion_tokens").asLong(),
                 usage.path("completion_tokens_details").path("reasoning_tokens").asLong());
-        boolean changed = false;
-        for (JsonNode choice : json.path("choices")) {
-            JsonNode message = choice.has("delta") ? choice.path("delta") : choice.path("message");
-            String refusal = message.path("refusal").asText("");
-            if (!refusal.isEmpty()) {
-                notes.refusal = notes.refusal == null ? refusal : notes.refusal + refusal;
-            }
-            String finish = choice.path("finish_reason").asText("");
-            notes.complete |= !finish.isEmpty();
-            if (finish.equals("content_filter")) {
-                notes.filtered = finish;
-            }
-            for (JsonNode call : message.path("tool_calls")) {
-                changed |= repair(call, choice.has("delta"));
-            }
+        JsonNode choice = json.path("choices").path(0);
+        boolean whole = !choice.has("delta");
+        JsonNode message = choice.path(whole ? "message" : "delta");
+        draft.reasoning(WireJson.text(message, "reasoning_content"));
+        draft.text(WireJson.text(message, "content"));
+        for (JsonNode part : message.path("content")) {
+            draft.text(WireJson.text(part, "text")); // some servers have parts here, too
         }
-        return changed;
-    }
-
-    /**
-     * A call without {@code type} would be dropped in silence, arguments that are an object instead of text would make
-     * the whole reply unreadable.
-     */
-    private static boolean repair(JsonNode node, boolean piece) {
-        boolean changed = false;
-        if (node instanceof ObjectNode call && !call.path("type").isTextual() && !piece) {
-            call.put("type", "function");
-            changed = true;
+        int next = 0;
+        for (JsonNode call : message.path("tool_calls")) {
+            JsonNode arguments = call.path("function").path("arguments");
+            draft.call(
+                    call.path("index").asInt(whole ? next++ : ReplyDraft.NO_INDEX),
+                    WireJson.text(call, "id"),
+                    WireJson.text(call.path("function"), "name"),
+                    arguments.isContainerNode() ? arguments.toString() : arguments.asText(""));
         }
-        if (node.path("function") instanceof ObjectNode function
-                && function.path("arguments").isContainerNode()) {
-            function.put("arguments", function.path("arguments").toString());
-            changed = true;
+        draft.refusal(WireJson.text(message, "refusal"));
+        String finish = WireJson.text(choice, "finish_reason");
+        if (!finish.isEmpty()) {
+            draft.finished(
+                    switch (finish) {
+                        case "stop" -> FinishReason.STOP;
+                        case "length" -> FinishReason.LENGTH;
+                        case "tool_calls", "function_call" -> FinishReason.TOOL_CALLS;
+                        case "content_filter" -> draft.filtered(finish);
+                        default -> FinishReason.OTHER;
+                    });
         }
-        return changed;
     }
 }

@@ -1,18 +1,17 @@
 package dev.millrace.llm.remote;
 
-import dev.langchain4j.model.chat.request.ChatRequest;
-import dev.langchain4j.model.chat.request.ChatRequestParameters;
-import dev.langchain4j.model.chat.request.DefaultChatRequestParameters;
-import dev.langchain4j.model.chat.response.ChatResponse;
-import dev.millrace.llm.FinishReason;
 import dev.millrace.llm.LanguageModel;
 import dev.millrace.llm.ModelCallException;
-import dev.millrace.llm.ModelCharge;
-import dev.millrace.llm.ModelErrorCode;
 import dev.millrace.llm.ModelReply;
 import dev.millrace.llm.ModelRequest;
 import dev.millrace.llm.StreamListener;
+import java.net.URI;
+import java.net.http.HttpClient;
 import java.net.http.HttpClient.Version;
+import java.net.http.HttpHeaders;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.time.Instant;
 import java.util.Objects;
 import java.util.concurrent.Executors;
 import org.jspecify.annotations.Nullable;
@@ -29,15 +28,15 @@ public final class RemoteModel implements LanguageModel {
 
     private final RemoteSettings settings;
     private final Wire wire;
-    private final Failures failures;
-    private final java.net.http.HttpClient client;
+    private final ProviderFailures failures;
+    private final HttpClient client;
 
     /** Opens no connection yet. */
     public RemoteModel(RemoteSettings settings) {
         this.settings = settings;
         this.wire = settings.provider().wire();
-        this.failures = new Failures(settings);
-        this.client = java.net.http.HttpClient.newBuilder()
+        this.failures = new ProviderFailures(settings);
+        this.client = HttpClient.newBuilder()
                 .version(Version.HTTP_1_1)
                 .connectTimeout(settings.timeouts().connect())
                 .executor(Executors.newVirtualThreadPerTaskExecutor())
@@ -64,53 +63,40 @@ public final class RemoteModel implements LanguageModel {
 
     @Override
     public ModelReply chat(ModelRequest request) throws ModelCallException {
-        Exchange exchange = exchange(request);
-        try {
-            return chat(request, exchange);
-        } catch (ModelCallException e) {
-            throw charged(e, request, exchange);
-        }
-    }
-
-    private ModelReply chat(ModelRequest request, Exchange exchange) throws ModelCallException {
-        ChatResponse response;
-        try {
-            response = wire.whole(settings, exchange.asBuilder()).chat(converted(request));
-        } catch (RuntimeException e) {
-            throw failure(exchange, e);
-        }
-        return reply(request, exchange, response);
+        return ask(request, null);
     }
 
     @Override
     public ModelReply stream(ModelRequest request, StreamListener listener) throws ModelCallException {
-        Exchange exchange = exchange(request);
+        return ask(request, listener);
+    }
+
+    private ModelReply ask(ModelRequest request, @Nullable StreamListener listener) throws ModelCallException {
+        Question question = new Question(request, settings);
+        Exchange exchange = new Exchange(client, settings, failures, listener);
+        ReplyDraft draft = new ReplyDraft(question, exchange::deliver);
         try {
-            return stream(request, listener, exchange);
+            HttpHeaders headers = exchange.send(
+                    http(question, listener != null), wire.streamsLines(), json -> wire.read(json, draft));
+            if (listener != null) {
+                draft.endOfStream(failures);
+            }
+            return draft.reply(failures, RateHeaders.nextRequestIn(headers, Instant.now()));
         } catch (ModelCallException e) {
-            throw charged(e, request, exchange);
+            throw draft.charged(e);
         }
     }
 
-    private ModelReply stream(ModelRequest request, StreamListener listener, Exchange exchange)
-            throws ModelCallException {
-        StreamCollector collector = new StreamCollector(exchange, listener);
-        try {
-            wire.streaming(settings, exchange.asBuilder()).chat(converted(request), collector);
-        } catch (RuntimeException e) {
-            throw failure(exchange, e);
-        }
-        if (Thread.currentThread().isInterrupted() && exchange.failure() == null) {
-            throw new ModelCallException(ModelErrorCode.CANCELLED, "interrupted while the model was replying");
-        }
-        if (exchange.failure() != null || collector.error() != null) {
-            throw failure(exchange, collector.error());
-        }
-        if (collector.response() == null || !exchange.notes().complete) {
-            refuse(exchange.notes());
-            throw failures.cutShort();
-        }
-        return reply(request, exchange, collector.response());
+    private HttpRequest http(Question question, boolean streamed) {
+        String base = settings.baseUrl().toString();
+        URI url = URI.create((base.endsWith("/") ? base.substring(0, base.length() - 1) : base)
+                + wire.path(question.model(), streamed));
+        HttpRequest.Builder http = HttpRequest.newBuilder(url)
+                .header("Content-Type", "application/json")
+                .POST(BodyPublishers.ofString(WireJson.write(wire.body(question, streamed))));
+        wire.headers(settings.apiKey() == null ? null : settings.apiKey().value())
+                .forEach(http::header);
+        return http.build();
     }
 
     @Override
@@ -119,78 +105,5 @@ public final class RemoteModel implements LanguageModel {
         return configured == null
                 ? ContextWindows.of(settings.provider(), Objects.requireNonNullElse(model, settings.model()))
                 : configured;
-    }
-
-    private Exchange exchange(ModelRequest request) {
-        return new Exchange(client, settings, wire, failures, request);
-    }
-
-    private ModelCallException failure(Exchange exchange, @Nullable Throwable thrown) throws ModelCallException {
-        if (exchange.failure() != null) {
-            return exchange.failure();
-        }
-        refuse(exchange.notes());
-        return failures.unreadable(thrown);
-    }
-
-    private ModelReply reply(ModelRequest request, Exchange exchange, ChatResponse response) throws ModelCallException {
-        Notes notes = exchange.notes();
-        if (response.aiMessage() == null) {
-            refuse(notes);
-            throw failures.unreadable(null);
-        }
-        ModelReply reply = Messages.toReply(request, answering(request, notes), response)
-                .using(notes.usage())
-                .beforeNext(notes.nextRequestIn);
-        if (!reply.toolCalls().isEmpty()) {
-            reply = reply.continuedBy(Continuation.write(settings, request, notes.again));
-        }
-        boolean nothing = reply.text() == null && reply.toolCalls().isEmpty();
-        if (nothing || notes.refusal != null) {
-            refuse(notes);
-        }
-        if (nothing && reply.finishReason() == FinishReason.OTHER) {
-            throw failures.unreadable(null);
-        }
-        return reply;
-    }
-
-    /** The model's name as the provider said it, or else as we did. */
-    private String answering(ModelRequest request, Notes notes) {
-        String asked = Objects.requireNonNullElse(request.model(), settings.model());
-        return Objects.requireNonNullElse(notes.model, asked);
-    }
-
-    /** A failure with what the provider counts for it nevertheless, if it said so. */
-    private ModelCallException charged(ModelCallException failure, ModelRequest request, Exchange exchange) {
-        Notes notes = exchange.notes();
-        return notes.usage().isNone()
-                ? failure
-                : failure.charged(new ModelCharge(answering(request, notes), notes.usage()));
-    }
-
-    private void refuse(Notes notes) throws ModelCallException {
-        if (notes.refusal != null) {
-            throw failures.refusal(notes.refusal);
-        }
-        if (notes.filtered != null) {
-            throw failures.filtered(notes.filtered);
-        }
-    }
-
-    private ChatRequest converted(ModelRequest request) {
-        DefaultChatRequestParameters.Builder<?> parameters = ChatRequestParameters.builder();
-        parameters.modelName(Objects.requireNonNullElse(request.model(), settings.model()));
-        if (request.temperature() != null) {
-            parameters.temperature(request.temperature());
-        }
-        Integer limit = request.maxOutputTokens() == null ? settings.maxOutputTokens() : request.maxOutputTokens();
-        if (limit != null) {
-            parameters.maxOutputTokens(limit);
-        }
-        return ChatRequest.builder()
-                .messages(Messages.toLangChain(request.messages()))
-                .parameters(parameters.build())
-                .build();
     }
 }

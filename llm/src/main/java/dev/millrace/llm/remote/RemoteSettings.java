@@ -49,19 +49,6 @@ public record RemoteSettings(
     /** What is expected of a base URL, for error messages. */
     public static final String URL_WANTED = "an http or https URL such as " + Provider.OPENAI.baseUrl();
 
-    /** The provider's own endpoint and model, with this key. */
-    public static RemoteSettings of(Provider provider, @Nullable Secret apiKey) {
-        return new RemoteSettings(
-                provider,
-                provider.baseUrl(),
-                apiKey,
-                provider.keyVariable(),
-                provider.model(),
-                Timeouts.DEFAULTS,
-                null,
-                null);
-    }
-
     /**
      * How long to wait for what; each more than zero.
      *

@@ -2,27 +2,27 @@ package dev.millrace.llm.remote;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.langchain4j.http.client.HttpClientBuilder;
-import dev.langchain4j.model.chat.ChatModel;
-import dev.langchain4j.model.chat.StreamingChatModel;
-import dev.millrace.llm.ModelRequest;
+import dev.millrace.llm.ModelCallException;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
-/** What is particular to one provider. Stateless. */
+/** One provider's HTTP API: what it is sent, and what it answers. Stateless. */
 interface Wire {
 
-    /** LangChain4j's model for whole replies. */
-    ChatModel whole(RemoteSettings settings, HttpClientBuilder http);
+    /** Where a model is asked, below the base URL. */
+    String path(String model, boolean streamed);
 
-    /** LangChain4j's model for streams. */
-    StreamingChatModel streaming(RemoteSettings settings, HttpClientBuilder http);
+    /** The headers that are this provider's own, the key among them; null = no key. */
+    Map<String, String> headers(@Nullable String key);
 
-    /** Puts into the body what LangChain4j has no words for, tools above all: their schemas are to pass unchanged. */
-    void complete(ObjectNode body, ModelRequest request, RemoteSettings settings);
+    /** The body of a request. */
+    ObjectNode body(Question question, boolean streamed);
 
-    /**
-     * Reads a whole reply, or one piece of a stream, before LangChain4j does.
-     *
-     * @return whether the JSON was put right in place, so that it has to be written again
-     */
-    boolean read(JsonNode json, Notes notes);
+    /** Reads a whole reply, or one piece of a stream. */
+    void read(JsonNode json, ReplyDraft draft) throws ModelCallException;
+
+    /** Whether a stream is one JSON object per line; else it is server-sent events. */
+    default boolean streamsLines() {
+        return false;
+    }
 }

@@ -1,8 +1,13 @@
 package dev.millrace.llm.scripted;
 
+import com.fasterxml.jackson.annotation.JacksonInject;
+import com.fasterxml.jackson.annotation.JsonCreator;
+import com.fasterxml.jackson.annotation.JsonProperty;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How a reply is streamed.
@@ -14,6 +19,20 @@ record Chunking(int chars, Duration pause) {
 
     /** A few words at a time, without a pause. */
     static final Chunking DEFAULT = new Chunking(16, Duration.ZERO);
+
+    /** As the script says as a whole, except for what is said here. */
+    @JsonCreator
+    static Chunking read(
+            @JsonProperty("chunkChars") @Nullable Integer chars,
+            @JsonProperty("chunkMs") @Nullable Integer millis,
+            @JacksonInject Script.Context context) {
+        if (chars != null && chars == 0) {
+            throw new ScriptYaml.WrongKeyException("chunkChars", "expected 1 or more, found 0");
+        }
+        return new Chunking(
+                Objects.requireNonNullElse(chars, context.chunking().chars()),
+                millis == null ? context.chunking().pause() : Duration.ofMillis(millis));
+    }
 
     /** The text in pieces; a character outside the basic plane is never cut in two. */
     List<String> pieces(String text) {

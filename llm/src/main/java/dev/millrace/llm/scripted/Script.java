@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** A script, read and checked. Immutable. The format is described in {@code docs/scripted-model.md}. */
@@ -30,6 +31,20 @@ public final class Script {
         this.fallback = fallback;
     }
 
+    /**
+     * What a part of a script is read with.
+     *
+     * @param latency of replies that say nothing of it; null = none
+     * @param chunking of replies that say nothing, or not all, of it
+     * @param user the rule's pattern, whose groups templates may name; null = none
+     * @param literal whether texts are no templates
+     */
+    record Context(
+            @Nullable Latency latency,
+            Chunking chunking,
+            @Nullable Pattern user,
+            boolean literal) {}
+
     /** What a script says of itself. */
     record Head(String modelName, @Nullable Path callLog, long seed) {}
 
@@ -40,7 +55,7 @@ public final class Script {
      * @throws InvalidScriptException if it is no script
      */
     public static Script parse(String source, String yaml) {
-        return new ScriptReader(source).read(ScriptYaml.parse(source, yaml));
+        return new ScriptReader(source, yaml).read();
     }
 
     /**
@@ -103,6 +118,6 @@ public final class Script {
                 return match;
             }
         }
-        return new ScriptRule.Match(fallback, fallback.replies().getFirst(), null);
+        return new ScriptRule.Match(fallback, 0, null);
     }
 }

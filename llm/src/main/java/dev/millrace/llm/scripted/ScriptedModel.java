@@ -89,11 +89,11 @@ public final class ScriptedModel implements LanguageModel {
         }
         Turn turn = Turn.of(request, script.knowsRequests());
         ScriptRule.Match match = script.match(turn, series);
-        Latency latency = match.reply().latency();
+        Latency latency = match.reply().latencyMs();
         if (latency != null) {
             pass(latency.at(fraction(request.callId())));
         }
-        ScriptRule.Fault fault = dueFault(match.reply().fail(), request.callId());
+        ScriptRule.Fault fault = dueFault(match, request.callId());
         if (fault != null && fault.afterChars() == null) {
             throw failure(fault);
         }
@@ -105,7 +105,7 @@ public final class ScriptedModel implements LanguageModel {
                     ModelErrorCode.SCRIPT_ERROR,
                     script.source() + ", rule " + match.rule().name() + ": " + e.getMessage());
         }
-        ReplyStream stream = new ReplyStream(match.reply().chunking(), this::pass, listener);
+        ReplyStream stream = new ReplyStream(Objects.requireNonNull(match.reply().stream()), this::pass, listener);
         if (fault != null) {
             stream.begin(reply, Objects.requireNonNull(fault.afterChars()));
             throw failure(fault);
@@ -128,11 +128,12 @@ public final class ScriptedModel implements LanguageModel {
     }
 
     /** The fault that this attempt meets; null if it meets none. */
-    private ScriptRule.@Nullable Fault dueFault(ScriptRule.@Nullable Fault fault, String callId) {
+    private ScriptRule.@Nullable Fault dueFault(ScriptRule.Match match, String callId) {
+        ScriptRule.Fault fault = match.reply().fail();
         if (fault == null || fault.times() == null) {
             return fault;
         }
-        String key = fault.per() == ScriptRule.Scope.CALL ? fault.key() + ' ' + callId : fault.key();
+        String key = fault.per() == ScriptRule.Scope.CALL ? match.key() + ' ' + callId : match.key();
         return series.attempt(key) > fault.times() ? null : fault;
     }
 
@@ -141,7 +142,8 @@ public final class ScriptedModel implements LanguageModel {
         if (fault.hang()) {
             pass(HANG);
         }
-        return new ModelCallException(fault.code(), fault.message(), fault.retryable(), fault.retryAfter(), null);
+        Duration retryAfter = fault.retryAfterMs() == null ? null : Duration.ofMillis(fault.retryAfterMs());
+        return new ModelCallException(fault.code(), fault.message(), fault.retryable(), retryAfter, null);
     }
 
     /** Where a call lies in the latencies: above 0, below 1, the same for each of its attempts. */
@@ -160,14 +162,16 @@ public final class ScriptedModel implements LanguageModel {
             calls.add(new ToolCallRequest(
                     ToolCallRequest.derivedId(request.callId(), calls.size()),
                     call.tool(),
-                    call.arguments().render(turn, user),
+                    ScriptValue.render(call.arguments(), turn, user),
                     call.malformedArguments()));
         }
         FinishReason finish = reply.finishReason();
         if (finish == null) {
             finish = calls.isEmpty() ? FinishReason.STOP : FinishReason.TOOL_CALLS;
         }
-        Usage usage = reply.usage() == null ? estimate(request, text, reasoning, calls) : reply.usage();
+        Usage usage = reply.usage() == null
+                ? estimate(request, text, reasoning, calls)
+                : reply.usage().usage();
         return new ModelReply(text, reasoning, calls, finish, usage, script.modelName());
     }
 

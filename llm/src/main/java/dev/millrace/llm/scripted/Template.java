@@ -1,5 +1,7 @@
 package dev.millrace.llm.scripted;
 
+import com.fasterxml.jackson.annotation.JacksonInject;
+import com.fasterxml.jackson.annotation.JsonCreator;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.TextNode;
 import java.util.ArrayList;
@@ -65,9 +67,10 @@ final class Template {
         return new Template(inPlace(parts));
     }
 
-    /** A text that says what it says, whatever braces it has. */
-    static Template literal(String text) {
-        return new Template(List.of(new Literal(text)));
+    /** A template of a script, or, if the rule is literal, a text that says what it says, whatever braces it has. */
+    @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+    static Template read(String text, @JacksonInject Script.Context context) {
+        return context.literal() ? new Template(List.of(new Literal(text))) : parse(text, context.user());
     }
 
     /** The same parts, with their places if together they are a JSON object. */

@@ -3,27 +3,22 @@ package dev.millrace.llm.config;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.millrace.llm.DispatcherLimits;
 import dev.millrace.llm.LanguageModel;
 import dev.millrace.llm.ModelReply;
 import dev.millrace.llm.ModelReply.Usage;
 import dev.millrace.llm.ModelRequest;
 import dev.millrace.llm.Requests;
-import dev.millrace.llm.config.LlmSettings.Budget;
-import dev.millrace.llm.config.LlmSettings.Endpoint;
-import dev.millrace.llm.config.LlmSettings.Kind;
-import dev.millrace.llm.config.LlmSettings.NamedModel;
-import dev.millrace.llm.config.LlmSettings.Scripted;
-import dev.millrace.llm.rates.RateLimit;
-import dev.millrace.llm.remote.RemoteSettings.Timeouts;
+import dev.millrace.llm.config.LlmConfig.Kind;
 import dev.millrace.llm.scripted.InvalidScriptException;
+import dev.millrace.testing.Configured;
 import dev.millrace.testing.StubModelServer;
 import dev.millrace.testing.StubModelServer.Answer;
 import java.math.BigDecimal;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
+import java.util.HashMap;
+import java.util.Locale;
 import java.util.Map;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.jspecify.annotations.Nullable;
@@ -36,30 +31,44 @@ import org.junit.jupiter.params.provider.CsvSource;
 class LanguageModelsTest {
 
     private static final Map<String, String> KEY = Map.of("OPENAI_API_KEY", "sk-very-secret");
+    private static final LlmConfig NOTHING = Configured.of(LlmConfig.class, Map.of());
     private static final URI SOMEWHERE = URI.create("http://127.0.0.1:9/v1");
 
-    private static NamedModel model(Kind kind, Endpoint endpoint) {
-        return model(kind, endpoint, null, null);
+    /** A model of the configuration, as keys below its name. */
+    private static Map<String, String> model(Kind kind, Map<String, String> keys) {
+        return with(keys, "provider", kind.name().toLowerCase(Locale.ROOT));
     }
 
-    private static NamedModel model(Kind kind, Endpoint endpoint, @Nullable Price price, @Nullable String fallback) {
-        return new NamedModel(
-                kind, endpoint, Timeouts.DEFAULTS, Budget.DEFAULTS, price, fallback, Scripted.DEFAULTS, null);
+    private static Map<String, String> at(@Nullable URI baseUrl, String model) {
+        return model(Kind.OPENAI, Map.of("model", model, "base-url", String.valueOf(baseUrl)));
     }
 
-    private static NamedModel at(@Nullable URI baseUrl, String model) {
-        return model(Kind.OPENAI, new Endpoint(model, baseUrl, null, null));
+    private static Map<String, String> with(Map<String, String> keys, String key, String value) {
+        Map<String, String> all = new HashMap<>(keys);
+        all.put(key, value);
+        return all;
     }
 
-    private static LlmSettings settings(@Nullable String defaultModel, Map<String, NamedModel> models) {
-        return new LlmSettings(defaultModel, models, Scripted.DEFAULTS, DispatcherLimits.DEFAULTS);
+    private static LlmConfig settings(@Nullable String defaultModel, Map<String, Map<String, String>> models) {
+        return settings(defaultModel, models, Map.of());
     }
 
-    private static LlmSettings script(Path script) {
-        return new LlmSettings(null, Map.of(), new Scripted(script, null), DispatcherLimits.DEFAULTS);
+    private static LlmConfig settings(
+            @Nullable String defaultModel, Map<String, Map<String, String>> models, Map<String, String> others) {
+        Map<String, String> all = new HashMap<>(others);
+        if (defaultModel != null) {
+            all.put("millrace.llm.default", defaultModel);
+        }
+        models.forEach((name, keys) ->
+                keys.forEach((key, value) -> all.put("millrace.llm.models." + name + "." + key, value)));
+        return Configured.of(LlmConfig.class, all);
     }
 
-    private static LanguageModel from(LlmSettings settings, Map<String, String> environment) {
+    private static LlmConfig script(Path script) {
+        return settings(null, Map.of(), Map.of("millrace.llm.scripted.script", script.toString()));
+    }
+
+    private static LanguageModel from(LlmConfig settings, Map<String, String> environment) {
         return LanguageModels.fromEnvironment(settings, environment);
     }
 
@@ -70,7 +79,7 @@ class LanguageModelsTest {
     @Test
     void shouldTakeTheScriptedModelWhenNothingIsSet() {
         // when
-        LanguageModel model = from(LlmSettings.DEFAULTS, Map.of("OPENAI_API_KEY", " ", "MILLRACE_MODEL", "gpt-9"));
+        LanguageModel model = from(NOTHING, Map.of("OPENAI_API_KEY", " ", "MILLRACE_MODEL", "gpt-9"));
 
         // then
         assertThat(model.name()).isEqualTo("scripted");
@@ -88,7 +97,7 @@ class LanguageModelsTest {
     @DisplayName("one variable of any provider is enough")
     void shouldTakeTheProviderOfTheEnvironment(String variable, String value, String description) {
         // when
-        LanguageModel model = from(LlmSettings.DEFAULTS, Map.of(variable, value));
+        LanguageModel model = from(NOTHING, Map.of(variable, value));
 
         // then
         assertThat(model.description()).isEqualTo(description).doesNotContain("sk-1");
@@ -97,9 +106,8 @@ class LanguageModelsTest {
     @Test
     void shouldTakeTheModelOfTheEnvironment() {
         // when
-        LanguageModel model = from(
-                LlmSettings.DEFAULTS,
-                Map.of("OPENAI_BASE_URL", "http://127.0.0.1:11434/v1", "MILLRACE_MODEL", "qwen3"));
+        LanguageModel model =
+                from(NOTHING, Map.of("OPENAI_BASE_URL", "http://127.0.0.1:11434/v1", "MILLRACE_MODEL", "qwen3"));
 
         // then
         assertThat(model.name()).isEqualTo("qwen3");
@@ -110,7 +118,7 @@ class LanguageModelsTest {
         // given
         try (StubModelServer server = StubModelServer.start(request -> Answer.text("real enough"))) {
             LanguageModel model = from(
-                    LlmSettings.DEFAULTS,
+                    NOTHING,
                     Map.of("OPENAI_BASE_URL", server.baseUrl().toString(), "OPENAI_API_KEY", "sk-very-secret"));
 
             // when
@@ -167,13 +175,18 @@ class LanguageModelsTest {
     void shouldPutThePriceOnTheReply() throws Exception {
         // given
         try (StubModelServer server = StubModelServer.start(request -> Answer.text("a"))) {
-            Price price = new Price(new BigDecimal("2.50"), new BigDecimal("10"), new BigDecimal("0.25"), null);
             LanguageModel model = from(
                     settings(
                             null,
                             Map.of(
                                     "m",
-                                    model(Kind.OPENAI, new Endpoint("x", server.baseUrl(), null, null), price, null))),
+                                    with(
+                                            with(
+                                                    with(at(server.baseUrl(), "x"), "price.input", "2.50"),
+                                                    "price.output",
+                                                    "10"),
+                                            "price.cached-input",
+                                            "0.25"))),
                     Map.of());
 
             // when
@@ -208,7 +221,7 @@ class LanguageModelsTest {
                 settings(
                         "a",
                         Map.of(
-                                "a", model(Kind.OPENAI, new Endpoint(null, SOMEWHERE, null, null), null, "b"),
+                                "a", model(Kind.OPENAI, Map.of("base-url", SOMEWHERE.toString(), "fallback", "b")),
                                 "b", at(SOMEWHERE, "x"))),
                 Map.of());
 
@@ -237,8 +250,7 @@ class LanguageModelsTest {
         Path file = Files.writeString(folder.resolve("key"), " sk-from-file\n");
         try (StubModelServer server = StubModelServer.start(request -> Answer.text("a"))) {
             LanguageModel model = from(
-                    settings(null, Map.of("m", model(Kind.OPENAI, new Endpoint("x", server.baseUrl(), null, file)))),
-                    KEY);
+                    settings(null, Map.of("m", with(at(server.baseUrl(), "x"), "api-key-file", file.toString()))), KEY);
 
             // when
             ModelReply reply = model.chat(asking(null));
@@ -268,22 +280,19 @@ class LanguageModelsTest {
     @Test
     void shouldSayWhereAKeyIsMissing(@TempDir Path folder) throws Exception {
         Path empty = Files.writeString(folder.resolve("key"), "\n");
-        assertThatThrownBy(() -> from(settings(null, Map.of("m", model(Kind.GEMINI, Endpoint.DEFAULTS))), KEY))
+        assertThatThrownBy(() -> from(settings(null, Map.of("m", model(Kind.GEMINI, Map.of()))), KEY))
                 .hasMessage("millrace.llm.models.m: expected a key in GEMINI_API_KEY, in the variable that api-key-env "
                         + "names, or in the file api-key-file, found none");
-        assertThatThrownBy(() -> from(
-                        settings(null, Map.of("m", model(Kind.OPENAI, new Endpoint(null, null, "MY_KEY", null)))), KEY))
+        assertThatThrownBy(() ->
+                        from(settings(null, Map.of("m", model(Kind.OPENAI, Map.of("api-key-env", "MY_KEY")))), KEY))
                 .hasMessage("millrace.llm.models.m.api-key-env: expected a key in the environment variable MY_KEY, "
                         + "found none");
         assertThatThrownBy(() -> from(
-                        settings(null, Map.of("m", model(Kind.OPENAI, new Endpoint(null, null, null, empty)))), KEY))
+                        settings(null, Map.of("m", model(Kind.OPENAI, Map.of("api-key-file", empty.toString())))), KEY))
                 .hasMessage("millrace.llm.models.m.api-key-file: expected a file with a key, found " + empty
                         + ", which is empty");
-        assertThatThrownBy(() -> from(
-                        settings(
-                                null,
-                                Map.of("m", model(Kind.OPENAI, new Endpoint(null, null, null, Path.of("no-such"))))),
-                        KEY))
+        assertThatThrownBy(() ->
+                        from(settings(null, Map.of("m", model(Kind.OPENAI, Map.of("api-key-file", "no-such")))), KEY))
                 .hasMessage("millrace.llm.models.m.api-key-file: expected a file with a key, found no-such, "
                         + "which cannot be read (NoSuchFileException)");
     }
@@ -302,7 +311,9 @@ class LanguageModelsTest {
         assertThatThrownBy(() -> from(
                         settings(
                                 null,
-                                Map.of("a", model(Kind.OPENAI, new Endpoint(null, SOMEWHERE, null, null), null, "a"))),
+                                Map.of(
+                                        "a",
+                                        model(Kind.OPENAI, Map.of("base-url", SOMEWHERE.toString(), "fallback", "a")))),
                         Map.of()))
                 .hasMessage("millrace.llm.models.a.fallback: expected the name of another model under models, "
                         + "found \"a\"");
@@ -310,7 +321,7 @@ class LanguageModelsTest {
 
     @Test
     void shouldNameTheVariableOfABadUrl() {
-        assertThatThrownBy(() -> from(LlmSettings.DEFAULTS, Map.of("OPENAI_BASE_URL", "localhost:8080")))
+        assertThatThrownBy(() -> from(NOTHING, Map.of("OPENAI_BASE_URL", "localhost:8080")))
                 .hasMessage("OPENAI_BASE_URL: expected an http or https URL such as https://api.openai.com/v1, found "
                         + "\"localhost:8080\"");
     }
@@ -343,8 +354,9 @@ class LanguageModelsTest {
         "SCRIPTED, any, 128000"
     })
     void shouldKnowContextWindows(Kind kind, String model, int tokens) {
-        LanguageModel models =
-                from(settings("one", Map.of("one", model(kind, new Endpoint(model, SOMEWHERE, null, null)))), Map.of());
+        LanguageModel models = from(
+                settings("one", Map.of("one", model(kind, Map.of("model", model, "base-url", SOMEWHERE.toString())))),
+                Map.of());
 
         assertThat(models.contextWindow("one")).isEqualTo(tokens);
         assertThat(models.contextWindow(null)).isEqualTo(tokens);
@@ -362,15 +374,12 @@ class LanguageModelsTest {
                             "house",
                             Map.of(
                                     "house",
-                                    new NamedModel(
+                                    model(
                                             Kind.OLLAMA,
-                                            new Endpoint("m", server.url(), null, null),
-                                            Timeouts.DEFAULTS,
-                                            new Budget(null, null, 32_768),
-                                            null,
-                                            null,
-                                            Scripted.DEFAULTS,
-                                            null))),
+                                            Map.of(
+                                                    "model", "m",
+                                                    "base-url", server.url().toString(),
+                                                    "context-window", "32768")))),
                     Map.of());
 
             models.chat(Requests.user("hello").build());
@@ -383,22 +392,17 @@ class LanguageModelsTest {
         }
     }
 
-    private static LlmSettings limited(String key, Map<String, NamedModel> models) {
-        return new LlmSettings(
-                null,
-                models,
-                Scripted.DEFAULTS,
-                DispatcherLimits.DEFAULTS,
-                Map.of(key, new RateLimit(key, 60, null, Duration.ofMinutes(1), Duration.ofSeconds(2))));
+    private static LlmConfig limited(String key, Map<String, Map<String, String>> models) {
+        return settings(null, models, Map.of("millrace.llm.keys." + key + ".max-requests", "60"));
     }
 
     @Test
     void shouldNameTheKeysThatModelsAreAskedWith() {
         // given
-        NamedModel usual = model(Kind.OPENAI, Endpoint.DEFAULTS);
-        NamedModel own = at(SOMEWHERE, "x");
-        NamedModel shared = model(Kind.OPENAI, new Endpoint("x", SOMEWHERE, null, null, "team"));
-        NamedModel scripted = model(Kind.SCRIPTED, Endpoint.DEFAULTS);
+        Map<String, String> usual = model(Kind.OPENAI, Map.of());
+        Map<String, String> own = at(SOMEWHERE, "x");
+        Map<String, String> shared = with(at(SOMEWHERE, "x"), "key", "team");
+        Map<String, String> scripted = model(Kind.SCRIPTED, Map.of());
 
         // when
         LanguageModel models = from(
@@ -409,7 +413,7 @@ class LanguageModelsTest {
         assertThat(models.keyFor("own")).isEqualTo("own");
         assertThat(models.keyFor("shared")).isEqualTo("team");
         assertThat(models.keyFor("scripted")).isNull();
-        assertThat(from(LlmSettings.DEFAULTS, KEY).keyFor(null)).isEqualTo("openai");
+        assertThat(from(NOTHING, KEY).keyFor(null)).isEqualTo("openai");
     }
 
     @Test

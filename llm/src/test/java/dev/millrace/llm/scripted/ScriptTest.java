@@ -47,14 +47,28 @@ class ScriptTest {
                 Arguments.of(
                         "rules:\n  - calls:\n      - tool: t\n        arguments:\n          n: '{{user | otherwise}}'\n",
                         "s.yaml, line 5: rules[0].calls[0].arguments.n: expected otherwise \"…\""),
-                Arguments.of("rules:\n  - {failed: [1], text: a}\n", "failed: expected a list of texts"),
+                Arguments.of(
+                        "rules:\n  - {failed: [1], text: a}\n",
+                        "line 2: rules[0].failed: expected true or false, or a list of texts, found a list"),
+                Arguments.of(
+                        "rules:\n  - {after: [~], text: a}\n",
+                        "line 2: rules[0].after[0]: expected a text, found nothing"),
+                Arguments.of(
+                        "rules:\n  - {calls: [~]}\n", "line 2: rules[0].calls[0]: expected a mapping, found nothing"),
+                Arguments.of("rules: [~]\n", "line 1: rules[0]: expected a mapping, found nothing"),
+                Arguments.of("rules: [{user: 7, text: a}]\n", "rules[0].user: expected a text, found the number 7"),
+                Arguments.of("rules: [{rounds: '7', text: a}]\n", "rules[0].rounds: expected a whole number"),
+                Arguments.of("rules: [{literal: 1, text: a}]\n", "rules[0].literal: expected true or false"),
+                Arguments.of(
+                        "rules: [{calls: [{tool: t, arguments: a}]}]\n",
+                        "arguments: expected a mapping, found the text"),
                 Arguments.of(
                         "rules:\n  - text: a\n    latencyMs: -1\n",
                         "s.yaml, line 3: rules[0].latencyMs: expected a whole number from 0 to 2147483647, found the "
                                 + "number -1"),
                 Arguments.of(
                         "rules:\n  - text: a\n    failed: maybe\n",
-                        "s.yaml, line 3: rules[0].failed: expected true or false, found the text \"maybe\""),
+                        "s.yaml, line 3: rules[0].failed: expected true or false, or a list of texts, found the text \"maybe\""),
                 Arguments.of(
                         "rules:\n  - fail: {code: oops}\n",
                         "s.yaml, line 2: rules[0].fail.code: expected one of rate_limited, "),

@@ -1,13 +1,13 @@
 package dev.millrace.reflection.config;
 
 import dev.millrace.engine.MachineStreams;
-import dev.millrace.engine.config.LlmConfig;
 import dev.millrace.engine.config.MachineHealth;
-import dev.millrace.engine.config.ModelSettings;
 import dev.millrace.kafka.config.ClientSettings;
 import dev.millrace.kafka.config.TopicsConfig;
 import dev.millrace.llm.LanguageModel;
 import dev.millrace.llm.ModelDispatcher;
+import dev.millrace.llm.config.LanguageModels;
+import dev.millrace.llm.config.LlmConfig;
 import dev.millrace.reflection.core.Capacity;
 import dev.millrace.reflection.thinker.Reflector;
 import dev.millrace.reflection.topology.MemorySettings;
@@ -35,7 +35,7 @@ public class ReflectionWiring {
     @DefaultBean
     @Singleton
     ModelDispatcher dispatcher(LanguageModel model, LlmConfig config) {
-        return new ModelDispatcher(model, ModelSettings.of(config).limits());
+        return new ModelDispatcher(model, LanguageModels.limits(config));
     }
 
     @Produces

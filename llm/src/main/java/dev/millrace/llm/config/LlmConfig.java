@@ -1,5 +1,6 @@
-package dev.millrace.engine.config;
+package dev.millrace.llm.config;
 
+import dev.millrace.llm.remote.Provider;
 import io.smallrye.config.ConfigMapping;
 import io.smallrye.config.WithDefault;
 import io.smallrye.config.WithName;
@@ -9,6 +10,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Which language models answer, and how much may be spent. Without any of it the environment decides: the key or endpoint
@@ -52,17 +54,29 @@ public interface LlmConfig {
     Scripted scripted();
 
     /** Kinds of model. */
-    enum Provider {
+    enum Kind {
         /** OpenAI, or anything that speaks its chat completions API. */
-        OPENAI,
+        OPENAI(Provider.OPENAI),
         /** Anthropic. */
-        ANTHROPIC,
+        ANTHROPIC(Provider.ANTHROPIC),
         /** Google Gemini. */
-        GEMINI,
+        GEMINI(Provider.GEMINI),
         /** Ollama's own API. */
-        OLLAMA,
+        OLLAMA(Provider.OLLAMA),
         /** The deterministic model that follows a script. */
-        SCRIPTED
+        SCRIPTED(null);
+
+        private final @Nullable Provider remote;
+
+        Kind(@Nullable Provider remote) {
+            this.remote = remote;
+        }
+
+        /** Who is asked over HTTP; null if nobody. */
+        @Nullable
+        Provider remote() {
+            return remote;
+        }
     }
 
     /** What may be asked with one key of a provider, by all instances together. */
@@ -87,7 +101,7 @@ public interface LlmConfig {
     interface Model {
 
         /** {@code openai} (or anything that speaks its API), {@code anthropic}, {@code gemini}, {@code ollama} or {@code scripted}. */
-        Provider provider();
+        Kind provider();
 
         /** Its name there. Absent = the provider's usual one; for the default model MILLRACE_MODEL first. */
         Optional<String> model();

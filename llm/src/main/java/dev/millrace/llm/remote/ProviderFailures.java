@@ -22,7 +22,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** The one place that says what an endpoint's refusals and silences mean. No message holds the key. */
-final class Failures {
+final class ProviderFailures {
 
     private static final JsonMapper JSON = new JsonMapper();
     private static final int LONGEST_QUOTE = 500;
@@ -65,7 +65,7 @@ final class Failures {
     private final URI baseUrl;
     private final @Nullable Secret key;
 
-    Failures(RemoteSettings settings) {
+    ProviderFailures(RemoteSettings settings) {
         this.settings = settings;
         this.baseUrl = settings.baseUrl();
         this.key = settings.apiKey();
@@ -161,13 +161,12 @@ final class Failures {
                 ModelErrorCode.CONTENT_FILTERED, "the content filter of " + baseUrl + " stopped the reply: " + found);
     }
 
-    /** For whatever LangChain4j threw: ours if it only carried it, else a reply that it could not read. */
-    ModelCallException unreadable(@Nullable Throwable thrown) {
-        for (Throwable t = thrown; t != null; t = t.getCause()) {
-            if (t instanceof ModelCallFailure carrier) {
-                return carrier.failure();
-            }
-        }
+    /**
+     * For a reply that is no reply of a model.
+     *
+     * @param thrown what came of reading it; null if there was nothing to read
+     */
+    ModelCallException unreadable(@Nullable Exception thrown) {
         String reason = thrown == null ? "it is empty" : quote(thrown.getMessage());
         return new ModelCallException(
                 ModelErrorCode.BAD_RESPONSE,

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  * What a request will use, before anybody has counted it: four characters of a conversation are about one token, in the
  * languages and programs that models mostly read. Good for a reservation that is settled afterwards, and for nothing else.
  */
-final class TokenEstimate {
+final class RequestTokens {
 
     /** For a reply whose length nobody limits. */
     static final int USUAL_OUTPUT = 1024;
@@ -18,7 +18,7 @@ final class TokenEstimate {
     /** What a picture costs at most providers, whatever its size in bytes. */
     private static final int PER_PICTURE = 1_100;
 
-    private TokenEstimate() {}
+    private RequestTokens() {}
 
     /** Input and output together, 1 or more. */
     static long of(ModelRequest request) {
