@@ -9,6 +9,7 @@ import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.tool.api.ToolException;
 import dev.millrace.tools.content.LargeResults;
 import dev.millrace.tools.content.MemoryContent;
+import dev.millrace.tools.java.JavaTools;
 import dev.millrace.tools.secrets.Secrets;
 import java.time.Duration;
 import java.time.Instant;
@@ -38,6 +39,14 @@ public final class Calls {
                 new LargeResults(new MemoryContent(), 100_000, 1_000_000),
                 secrets,
                 (name, success, duration) -> {});
+    }
+
+    /** The tool of this name, of an object with such. */
+    public static Tool tool(Object tools, String name) {
+        return JavaTools.of(tools).stream()
+                .filter(tool -> tool.definition().name().equals(name))
+                .findFirst()
+                .orElseThrow();
     }
 
     /** The result as the object that it is. */

@@ -292,9 +292,19 @@ class ToolExecutorTest {
                 return new ToolDefinition(
                         "strict",
                         "Tests.",
-                        JsonSchemas.object(
-                                Map.of("path", JsonSchemas.text("A path.", 10), "deep", JsonSchemas.flag("Deep.")),
-                                "path"),
+                        Map.of(
+                                "type",
+                                "object",
+                                "properties",
+                                Map.of(
+                                        "path",
+                                        Map.of("type", "string", "minLength", 1, "maxLength", 10),
+                                        "deep",
+                                        Map.of("type", "boolean")),
+                                "required",
+                                List.of("path"),
+                                "additionalProperties",
+                                false),
                         "tool",
                         1_000,
                         SideEffects.READ_ONLY);

@@ -6,11 +6,11 @@ import dev.millrace.tools.ToolPolicies;
 import dev.millrace.tools.http.GuardedHttp;
 import dev.millrace.tools.http.HttpCalls;
 import dev.millrace.tools.http.WebSearch;
+import dev.millrace.tools.java.JavaTools;
 import dev.millrace.tools.openapi.OpenApi;
 import dev.millrace.tools.secrets.Secrets;
-import dev.millrace.tools.tasks.TaskList;
 import dev.millrace.tools.tasks.TaskQueries;
-import dev.millrace.tools.tasks.TaskReplay;
+import dev.millrace.tools.tasks.TaskTools;
 import jakarta.annotation.PreDestroy;
 import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
@@ -48,11 +48,11 @@ public class OperatorTools {
     @Inject
     OperatorTools(ToolsConfig config, Secrets secrets) {
         queries = new TaskQueries(config.agentUrl(), QUERY_DEADLINE);
-        tools.add(new TaskList(queries));
-        tools.add(new TaskReplay(queries));
+        tools.addAll(JavaTools.of(new TaskTools(queries)));
         WebSearch.@Nullable Provider provider = Searches.provider(config.webSearch());
         String searchUrl = provider == null ? null : provider.urlFor("x", 1);
-        tools.add(new WebSearch(new HttpCalls(client(config.http(), searchUrl, MAX_SEARCH_BODY), secrets), provider));
+        HttpCalls search = new HttpCalls(client(config.http(), searchUrl, MAX_SEARCH_BODY), secrets);
+        tools.addAll(JavaTools.of(new WebSearch(search, provider)));
         config.openapi().forEach((name, api) -> tools.addAll(apiTools(config.http(), secrets, api(name, api))));
     }
 

@@ -5,10 +5,8 @@ import dev.millrace.schemas.Topics;
 import dev.millrace.schemas.kafka.ClientSettings;
 import dev.millrace.schemas.kafka.TopicSettings;
 import dev.millrace.tools.CallGuards;
-import dev.millrace.tools.CurrentTime;
 import dev.millrace.tools.DefinitionFiles;
-import dev.millrace.tools.Notify;
-import dev.millrace.tools.Sleep;
+import dev.millrace.tools.TimeTools;
 import dev.millrace.tools.Tool;
 import dev.millrace.tools.ToolExecutor;
 import dev.millrace.tools.ToolRegistry;
@@ -16,30 +14,19 @@ import dev.millrace.tools.ToolThreads;
 import dev.millrace.tools.content.LargeResults;
 import dev.millrace.tools.content.ReadResult;
 import dev.millrace.tools.content.TopicContent;
-import dev.millrace.tools.env.GetEnv;
-import dev.millrace.tools.env.SetEnv;
+import dev.millrace.tools.env.EnvTools;
 import dev.millrace.tools.env.TopicVariables;
-import dev.millrace.tools.files.DeleteFile;
-import dev.millrace.tools.files.EditFile;
-import dev.millrace.tools.files.GetFileInfo;
-import dev.millrace.tools.files.GrepFiles;
-import dev.millrace.tools.files.ListFiles;
-import dev.millrace.tools.files.MoveFile;
+import dev.millrace.tools.files.FileTools;
 import dev.millrace.tools.files.OperatorPlaces;
-import dev.millrace.tools.files.ReadFile;
+import dev.millrace.tools.files.SearchTools;
 import dev.millrace.tools.files.Workspace;
-import dev.millrace.tools.files.WriteFile;
 import dev.millrace.tools.http.GuardedHttp;
 import dev.millrace.tools.http.HttpCalls;
-import dev.millrace.tools.http.HttpGet;
-import dev.millrace.tools.http.HttpPost;
-import dev.millrace.tools.http.HttpRequest;
+import dev.millrace.tools.http.HttpTools;
+import dev.millrace.tools.java.JavaTools;
 import dev.millrace.tools.mcp.McpTools;
 import dev.millrace.tools.secrets.Secrets;
-import dev.millrace.tools.text.Base64Decode;
-import dev.millrace.tools.text.Base64Encode;
-import dev.millrace.tools.text.JsonParse;
-import dev.millrace.tools.text.JsonStringify;
+import dev.millrace.tools.text.TextTools;
 import dev.millrace.tools.webhook.WebhookDelivery;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -135,29 +122,16 @@ public class Wiring {
         }
         Workspace workspace = new Workspace(config.workspace());
         int maxFileBytes = Math.toIntExact(config.maxFileSize().asLongValue());
-        List<Tool> builtIn = List.of(
-                new CurrentTime(Clock.systemUTC()),
-                new Sleep(),
-                new ReadFile(workspace, maxFileBytes),
-                new WriteFile(workspace, maxFileBytes),
-                new EditFile(workspace, maxFileBytes),
-                new DeleteFile(workspace),
-                new MoveFile(workspace),
-                new GetFileInfo(workspace),
-                new ListFiles(workspace),
-                new GrepFiles(workspace),
-                new JsonParse(),
-                new JsonStringify(),
-                new Base64Encode(),
-                new Base64Decode(),
-                new HttpGet(http),
-                new HttpPost(http),
-                new HttpRequest(http),
-                new Notify(),
-                new GetEnv(variables, config.env().allow().orElse(List.of()), System::getenv),
-                new SetEnv(variables),
-                new ReadResult(content, Math.toIntExact(config.maxResultSize().asLongValue())));
-        List<Tool> tools = new ArrayList<>(builtIn);
+        List<Tool> tools = new ArrayList<>(JavaTools.withoutCircuit(new HttpTools(http)));
+        for (Object builtIn : List.of(
+                new TimeTools(Clock.systemUTC()),
+                new FileTools(workspace, maxFileBytes),
+                new SearchTools(workspace),
+                new TextTools(),
+                new EnvTools(variables, config.env().allow().orElse(List.of()), System::getenv),
+                new ReadResult(content, Math.toIntExact(config.maxResultSize().asLongValue())))) {
+            tools.addAll(JavaTools.of(builtIn));
+        }
         tools.addAll(operator.tools());
         tools.addAll(java.tools());
         return new ToolRegistry(tools, List.of(mcp), Policies.of(config));

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.millrace.schemas.Json;
 import dev.millrace.tool.api.ToolException;
 import dev.millrace.tools.Calls;
+import dev.millrace.tools.Tool;
 import dev.millrace.tools.ToolContext;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -27,7 +28,7 @@ class LargeResultsTest {
 
     private final MemoryContent store = new MemoryContent();
     private final LargeResults results = new LargeResults(store, LIMIT, 100_000);
-    private final ReadResult tool = new ReadResult(store, LIMIT);
+    private final Tool tool = Calls.tool(new ReadResult(store, LIMIT), "read_result");
 
     @Test
     void shouldPassOnWhatIsExactlyAsLargeAsItMayBe() throws InterruptedException {
@@ -63,7 +64,7 @@ class LargeResultsTest {
     void shouldNeverPassOnMoreThanItMay(int limit) throws InterruptedException, ToolException {
         // given
         LargeResults tight = new LargeResults(store, limit, 1_000_000);
-        ReadResult pages = new ReadResult(store, limit);
+        Tool pages = Calls.tool(new ReadResult(store, limit), "read_result");
         for (Object large :
                 new Object[] {HARD.repeat(5_000), Map.of("text", HARD.repeat(5_000)), "\u0001".repeat(20_000)}) {
             // when

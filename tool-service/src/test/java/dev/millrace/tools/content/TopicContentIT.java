@@ -61,7 +61,7 @@ class TopicContentIT {
         // given
         String large = text(5_000_000);
         ToolExecutor executor = new ToolExecutor(
-                new ToolRegistry(List.of(tool(large), new ReadResult(content, 200_000))),
+                new ToolRegistry(List.of(tool(large), Calls.tool(new ReadResult(content, 200_000), "read_result"))),
                 new CallGuards(ToolPolicies.NONE, 5, Duration.ofSeconds(30)),
                 new LargeResults(content, 200_000, 20_000_000),
                 Secrets.NONE,

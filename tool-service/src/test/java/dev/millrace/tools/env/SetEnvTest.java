@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.millrace.tool.api.ToolException;
 import dev.millrace.tools.Calls;
+import dev.millrace.tools.Tool;
 import dev.millrace.tools.ToolContext;
 import java.util.List;
 import java.util.Map;
@@ -16,8 +17,9 @@ import org.junit.jupiter.api.Test;
 class SetEnvTest {
 
     private final Variables variables = new MemoryVariables();
-    private final SetEnv setEnv = new SetEnv(variables);
-    private final GetEnv getEnv = new GetEnv(variables, List.of("LANG"), Map.of("LANG", "de")::get);
+    private final Tool setEnv = Calls.tool(new EnvTools(variables, List.of(), name -> null), "set_env");
+    private final Tool getEnv =
+            Calls.tool(new EnvTools(variables, List.of("LANG"), Map.of("LANG", "de")::get), "get_env");
 
     @Test
     void shouldGiveBackWhatWasSet() throws Exception {
@@ -61,7 +63,7 @@ class SetEnvTest {
     @Test
     void shouldTakeAValueOfTheGreatestLengthAndNoLongerOne() throws Exception {
         // given
-        String longest = "x".repeat(SetEnv.MAX_VALUE);
+        String longest = "x".repeat(EnvTools.MAX_VALUE);
         // then
         assertThat(Calls.result(setEnv, Map.of("key", "A", "value", longest))).containsEntry("key", "A");
         assertThat(Calls.refusal(setEnv, Map.of("key", "A", "value", longest + "x"))
@@ -70,7 +72,7 @@ class SetEnvTest {
     }
 
     private Object valueFor(ToolContext context, String key) throws Exception {
-        Map<?, ?> result = (Map<?, ?>) getEnv.call(Map.of("key", key), context);
+        Map<?, ?> result = (Map<?, ?>) Objects.requireNonNull(getEnv.call(Map.of("key", key), context));
         return Objects.requireNonNull(result.get("value"));
     }
 }

@@ -285,6 +285,16 @@ class JavaToolsTest {
     }
 
     @Test
+    void shouldLeaveOutTheCircuitWhereEachCallGoesSomewhereElse() {
+        assertThat(JavaTools.of(shop))
+                .extracting(dev.millrace.tools.Tool::circuit)
+                .containsExactly("count", "find_all", "forget", "later", "refuse", "ship");
+        assertThat(JavaTools.withoutCircuit(shop))
+                .extracting(dev.millrace.tools.Tool::circuit)
+                .containsOnlyNulls();
+    }
+
+    @Test
     void shouldSayWhatIsWrongWithAMethod() {
         assertThatThrownBy(() -> JavaTools.of(NoPrimitive.class, NoPrimitive::new))
                 .hasMessageContaining(
