@@ -3,6 +3,7 @@ package dev.millrace.tools;
 import dev.millrace.requests.Reply;
 import dev.millrace.requests.Request;
 import dev.millrace.requests.RequestHandler;
+import dev.millrace.schemas.Backoff;
 import dev.millrace.schemas.ErrorCode;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.ToolArguments;
@@ -128,14 +129,12 @@ public final class ToolExecutor implements RequestHandler {
                     return completed(request, result, context, started);
                 }
                 case Outcome.Failed(String code, String error, ToolException.Again again, Duration retryAfter) -> {
-                    Duration pause = backoff.after(attempt, retryAfter);
                     if (attempt == retry.maxAttempts()
                             || !mayTryAgain(again, definition)
-                            || System.nanoTime() + pause.toNanos() - end >= 0) {
+                            || !backoff.pause(attempt, retryAfter, end)) {
                         return failed(code, secrets.mask(error) + attempts(attempt), started);
                     }
                     metrics.retried(definition.name());
-                    Thread.sleep(pause);
                 }
             }
         }

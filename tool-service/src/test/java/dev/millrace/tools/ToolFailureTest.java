@@ -143,21 +143,6 @@ class ToolFailureTest {
     }
 
     @Test
-    void shouldPauseLongerEachTimeByAnAmountThatFollowsFromTheCall() {
-        // given
-        Backoff one = new Backoff(Duration.ofSeconds(1), Duration.ofSeconds(10), "call-1");
-        Backoff other = new Backoff(Duration.ofSeconds(1), Duration.ofSeconds(10), "call-2");
-        // then
-        for (int failures = 1; failures < 70; failures++) {
-            Duration full = failures > 4 ? Duration.ofSeconds(10) : Duration.ofSeconds(1L << (failures - 1));
-            assertThat(one.after(failures, null)).isBetween(full.dividedBy(2), full);
-            assertThat(one.after(failures, null)).isEqualTo(one.after(failures, null));
-        }
-        assertThat(one.after(1, null)).isNotEqualTo(other.after(1, null));
-        assertThat(one.after(1, Duration.ofMinutes(1))).isEqualTo(Duration.ofMinutes(1));
-    }
-
-    @Test
     @DisplayName("what fails again and again is left alone for a while, then tried once")
     void shouldOpenAndCloseTheCircuit() throws InterruptedException {
         // given

@@ -58,7 +58,7 @@ final class Backfill implements Runnable {
 
     @Override
     public void run() {
-        BackOff backOff = new BackOff();
+        int failures = 0;
         try {
             for (Turn turn = turn(); turn != Turn.DONE; turn = turn()) {
                 switch (turn) {
@@ -68,8 +68,8 @@ final class Backfill implements Runnable {
                         }
                         Thread.sleep(AFTER_FULL);
                     }
-                    case FAILED -> Thread.sleep(backOff.next());
-                    case OVER, DONE -> backOff.reset();
+                    case FAILED -> Thread.sleep(ReaderThread.BACKOFF.after(++failures, null));
+                    case OVER, DONE -> failures = 0;
                 }
             }
         } catch (InterruptedException e) {

@@ -295,7 +295,7 @@ public final class JournalTail implements AutoCloseable {
     }
 
     private void run() throws InterruptedException {
-        BackOff backOff = new BackOff();
+        int failures = 0;
         try (TopicIdentity identity = reader.identity()) {
             while (!closed) {
                 // none: what to do about a place that is not there (any more) depends on why, see #mend
@@ -306,13 +306,13 @@ public final class JournalTail implements AutoCloseable {
                     tails.values().forEach(tail -> consumer.seek(reader.partition(tail.partition()), tail.position()));
                     while (!closed) {
                         tail(consumer, identity);
-                        backOff.reset();
+                        failures = 0;
                         thread.works();
                     }
                 } catch (KafkaException e) {
                     if (!closed) {
                         LOGGER.atWarn().setCause(e).log("Tailing the journal failed and is tried again");
-                        Thread.sleep(backOff.next());
+                        Thread.sleep(ReaderThread.BACKOFF.after(++failures, null));
                     }
                 } finally {
                     polling.set(null);

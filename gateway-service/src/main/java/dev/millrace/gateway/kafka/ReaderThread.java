@@ -1,5 +1,6 @@
 package dev.millrace.gateway.kafka;
 
+import dev.millrace.schemas.Backoff;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
@@ -14,6 +15,7 @@ import org.slf4j.LoggerFactory;
  */
 final class ReaderThread implements AutoCloseable {
     private static final Logger LOGGER = LoggerFactory.getLogger(ReaderThread.class);
+    static final Backoff BACKOFF = new Backoff(Duration.ofMillis(100), Duration.ofSeconds(5), "");
     private static final Duration STOP_LIMIT = Duration.ofSeconds(10);
 
     private final String name;
@@ -53,7 +55,7 @@ final class ReaderThread implements AutoCloseable {
     }
 
     private void run() {
-        BackOff backOff = new BackOff();
+        int failures = 0;
         while (closed.getCount() > 0) {
             try {
                 work.run();
@@ -62,13 +64,13 @@ final class ReaderThread implements AutoCloseable {
                 return;
             } catch (Throwable e) { // also errors: a thread that dies in silence helps nobody
                 if (failure == null) {
-                    backOff.reset();
+                    failures = 0;
                 }
                 failure = name + ": " + e;
                 LOGGER.atError().setCause(e).log("A reader failed for a reason that nobody expected; it begins again");
             }
             try {
-                if (closed.await(backOff.next().toMillis(), TimeUnit.MILLISECONDS)) {
+                if (closed.await(BACKOFF.after(++failures, null).toMillis(), TimeUnit.MILLISECONDS)) {
                     return;
                 }
             } catch (InterruptedException e) {

@@ -1,5 +1,6 @@
 package dev.millrace.tools.mcp;
 
+import dev.millrace.schemas.Backoff;
 import dev.millrace.tool.api.ToolException;
 import java.time.Duration;
 import java.util.List;
@@ -30,7 +31,7 @@ final class McpSupervisor implements AutoCloseable {
     private static final int BROKEN = 2;
 
     private static final Duration FIRST_PAUSE = Duration.ofSeconds(1);
-    private static final int LONGEST_PAUSE_STEPS = 6;
+    private static final Duration LONGEST_PAUSE = Duration.ofSeconds(64);
     /** A connection that lived shorter than this is followed by a pause, as a failed attempt is. */
     private static final Duration SETTLED = Duration.ofSeconds(5);
 
@@ -38,6 +39,7 @@ final class McpSupervisor implements AutoCloseable {
     private final McpConnector connector;
     private final Duration startLimit;
     private final Runnable toolsChanged;
+    private final Backoff backoff;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     private final Thread keeper;
@@ -63,6 +65,7 @@ final class McpSupervisor implements AutoCloseable {
         this.connector = connector;
         this.startLimit = startLimit;
         this.toolsChanged = toolsChanged;
+        this.backoff = new Backoff(FIRST_PAUSE, LONGEST_PAUSE, server.name());
         this.keeper = Thread.ofVirtual().name("mcp-" + server.name()).unstarted(this::keep);
     }
 
@@ -288,9 +291,7 @@ final class McpSupervisor implements AutoCloseable {
                 return;
             }
             quickEnds = lived.compareTo(SETTLED) < 0 ? quickEnds + 1 : 0;
-            pause = quickEnds == 0
-                    ? Duration.ZERO
-                    : FIRST_PAUSE.multipliedBy(1L << Math.min(quickEnds - 1, LONGEST_PAUSE_STEPS));
+            pause = quickEnds == 0 ? Duration.ZERO : backoff.after(quickEnds, null);
             LOGGER.atWarn()
                     .addKeyValue("server", server.name())
                     .addKeyValue("reason", trouble)
