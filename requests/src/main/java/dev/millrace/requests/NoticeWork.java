@@ -16,10 +16,10 @@ final class NoticeWork implements JobRunner.Work {
     private final Topics topics;
     private final int maxDeliveries;
     private final NoticeHandler handler;
-    private final Outbox outbox;
+    private final ReplySender outbox;
     private final Counters counters;
 
-    NoticeWork(WorkerSettings settings, NoticeHandler handler, Outbox outbox, Counters counters) {
+    NoticeWork(WorkerSettings settings, NoticeHandler handler, ReplySender outbox, Counters counters) {
         this.topics = settings.topics();
         this.maxDeliveries = settings.maxDeliveries();
         this.handler = handler;
@@ -45,7 +45,7 @@ final class NoticeWork implements JobRunner.Work {
     private NoticeHandler.Outcome outcome(Job job) throws InterruptedException {
         if (job.deliveryCount() >= maxDeliveries) {
             return new NoticeHandler.Outcome.GivenUp(
-                    Replies.DELIVERY_LIMIT,
+                    ReplyEvents.DELIVERY_LIMIT,
                     "the notice was delivered " + job.deliveryCount() + " times and no worker has finished with it");
         }
         try {
@@ -56,7 +56,8 @@ final class NoticeWork implements JobRunner.Work {
         } catch (RuntimeException e) {
             about(LOGGER.atError(), job).setCause(e).log("The handler of a notice threw an exception");
             return new NoticeHandler.Outcome.GivenUp(
-                    Replies.INTERNAL_ERROR, "internal error: " + e.getClass().getSimpleName());
+                    ReplyEvents.INTERNAL_ERROR,
+                    "internal error: " + e.getClass().getSimpleName());
         }
     }
 

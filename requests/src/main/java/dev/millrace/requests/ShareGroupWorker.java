@@ -13,7 +13,7 @@ import org.slf4j.event.Level;
 
 /**
  * A worker on a Kafka share group (KIP-932) with as many share consumers as the slowness of the jobs asks for. One thread
- * looks after the whole: it sets the group up, makes consumers when {@link Turns} needs them, and asks now and then
+ * looks after the whole: it sets the group up, makes consumers when {@link PollTurns} needs them, and asks now and then
  * whether the broker is there.
  */
 final class ShareGroupWorker implements RequestWorker {
@@ -32,9 +32,9 @@ final class ShareGroupWorker implements RequestWorker {
 
     private final WorkerSettings settings;
     private final Counters counters;
-    private final Turns turns;
+    private final PollTurns turns;
     private final ShareGroup group;
-    private final Outbox outbox;
+    private final ReplySender outbox;
     private final JobRunner runner;
     private final CountDownLatch closing = new CountDownLatch(1);
     private final List<Running> takers = new CopyOnWriteArrayList<>();
@@ -47,14 +47,14 @@ final class ShareGroupWorker implements RequestWorker {
     /** What the worker is for. */
     @FunctionalInterface
     interface Purpose {
-        JobRunner.Work work(Outbox outbox, Counters counters);
+        JobRunner.Work work(ReplySender outbox, Counters counters);
     }
 
     private ShareGroupWorker(WorkerSettings settings, Purpose purpose, WorkerMetrics metrics) {
         this.settings = settings;
         this.counters = new Counters(metrics);
-        this.turns = new Turns(settings.maxConcurrent(), IDLE, System::nanoTime);
-        this.outbox = new Outbox(settings);
+        this.turns = new PollTurns(settings.maxConcurrent(), IDLE, System::nanoTime);
+        this.outbox = new ReplySender(settings);
         this.group = new ShareGroup(settings);
         this.runner = new JobRunner(purpose.work(outbox, counters), counters);
         this.caretaker = Thread.ofPlatform().name(settings.group() + "-pool").unstarted(this::lookAfter);
@@ -187,7 +187,7 @@ final class ShareGroupWorker implements RequestWorker {
             return;
         }
         takers.removeIf(running -> !running.thread().isAlive());
-        Turns.Seat seat = turns.enter(size);
+        PollTurns.Seat seat = turns.enter(size);
         try {
             Taker taker = new Taker(current, seat);
             Thread thread =

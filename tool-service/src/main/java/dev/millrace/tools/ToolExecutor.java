@@ -8,6 +8,7 @@ import dev.millrace.schemas.ErrorCode;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.ToolArguments;
 import dev.millrace.schemas.ToolDefinition;
+import dev.millrace.tool.api.ToolContext;
 import dev.millrace.tool.api.ToolException;
 import dev.millrace.tools.content.LargeResults;
 import dev.millrace.tools.secrets.Secrets;
@@ -81,14 +82,14 @@ public final class ToolExecutor implements RequestHandler {
     }
 
     private Reply carryOut(Request request, long started) throws InterruptedException {
-        Optional<Tool> found = registry.await(request.toolName());
+        Optional<CallableTool> found = registry.await(request.toolName());
         if (found.isEmpty()) {
             String suggestion = registry.similar(request.toolName())
                     .map(name -> ". Did you mean \"" + name + "\"?")
                     .orElse("");
             return failed("tool_not_found", "Tool \"" + request.toolName() + "\" not found" + suggestion, started);
         }
-        Tool tool = found.get();
+        CallableTool tool = found.get();
         List<String> problems = argumentsOf(tool.definition()).problems(request.params());
         if (!problems.isEmpty()) {
             return failed("invalid_arguments", "VALIDATION ERROR: " + String.join("; ", problems), started);
@@ -104,18 +105,18 @@ public final class ToolExecutor implements RequestHandler {
     }
 
     /** The time limit is the tool's own, or the requester's if that is shorter. */
-    private static long timeoutMs(Tool tool, Request request) {
+    private static long timeoutMs(CallableTool tool, Request request) {
         long own = tool.definition().timeoutMs();
         Long wanted = request.timeoutMs();
         return wanted == null ? own : Math.min(own, wanted);
     }
 
-    private Reply run(Tool tool, Request request, long started) throws InterruptedException {
+    private Reply run(CallableTool tool, Request request, long started) throws InterruptedException {
         Event event = request.event();
         ToolDefinition definition = tool.definition();
         long timeoutMs = timeoutMs(tool, request);
         long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
-        ToolContext context = new ToolContext(
+        ToolContext context = new CallContext(
                 Optional.ofNullable(event.taskId()).orElse(""),
                 event.sessionId(),
                 event.namespace(),
@@ -152,7 +153,7 @@ public final class ToolExecutor implements RequestHandler {
         return attempt == 1 ? "" : " (after " + attempt + " attempts)";
     }
 
-    private Outcome attempt(Tool tool, Request request, ToolContext context, long timeoutMs, long end)
+    private Outcome attempt(CallableTool tool, Request request, ToolContext context, long timeoutMs, long end)
             throws InterruptedException {
         CircuitBreaker circuit = guards.circuit(tool);
         Duration rest = circuit.enter();
@@ -200,7 +201,7 @@ public final class ToolExecutor implements RequestHandler {
      * @param leave gives its place among the calls of its tool back, when its thread ends: later than the answer, if it does
      *     not heed its interrupt
      */
-    private record Execution(Tool tool, Request request, ToolContext context, Runnable leave) {}
+    private record Execution(CallableTool tool, Request request, ToolContext context, Runnable leave) {}
 
     private Outcome execute(Execution call, long timeoutMs, long end) throws ToolException, InterruptedException {
         Request request = call.request();

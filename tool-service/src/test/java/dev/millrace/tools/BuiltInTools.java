@@ -52,7 +52,7 @@ final class BuiltInTools {
                             new TextTools(),
                             new ReadResult(new MemoryContent(), 1_000))
                     .flatMap(tools -> JavaTools.of(tools).stream())
-                    .map(Tool::definition)
+                    .map(CallableTool::definition)
                     .sorted(Comparator.comparing(ToolDefinition::name))
                     .toList();
         }

@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class BuiltInToolsTest {
 
-    private final Tool currentTime = Calls.tool(
+    private final CallableTool currentTime = Calls.tool(
             new TimeTools(Clock.fixed(Instant.parse("2026-07-01T12:30:15.250Z"), ZoneOffset.UTC)), "current_time");
 
     @Test
@@ -43,7 +43,7 @@ class BuiltInToolsTest {
     @Test
     @DisplayName("F-115, F-168: notify only says what is to be told; the task machine tells it")
     void shouldHandOnANotification() throws ToolException, InterruptedException {
-        Tool notify = Calls.tool(
+        CallableTool notify = Calls.tool(
                 new TaskTools(new TaskQueries(URI.create("http://localhost"), Duration.ofSeconds(1))), "notify");
         assertThat(Calls.result(notify, Map.of("message", "half done")))
                 .isEqualTo(Map.of("action", "notify", "message", "half done", "taskId", "task-1"));

@@ -7,6 +7,7 @@ import dev.millrace.requests.Reply;
 import dev.millrace.requests.Request;
 import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.schemas.ToolDefinition.SideEffects;
+import dev.millrace.tool.api.ToolContext;
 import dev.millrace.tool.api.ToolException;
 import dev.millrace.tools.content.LargeResults;
 import dev.millrace.tools.content.MemoryContent;
@@ -252,7 +253,7 @@ class ToolExecutorTest {
         assertThat(cut.error()).hasSize(ToolExecutor.MAX_ERROR + 1).endsWith("…");
     }
 
-    private static Tool stubborn(AtomicBoolean end) {
+    private static CallableTool stubborn(AtomicBoolean end) {
         return tool("stubborn", 50, (params, context) -> {
             while (!end.get()) {
                 Thread.onSpinWait();
@@ -286,7 +287,7 @@ class ToolExecutorTest {
     void shouldCheckTheArguments() throws InterruptedException {
         // given
         AtomicBoolean called = new AtomicBoolean();
-        Tool strict = new Tool() {
+        CallableTool strict = new CallableTool() {
             @Override
             public ToolDefinition definition() {
                 return new ToolDefinition(
@@ -440,8 +441,8 @@ class ToolExecutorTest {
     @DisplayName("F-159: two tools with one name are refused")
     void shouldRefuseASecondToolOfTheSameName() {
         // given
-        Tool first = tool("echo", 1, (params, context) -> "a");
-        Tool second = tool("echo", 1, (params, context) -> "b");
+        CallableTool first = tool("echo", 1, (params, context) -> "a");
+        CallableTool second = tool("echo", 1, (params, context) -> "b");
         // when / then
         assertThatThrownBy(() -> new ToolRegistry(List.of(first, second)))
                 .isInstanceOf(IllegalArgumentException.class)
@@ -454,8 +455,8 @@ class ToolExecutorTest {
                 throws ToolException, InterruptedException;
     }
 
-    private static Tool tool(String name, long timeoutMs, Body body) {
-        return new Tool() {
+    private static CallableTool tool(String name, long timeoutMs, Body body) {
+        return new CallableTool() {
             @Override
             public ToolDefinition definition() {
                 return new ToolDefinition(
@@ -470,7 +471,7 @@ class ToolExecutorTest {
         };
     }
 
-    private ToolExecutor executor(ToolThreads threads, int maxConcurrent, Tool... tools) {
+    private ToolExecutor executor(ToolThreads threads, int maxConcurrent, CallableTool... tools) {
         ToolPolicies policies = new ToolPolicies(
                 Map.of(), new ToolPolicies.Policy(null, maxConcurrent, 0, new ToolDefinition.Retry(1, 1)));
         return new ToolExecutor(
@@ -481,7 +482,7 @@ class ToolExecutorTest {
                 (String name, boolean success, Duration duration) -> measured.add(name + " " + success));
     }
 
-    private ToolExecutor executor(Tool... tools) {
+    private ToolExecutor executor(CallableTool... tools) {
         return new ToolExecutor(
                 new ToolRegistry(List.of(tools)),
                 new CallGuards(ToolPolicies.NONE, 5, Duration.ofSeconds(30)),

@@ -6,7 +6,7 @@ import com.fasterxml.jackson.databind.JavaType;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.github.victools.jsonschema.generator.SchemaBuilder;
 import dev.langchain4j.agent.tool.ToolMemoryId;
-import dev.millrace.tools.ToolContext;
+import dev.millrace.tool.api.ToolContext;
 import java.lang.reflect.Parameter;
 import java.lang.reflect.ParameterizedType;
 import java.util.List;
@@ -33,8 +33,7 @@ final class JavaParameter {
     JavaParameter(Parameter parameter) {
         this.parameter = parameter;
         this.type = JavaTools.MAPPER.constructType(parameter.getParameterizedType());
-        this.isContext = type.getRawClass() == ToolContext.class
-                || type.getRawClass() == dev.millrace.tool.api.ToolContext.class;
+        this.isContext = type.getRawClass() == ToolContext.class;
         if (parameter.isAnnotationPresent(ToolMemoryId.class)) {
             throw new IllegalArgumentException(
                     "@ToolMemoryId: expected a parameter of type ToolContext, which has the session");

@@ -39,27 +39,27 @@ public final class JavaTools {
      * @param target gives the object whose methods are called; asked at each call
      * @throws IllegalArgumentException if a method is none for a tool, naming it
      */
-    public static List<dev.millrace.tools.Tool> of(Class<?> type, Supplier<?> target) {
+    public static List<dev.millrace.tools.CallableTool> of(Class<?> type, Supplier<?> target) {
         return of(type, target, true);
     }
 
     /** The tools of this very object. */
-    public static List<dev.millrace.tools.Tool> of(Object target) {
+    public static List<dev.millrace.tools.CallableTool> of(Object target) {
         return of(target.getClass(), () -> target);
     }
 
     /** The same of tools each call of which may go somewhere else, so that one that fails says nothing about the next. */
-    public static List<dev.millrace.tools.Tool> withoutCircuit(Object target) {
+    public static List<dev.millrace.tools.CallableTool> withoutCircuit(Object target) {
         return of(target.getClass(), () -> target, false);
     }
 
-    private static List<dev.millrace.tools.Tool> of(Class<?> type, Supplier<?> target, boolean hasCircuit) {
+    private static List<dev.millrace.tools.CallableTool> of(Class<?> type, Supplier<?> target, boolean hasCircuit) {
         return java.util.stream.Stream.concat(
                         Arrays.stream(type.getDeclaredMethods()), Arrays.stream(type.getMethods()))
                 .distinct()
                 .filter(JavaTools::isTool)
                 .sorted(Comparator.comparing(Method::getName))
-                .<dev.millrace.tools.Tool>map(method -> new JavaTool(method, target, hasCircuit))
+                .<dev.millrace.tools.CallableTool>map(method -> new JavaTool(method, target, hasCircuit))
                 .toList();
     }
 

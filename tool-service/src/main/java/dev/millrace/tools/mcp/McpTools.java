@@ -1,6 +1,6 @@
 package dev.millrace.tools.mcp;
 
-import dev.millrace.tools.Tool;
+import dev.millrace.tools.CallableTool;
 import dev.millrace.tools.ToolSource;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -23,7 +23,7 @@ public final class McpTools implements ToolSource, AutoCloseable {
     private final List<McpSupervisor> supervisors;
     private final Duration callTimeout;
     private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
-    private volatile Map<String, Tool> tools = Map.of();
+    private volatile Map<String, CallableTool> tools = Map.of();
 
     /**
      * Tools that are not there before {@link #start}.
@@ -54,17 +54,17 @@ public final class McpTools implements ToolSource, AutoCloseable {
     }
 
     @Override
-    public List<Tool> tools() {
+    public List<CallableTool> tools() {
         return List.copyOf(tools.values());
     }
 
     @Override
-    public Optional<Tool> find(String name) {
+    public Optional<CallableTool> find(String name) {
         return Optional.ofNullable(tools.get(name));
     }
 
     @Override
-    public Optional<Tool> await(String name) throws InterruptedException {
+    public Optional<CallableTool> await(String name) throws InterruptedException {
         for (McpSupervisor supervisor : supervisors) {
             if (McpNames.mayBeOf(supervisor.server().name(), name)) {
                 supervisor.awaitTools();
@@ -87,7 +87,7 @@ public final class McpTools implements ToolSource, AutoCloseable {
 
     private void rebuild() {
         synchronized (supervisors) {
-            Map<String, Tool> all = new TreeMap<>();
+            Map<String, CallableTool> all = new TreeMap<>();
             for (McpSupervisor supervisor : supervisors) {
                 for (McpConnection.RemoteTool remote : supervisor.tools()) {
                     add(all, supervisor, remote);
@@ -98,7 +98,7 @@ public final class McpTools implements ToolSource, AutoCloseable {
         listeners.forEach(Runnable::run);
     }
 
-    private void add(Map<String, Tool> all, McpSupervisor supervisor, McpConnection.RemoteTool remote) {
+    private void add(Map<String, CallableTool> all, McpSupervisor supervisor, McpConnection.RemoteTool remote) {
         McpTool tool;
         try {
             tool = new McpTool(supervisor, remote, callTimeout);

@@ -3,8 +3,8 @@ package dev.millrace.tools.tasks;
 import dev.millrace.tool.api.Param;
 import dev.millrace.tool.api.SideEffects;
 import dev.millrace.tool.api.Tool;
+import dev.millrace.tool.api.ToolContext;
 import dev.millrace.tool.api.ToolException;
-import dev.millrace.tools.ToolContext;
 import jakarta.validation.constraints.Pattern;
 import jakarta.validation.constraints.Size;
 import java.time.DateTimeException;
@@ -119,7 +119,7 @@ public final class TaskTools {
             @Param("The id of the task, as task_list tells it.") @Size(min = 1, max = 300) String taskId,
             ToolContext context)
             throws ToolException, InterruptedException {
-        Messages messages = new Messages();
+        TaskMessages messages = new TaskMessages();
         String after = null;
         for (int i = 0; i < MOST_PAGES; i++) {
             TaskQueries.Page page = queries.events(context.namespace(), taskId, PAGE, after)

@@ -3,8 +3,8 @@ package dev.millrace.tools.content;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import dev.millrace.requests.Replies;
 import dev.millrace.requests.Reply;
+import dev.millrace.requests.ReplyEvents;
 import dev.millrace.requests.Request;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.Json;
@@ -13,11 +13,11 @@ import dev.millrace.schemas.Topics;
 import dev.millrace.testing.RequiresBroker;
 import dev.millrace.testing.TestBroker;
 import dev.millrace.testing.TopicReader;
+import dev.millrace.tool.api.ToolContext;
 import dev.millrace.tool.api.ToolException;
 import dev.millrace.tools.CallGuards;
+import dev.millrace.tools.CallableTool;
 import dev.millrace.tools.Calls;
-import dev.millrace.tools.Tool;
-import dev.millrace.tools.ToolContext;
 import dev.millrace.tools.ToolExecutor;
 import dev.millrace.tools.ToolPolicies;
 import dev.millrace.tools.ToolRegistry;
@@ -83,7 +83,7 @@ class TopicContentIT {
             offset = page.get("nextOffset");
             largestReply = Math.max(
                     largestReply,
-                    EventCodec.toRecord("t", Replies.toEvent(request, reply, Instant.EPOCH))
+                    EventCodec.toRecord("t", ReplyEvents.toEvent(request, reply, Instant.EPOCH))
                             .value()
                             .length);
         }
@@ -231,8 +231,8 @@ class TopicContentIT {
         return text.toString();
     }
 
-    private static Tool tool(String large) {
-        return new Tool() {
+    private static CallableTool tool(String large) {
+        return new CallableTool() {
             @Override
             public ToolDefinition definition() {
                 return new ToolDefinition(

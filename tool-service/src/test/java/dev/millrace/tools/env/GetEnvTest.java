@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.millrace.tool.api.ToolException;
+import dev.millrace.tools.CallableTool;
 import dev.millrace.tools.Calls;
-import dev.millrace.tools.Tool;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.DisplayName;
@@ -19,7 +19,7 @@ class GetEnvTest {
     private static final Map<String, String> ENVIRONMENT =
             Map.of("LANG", "de", "APP_MODE", "test", "APP_KEY", "k", "OPENAI_API_KEY", "secret");
 
-    private final Tool tool = Calls.tool(
+    private final CallableTool tool = Calls.tool(
             new EnvTools(new MemoryVariables(), List.of("LANG", "APP_*", "MISSING"), ENVIRONMENT::get), "get_env");
 
     @Test

@@ -3,10 +3,11 @@ package dev.millrace.tools.env;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import dev.millrace.tool.api.ToolContext;
 import dev.millrace.tool.api.ToolException;
+import dev.millrace.tools.CallContext;
+import dev.millrace.tools.CallableTool;
 import dev.millrace.tools.Calls;
-import dev.millrace.tools.Tool;
-import dev.millrace.tools.ToolContext;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -17,8 +18,8 @@ import org.junit.jupiter.api.Test;
 class SetEnvTest {
 
     private final Variables variables = new MemoryVariables();
-    private final Tool setEnv = Calls.tool(new EnvTools(variables, List.of(), name -> null), "set_env");
-    private final Tool getEnv =
+    private final CallableTool setEnv = Calls.tool(new EnvTools(variables, List.of(), name -> null), "set_env");
+    private final CallableTool getEnv =
             Calls.tool(new EnvTools(variables, List.of("LANG"), Map.of("LANG", "de")::get), "get_env");
 
     @Test
@@ -36,22 +37,22 @@ class SetEnvTest {
         Calls.result(setEnv, Map.of("key", "LANG", "value", ""));
         // then
         assertThat(Calls.result(getEnv, Map.of("key", "LANG"))).containsEntry("value", "");
-        assertThat(valueFor(new ToolContext("task-2", null, "default", "call"), "LANG"))
+        assertThat(valueFor(new CallContext("task-2", null, "default", "call"), "LANG"))
                 .isEqualTo("de");
     }
 
     @Test
     void shouldBeSeenInTheWholeSessionAndNowhereElse() throws Exception {
         // when
-        setEnv.call(Map.of("key", "BRANCH", "value", "main"), new ToolContext("task-1", "s-1", "default", "call"));
+        setEnv.call(Map.of("key", "BRANCH", "value", "main"), new CallContext("task-1", "s-1", "default", "call"));
         // then
-        assertThat(valueFor(new ToolContext("task-2", "s-1", "default", "call"), "BRANCH"))
+        assertThat(valueFor(new CallContext("task-2", "s-1", "default", "call"), "BRANCH"))
                 .isEqualTo("main");
         for (ToolContext stranger : List.of(
-                new ToolContext("task-2", "s-2", "default", "call"),
-                new ToolContext("task-1", null, "default", "call"),
-                new ToolContext("task-1", "s-1", "other", "call"),
-                new ToolContext("s-1", null, "default", "call"))) {
+                new CallContext("task-2", "s-2", "default", "call"),
+                new CallContext("task-1", null, "default", "call"),
+                new CallContext("task-1", "s-1", "other", "call"),
+                new CallContext("s-1", null, "default", "call"))) {
             assertThat(catchThrowableOfType(ToolException.class, () -> getEnv.call(Map.of("key", "BRANCH"), stranger)))
                     .as("%s", stranger)
                     .isNotNull()

@@ -3,8 +3,8 @@ package dev.millrace.tools.files;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.tool.api.ToolException;
+import dev.millrace.tools.CallableTool;
 import dev.millrace.tools.Calls;
-import dev.millrace.tools.Tool;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -20,8 +20,8 @@ class FileToolsTest {
     @TempDir
     Path root = Path.of("");
 
-    private Tool write = Calls.tool(new FileTools(new Workspace(root), 1_000), "write_file");
-    private Tool edit = Calls.tool(new FileTools(new Workspace(root), 1_000), "edit_file");
+    private CallableTool write = Calls.tool(new FileTools(new Workspace(root), 1_000), "write_file");
+    private CallableTool edit = Calls.tool(new FileTools(new Workspace(root), 1_000), "edit_file");
 
     @BeforeEach
     void makeTools() {
@@ -114,7 +114,7 @@ class FileToolsTest {
     void shouldTellWhatAPathIs() throws ToolException, InterruptedException, IOException {
         // given
         Files.writeString(root.resolve("f"), "12345");
-        Tool info = Calls.tool(new FileTools(new Workspace(root), 1_000), "get_file_info");
+        CallableTool info = Calls.tool(new FileTools(new Workspace(root), 1_000), "get_file_info");
         // then
         assertThat(Calls.result(info, Map.of("path", "f")))
                 .containsEntry("type", "file")

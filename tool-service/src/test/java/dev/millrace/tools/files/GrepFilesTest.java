@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.requests.Reply;
 import dev.millrace.tool.api.ToolException;
+import dev.millrace.tools.CallableTool;
 import dev.millrace.tools.Calls;
-import dev.millrace.tools.Tool;
 import dev.millrace.tools.ToolExecutor;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -26,7 +26,7 @@ class GrepFilesTest {
     @TempDir
     Path root = Path.of("");
 
-    private Tool grep = Calls.tool(new SearchTools(new Workspace(root)), "grep_files");
+    private CallableTool grep = Calls.tool(new SearchTools(new Workspace(root)), "grep_files");
 
     @BeforeEach
     void makeTool() {

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.millrace.tool.api.ToolException;
+import dev.millrace.tools.CallableTool;
 import dev.millrace.tools.Calls;
-import dev.millrace.tools.Tool;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -33,9 +33,9 @@ class HostilePathsTest {
 
     private Path root = Path.of("");
     private Workspace workspace = new Workspace(root);
-    private Tool readFile = Calls.tool(new FileTools(workspace, 10_000), "read_file");
-    private Tool listFiles = Calls.tool(new SearchTools(workspace), "list_files");
-    private Tool grepFiles = Calls.tool(new SearchTools(workspace), "grep_files");
+    private CallableTool readFile = Calls.tool(new FileTools(workspace, 10_000), "read_file");
+    private CallableTool listFiles = Calls.tool(new SearchTools(workspace), "list_files");
+    private CallableTool grepFiles = Calls.tool(new SearchTools(workspace), "grep_files");
 
     @BeforeEach
     void makeWorkspace() throws IOException {
@@ -268,7 +268,7 @@ class HostilePathsTest {
     void shouldTakeAWorkspaceThatIsItselfALink() throws IOException, ToolException, InterruptedException {
         // given
         Path link = Files.createSymbolicLink(temp.resolve("workspace-link"), root);
-        Tool tool = Calls.tool(new FileTools(new Workspace(link), 100), "read_file");
+        CallableTool tool = Calls.tool(new FileTools(new Workspace(link), 100), "read_file");
         // when
         Object content = Calls.result(tool, Map.of("path", "notes.txt")).get("content");
         // then
@@ -279,7 +279,7 @@ class HostilePathsTest {
     @Test
     void shouldMakeAWorkspaceThatIsMissing() throws ToolException, InterruptedException {
         // given
-        Tool tool = Calls.tool(new SearchTools(new Workspace(temp.resolve("new/one"))), "list_files");
+        CallableTool tool = Calls.tool(new SearchTools(new Workspace(temp.resolve("new/one"))), "list_files");
         // when
         Map<String, Object> result = Calls.result(tool, Map.of());
         // then

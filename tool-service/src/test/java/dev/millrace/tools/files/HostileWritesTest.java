@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.millrace.tool.api.ToolException;
+import dev.millrace.tools.CallableTool;
 import dev.millrace.tools.Calls;
-import dev.millrace.tools.Tool;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
@@ -178,9 +178,9 @@ class HostileWritesTest {
                 putInPlace(real, folder);
             }
         });
-        Tool write = Calls.tool(new FileTools(workspace, MAX), "write_file");
-        Tool edit = Calls.tool(new FileTools(workspace, MAX), "edit_file");
-        Tool delete = Calls.tool(new FileTools(workspace, MAX), "delete_file");
+        CallableTool write = Calls.tool(new FileTools(workspace, MAX), "write_file");
+        CallableTool edit = Calls.tool(new FileTools(workspace, MAX), "edit_file");
+        CallableTool delete = Calls.tool(new FileTools(workspace, MAX), "delete_file");
         int written = 0;
         // when
         for (int i = 0; i < 300; i++) {
@@ -201,7 +201,7 @@ class HostileWritesTest {
         // given
         String one = "1".repeat(MAX);
         String two = "2".repeat(MAX);
-        Tool write = Calls.tool(new FileTools(workspace, MAX), "write_file");
+        CallableTool write = Calls.tool(new FileTools(workspace, MAX), "write_file");
         Calls.result(write, Map.of("path", "flips", "content", one));
         AtomicBoolean end = new AtomicBoolean();
         Thread writer = Thread.ofPlatform().start(() -> {
@@ -227,8 +227,8 @@ class HostileWritesTest {
     @Test
     void shouldWriteNoMoreThanTheLimit() throws Exception {
         // given
-        Tool write = Calls.tool(new FileTools(workspace, MAX), "write_file");
-        Tool edit = Calls.tool(new FileTools(workspace, MAX), "edit_file");
+        CallableTool write = Calls.tool(new FileTools(workspace, MAX), "write_file");
+        CallableTool edit = Calls.tool(new FileTools(workspace, MAX), "edit_file");
         // when
         Map<String, Object> fits = Calls.result(write, Map.of("path", "a", "content", "x".repeat(MAX)));
         ToolException tooLarge = Calls.refusal(write, Map.of("path", "b", "content", "é".repeat(MAX / 2) + "x"));
@@ -259,7 +259,7 @@ class HostileWritesTest {
     @Test
     void shouldNotMoveOntoSomethingNorIntoItself() {
         // given
-        Tool move = Calls.tool(new FileTools(workspace, MAX), "move_file");
+        CallableTool move = Calls.tool(new FileTools(workspace, MAX), "move_file");
         // when
         ToolException onto = Calls.refusal(move, Map.of("from", "notes.txt", "to", "nested/deep.txt"));
         ToolException ontoFolder = Calls.refusal(move, Map.of("from", "notes.txt", "to", "nested"));
@@ -295,7 +295,7 @@ class HostileWritesTest {
     }
 
     /** The call may work or not; outside of the workspace everything is as it was, and nothing of it is told. */
-    private String assertHarmless(Tool tool, Map<String, @Nullable Object> params)
+    private String assertHarmless(CallableTool tool, Map<String, @Nullable Object> params)
             throws IOException, InterruptedException {
         String said;
         try {
@@ -320,7 +320,7 @@ class HostileWritesTest {
         return found;
     }
 
-    private static boolean works(Tool tool, Map<String, @Nullable Object> params) {
+    private static boolean works(CallableTool tool, Map<String, @Nullable Object> params) {
         try {
             Calls.result(tool, params);
             return true;

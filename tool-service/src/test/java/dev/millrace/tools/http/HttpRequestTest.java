@@ -7,8 +7,8 @@ import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import dev.millrace.tool.api.ToolException;
 import dev.millrace.tool.api.ToolException.Again;
+import dev.millrace.tools.CallableTool;
 import dev.millrace.tools.Calls;
-import dev.millrace.tools.Tool;
 import dev.millrace.tools.secrets.Secrets;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -41,8 +41,8 @@ class HttpRequestTest {
     private final AtomicInteger asked = new AtomicInteger();
     private final HttpServer server;
     private final GuardedHttp client;
-    private final Tool post;
-    private final Tool request;
+    private final CallableTool post;
+    private final CallableTool request;
 
     HttpRequestTest() throws IOException {
         server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);

@@ -7,8 +7,8 @@ import com.fasterxml.jackson.core.JsonPointer;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import dev.millrace.tool.api.ToolException;
+import dev.millrace.tools.CallableTool;
 import dev.millrace.tools.Calls;
-import dev.millrace.tools.Tool;
 import dev.millrace.tools.secrets.Secrets;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -36,7 +36,7 @@ class WebSearchTest {
     private final List<String> hits = new CopyOnWriteArrayList<>();
     private final HttpServer server;
     private final GuardedHttp client;
-    private final Tool tool;
+    private final CallableTool tool;
 
     WebSearchTest() throws IOException {
         server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);

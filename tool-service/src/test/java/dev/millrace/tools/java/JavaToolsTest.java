@@ -12,8 +12,9 @@ import dev.langchain4j.agent.tool.ToolMemoryId;
 import dev.langchain4j.model.output.structured.Description;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.ToolDefinition;
+import dev.millrace.tool.api.ToolContext;
 import dev.millrace.tool.api.ToolException;
-import dev.millrace.tools.ToolContext;
+import dev.millrace.tools.CallContext;
 import dev.millrace.tools.ToolRegistry;
 import java.math.BigDecimal;
 import java.time.Duration;
@@ -36,7 +37,7 @@ import org.junit.jupiter.api.Test;
 
 class JavaToolsTest {
 
-    private static final ToolContext CONTEXT = new ToolContext("task-1", "session-1", "acme", "task-1/1/0");
+    private static final ToolContext CONTEXT = new CallContext("task-1", "session-1", "acme", "task-1/1/0");
 
     enum Color {
         RED,
@@ -250,7 +251,7 @@ class JavaToolsTest {
     @Test
     @DisplayName("F-159: two tools of one name do not start, and the message says whose they are")
     void shouldRefuseANameTwice() {
-        List<dev.millrace.tools.Tool> both = java.util.stream.Stream.concat(
+        List<dev.millrace.tools.CallableTool> both = java.util.stream.Stream.concat(
                         JavaTools.of(Shop.class, () -> shop).stream(), JavaTools.of(Other.class, Other::new).stream())
                 .toList();
         assertThatThrownBy(() -> new ToolRegistry(both))
@@ -287,10 +288,10 @@ class JavaToolsTest {
     @Test
     void shouldLeaveOutTheCircuitWhereEachCallGoesSomewhereElse() {
         assertThat(JavaTools.of(shop))
-                .extracting(dev.millrace.tools.Tool::circuit)
+                .extracting(dev.millrace.tools.CallableTool::circuit)
                 .containsExactly("count", "find_all", "forget", "later", "refuse", "ship");
         assertThat(JavaTools.withoutCircuit(shop))
-                .extracting(dev.millrace.tools.Tool::circuit)
+                .extracting(dev.millrace.tools.CallableTool::circuit)
                 .containsOnlyNulls();
     }
 

@@ -33,8 +33,8 @@ import org.junit.jupiter.api.Test;
 class ToolApiToolsTest {
 
     private static final Instant DEADLINE = Instant.parse("2026-11-22T05:00:00Z");
-    private static final dev.millrace.tools.ToolContext CONTEXT =
-            new dev.millrace.tools.ToolContext("task-1", "session-1", "acme", "task-1/1/0", DEADLINE);
+    private static final dev.millrace.tools.CallContext CONTEXT =
+            new dev.millrace.tools.CallContext("task-1", "session-1", "acme", "task-1/1/0", DEADLINE);
 
     @Description("Where something goes.")
     record Address(@Description("Street and number.") String street, Optional<String> floor) {}

@@ -20,14 +20,14 @@ import org.slf4j.LoggerFactory;
  * Sends replies and dead letters and waits until the broker has them. Each job waits on its own thread, so that the
  * producer can put what many jobs send into one batch.
  */
-final class Outbox implements AutoCloseable {
+final class ReplySender implements AutoCloseable {
     private static final Logger LOGGER = LoggerFactory.getLogger(RequestWorker.class);
     private static final Duration FIRST_PAUSE = Duration.ofMillis(500);
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(10);
 
     private final PromptProducer<byte[], byte[]> producer;
 
-    Outbox(WorkerSettings worker) {
+    ReplySender(WorkerSettings worker) {
         Map<String, Object> config = ProducerSettings.prompt(worker.kafka(), worker.group() + "-replies");
         config.put(ProducerConfig.MAX_REQUEST_SIZE_CONFIG, Topics.MAX_COPY_BYTES);
         this.producer = new PromptProducer<>(config, new ByteArraySerializer(), new ByteArraySerializer());

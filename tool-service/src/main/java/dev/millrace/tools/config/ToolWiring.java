@@ -5,9 +5,9 @@ import dev.millrace.schemas.Topics;
 import dev.millrace.schemas.kafka.ClientSettings;
 import dev.millrace.schemas.kafka.TopicSettings;
 import dev.millrace.tools.CallGuards;
+import dev.millrace.tools.CallableTool;
 import dev.millrace.tools.DefinitionFiles;
 import dev.millrace.tools.TimeTools;
-import dev.millrace.tools.Tool;
 import dev.millrace.tools.ToolExecutor;
 import dev.millrace.tools.ToolRegistry;
 import dev.millrace.tools.ToolThreads;
@@ -51,7 +51,7 @@ import org.eclipse.microprofile.health.Liveness;
 import org.eclipse.microprofile.health.Readiness;
 
 /** Turns configuration into the service's parts. */
-public class Wiring {
+public class ToolWiring {
 
     @Produces
     @Singleton
@@ -116,13 +116,13 @@ public class Wiring {
             OperatorTools operator,
             Config all) {
         try {
-            OperatorPlaces.requireApart(config.workspace(), Places.of(config, all));
+            OperatorPlaces.requireApart(config.workspace(), ConfiguredPlaces.of(config, all));
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException("millrace.tools.workspace: " + e.getMessage(), e);
         }
         Workspace workspace = new Workspace(config.workspace());
         int maxFileBytes = Math.toIntExact(config.maxFileSize().asLongValue());
-        List<Tool> tools = new ArrayList<>(JavaTools.withoutCircuit(new HttpTools(http)));
+        List<CallableTool> tools = new ArrayList<>(JavaTools.withoutCircuit(new HttpTools(http)));
         for (Object builtIn : List.of(
                 new TimeTools(Clock.systemUTC()),
                 new FileTools(workspace, maxFileBytes),
