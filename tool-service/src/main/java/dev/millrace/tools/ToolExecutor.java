@@ -26,6 +26,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.spi.LoggingEventBuilder;
 
 /**
  * Carries out tool calls. Whatever goes wrong becomes a {@link Reply.Failed} in words that a model understands (F-090,
@@ -37,6 +38,9 @@ public final class ToolExecutor implements RequestHandler {
 
     /** The longest error that a model is told, in characters; of a longer one the beginning is passed on. */
     public static final int MAX_ERROR = 10_000;
+
+    /** What the check of a call's arguments may cost, in keywords of the schema looked at: about a second. */
+    private static final long MAX_STEPS = 5_000_000;
 
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(20);
     /** What tools of others say when the same may work another time (F-258). */
@@ -90,7 +94,9 @@ public final class ToolExecutor implements RequestHandler {
             return failed("tool_not_found", "Tool \"" + request.toolName() + "\" not found" + suggestion, started);
         }
         CallableTool tool = found.get();
-        List<String> problems = argumentsOf(tool.definition()).problems(request.params());
+        List<String> problems = argumentsOf(tool.definition())
+                .problems(request.params(), MAX_STEPS)
+                .orElse(List.of("it would take too long to check these arguments against the schema"));
         if (!problems.isEmpty()) {
             return failed("invalid_arguments", "VALIDATION ERROR: " + String.join("; ", problems), started);
         }
@@ -227,6 +233,13 @@ public final class ToolExecutor implements RequestHandler {
         String said = String.valueOf(cause instanceof ToolException ? cause.getMessage() : cause);
         boolean passing = PASSING.matcher(said).find();
         if (cause instanceof ToolException no) {
+            if (no.code().equals("execution_error") && no.getCause() != null) {
+                log(
+                        LOGGER.atWarn(),
+                        request,
+                        no.getCause(),
+                        "A Java tool threw an exception, which the model is told of");
+            }
             // only what others say has to be guessed at
             boolean guessed = no.again() == ToolException.Again.NEVER
                     && passing
@@ -237,19 +250,23 @@ public final class ToolExecutor implements RequestHandler {
                     guessed ? ToolException.Again.UNCERTAIN : no.again(),
                     no.retryAfter().orElse(null));
         }
-        LOGGER.atError()
-                .addKeyValue("taskId", request.event().taskId())
-                .addKeyValue("callId", request.callId())
-                .addKeyValue("toolName", request.toolName())
-                // the message may quote a secret, and a stack trace begins with it
-                .addKeyValue("cause", secrets.mask(said))
-                .setCause(secrets.mask(said).equals(said) ? cause : null)
-                .log("A tool failed in a way that it should not");
+        log(LOGGER.atError(), request, cause, "A tool failed in a way that it should not");
         return new Outcome.Failed(
                 "execution_error",
                 "EXECUTION ERROR: " + said,
                 passing ? ToolException.Again.UNCERTAIN : ToolException.Again.NEVER,
                 null);
+    }
+
+    private void log(LoggingEventBuilder event, Request request, @Nullable Throwable cause, String message) {
+        String said = String.valueOf(cause);
+        event.addKeyValue("taskId", request.event().taskId())
+                .addKeyValue("callId", request.callId())
+                .addKeyValue("toolName", request.toolName())
+                // the message may quote a secret, and a stack trace begins with it
+                .addKeyValue("cause", secrets.mask(said))
+                .setCause(secrets.mask(said).equals(said) ? cause : null)
+                .log(message);
     }
 
     private Reply completed(Request request, @Nullable Object result, ToolContext context, long started)

@@ -15,6 +15,7 @@ import dev.millrace.tools.secrets.Secrets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
@@ -280,6 +281,49 @@ class ToolExecutorTest {
     @DisplayName("X-14: a tool that says nothing has 30 s")
     void shouldHaveTheDefaultTimeOut() {
         assertThat(ToolDefinition.DEFAULT_TIMEOUT_MS).isEqualTo(30_000);
+    }
+
+    @Test
+    @DisplayName("a schema whose references double at each level holds no call up, and lets none through unchecked")
+    void shouldGiveUpACheckThatNeverEnds() throws InterruptedException {
+        // given: 2^40 ways
+        Map<String, Object> definitions = new HashMap<>();
+        for (int level = 0; level < 40; level++) {
+            Map<String, Object> next = Map.of("$ref", "#/$defs/l" + (level + 1));
+            definitions.put("l" + level, Map.of("anyOf", List.of(next, next)));
+        }
+        definitions.put("l40", Map.of("type", "integer"));
+        AtomicBoolean called = new AtomicBoolean();
+        CallableTool trap = new CallableTool() {
+            @Override
+            public ToolDefinition definition() {
+                return new ToolDefinition(
+                        "trap",
+                        "Tests.",
+                        Map.of(
+                                "type",
+                                "object",
+                                "$defs",
+                                definitions,
+                                "properties",
+                                Map.of("a", Map.of("$ref", "#/$defs/l0"))),
+                        "tool",
+                        1_000,
+                        SideEffects.READ_ONLY);
+            }
+
+            @Override
+            public Object call(Map<String, @Nullable Object> params, ToolContext context) {
+                called.set(true);
+                return "done";
+            }
+        };
+        // when
+        Reply.Failed reply = failed(Calls.executor(trap).handle(Calls.request("trap", Map.of("a", "no number"), 0)));
+        // then
+        assertThat(reply.code()).isEqualTo("invalid_arguments");
+        assertThat(reply.error()).contains("too long to check");
+        assertThat(called).isFalse();
     }
 
     @Test

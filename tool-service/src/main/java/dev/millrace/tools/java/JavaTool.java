@@ -18,13 +18,9 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** A method as a tool. */
 final class JavaTool implements CallableTool {
-
-    private static final Logger LOGGER = LoggerFactory.getLogger(JavaTools.class);
 
     private final Method method;
     private final Supplier<?> target;
@@ -130,7 +126,7 @@ final class JavaTool implements CallableTool {
             }
             return asJson(result);
         } catch (InvocationTargetException | ExecutionException e) {
-            throw failure(e.getCause() == null ? e : e.getCause(), context);
+            throw failure(e.getCause() == null ? e : e.getCause());
         } catch (IllegalAccessException e) {
             throw new IllegalStateException("a tool's method became inaccessible", e);
         }
@@ -143,7 +139,7 @@ final class JavaTool implements CallableTool {
         return result instanceof String ? result : JavaTools.MAPPER.convertValue(result, Object.class);
     }
 
-    private ToolException failure(Throwable cause, ToolContext context) throws InterruptedException {
+    private static ToolException failure(Throwable cause) throws InterruptedException {
         if (cause instanceof InterruptedException interrupted) {
             throw interrupted;
         }
@@ -153,16 +149,12 @@ final class JavaTool implements CallableTool {
         if (cause instanceof ToolException no) {
             return no;
         }
-        LOGGER.atWarn()
-                .addKeyValue("taskId", context.taskId())
-                .addKeyValue("callId", context.callId())
-                .addKeyValue("toolName", definition.name())
-                .setCause(cause)
-                .log("A Java tool threw an exception, which the model is told of");
-        return new ToolException(
+        ToolException failure = new ToolException(
                 "execution_error",
                 "EXECUTION ERROR: "
                         + (cause.getMessage() == null ? cause.getClass().getSimpleName() : cause.getMessage()));
+        failure.initCause(cause);
+        return failure;
     }
 
     private static String firstLine(Throwable e) {
