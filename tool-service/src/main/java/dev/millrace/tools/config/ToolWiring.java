@@ -1,5 +1,6 @@
 package dev.millrace.tools.config;
 
+import dev.millrace.requests.RequestWorker;
 import dev.millrace.requests.WorkerSettings;
 import dev.millrace.schemas.Topics;
 import dev.millrace.schemas.kafka.ClientSettings;
@@ -192,31 +193,31 @@ public class ToolWiring {
     @Produces
     @Singleton
     ToolRuntime runtime(
-            ToolRuntime.Settings settings,
+            ToolsConfig tools,
+            TopicsConfig topicsConfig,
             Config config,
             ToolRegistry registry,
             ToolExecutor executor,
-            WebhookDelivery webhooks) {
-        return new ToolRuntime(kafka(config), settings, registry, executor, webhooks);
-    }
-
-    @Produces
-    @Singleton
-    ToolRuntime.Settings settings(ToolsConfig tools, TopicsConfig topicsConfig, Config config, MeterRegistry meters) {
+            WebhookDelivery webhooks,
+            MeterRegistry meters) {
         Topics topics = new Topics(topicsConfig.prefix());
         Map<String, Object> kafka = kafka(config);
-        return new ToolRuntime.Settings(
+        WorkerSettings calls = WorkerSettings.of(kafka, topics, Topics.BUILT_IN_TOOLSET, tools.maxConcurrent())
+                .with(tools.staleAfter(), tools.shutdownGrace());
+        WorkerSettings notices = WorkerSettings.of(
+                        kafka, topics, "webhook", tools.webhook().maxConcurrent())
+                .with(tools.staleAfter(), Duration.ZERO);
+        return new ToolRuntime(
+                kafka,
                 topics,
                 new TopicSettings(topicsConfig.partitions(), topicsConfig.replication(), topicsConfig.create())
                         .with(topicsConfig.toolsets().orElse(List.of()))
                         .keepingTokens(topicsConfig.tokensRetention()),
-                WorkerSettings.of(kafka, topics, Topics.BUILT_IN_TOOLSET, tools.maxConcurrent())
-                        .with(tools.staleAfter(), tools.shutdownGrace()),
-                WorkerSettings.of(kafka, topics, "webhook", tools.webhook().maxConcurrent())
-                        .with(tools.staleAfter(), Duration.ZERO),
-                new MicrometerWorkerMetrics(meters, Topics.BUILT_IN_TOOLSET),
-                new MicrometerWorkerMetrics(meters, "webhook"),
-                DefinitionFiles.read(tools.definitions().orElse(List.of())));
+                registry,
+                DefinitionFiles.read(tools.definitions().orElse(List.of())),
+                () -> RequestWorker.start(
+                        calls, executor, new MicrometerWorkerMetrics(meters, Topics.BUILT_IN_TOOLSET)),
+                () -> RequestWorker.startNotices(notices, webhooks, new MicrometerWorkerMetrics(meters, "webhook")));
     }
 
     private static Map<String, Object> kafka(Config config) {
