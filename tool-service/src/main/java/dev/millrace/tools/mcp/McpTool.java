@@ -5,6 +5,7 @@ import dev.millrace.schemas.Topics;
 import dev.millrace.tool.api.ToolContext;
 import dev.millrace.tool.api.ToolException;
 import dev.millrace.tools.CallableTool;
+import dev.millrace.tools.ToolNames;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
@@ -28,7 +29,7 @@ final class McpTool implements CallableTool {
         this.supervisor = supervisor;
         this.remoteName = remote.name();
         this.definition = new ToolDefinition(
-                McpNames.of(server.name(), remote.name()),
+                ToolNames.of(server.name(), remote.name()),
                 ("[" + server.name() + "] " + remote.description()).strip(),
                 remote.parameters(),
                 Topics.BUILT_IN_TOOLSET,

@@ -1,6 +1,7 @@
 package dev.millrace.tools.mcp;
 
 import dev.millrace.tools.CallableTool;
+import dev.millrace.tools.ToolNames;
 import dev.millrace.tools.ToolSource;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -30,9 +31,14 @@ public final class McpTools implements ToolSource, AutoCloseable {
      *
      * @param callTimeout how long one call may take, where the configuration says nothing else
      * @param startLimit how long a server may take to start and to list its tools
+     * @param version what servers are told that this is
      */
-    public McpTools(McpConfiguration configuration, Duration callTimeout, Duration startLimit) {
-        this(configuration, callTimeout, startLimit, SdkConnection::open);
+    public McpTools(McpConfiguration configuration, Duration callTimeout, Duration startLimit, String version) {
+        this(
+                configuration,
+                callTimeout,
+                startLimit,
+                (server, limit, toolsChanged) -> SdkConnection.open(server, limit, toolsChanged, version));
     }
 
     McpTools(McpConfiguration configuration, Duration callTimeout, Duration startLimit, McpConnector connector) {
@@ -66,7 +72,7 @@ public final class McpTools implements ToolSource, AutoCloseable {
     @Override
     public Optional<CallableTool> await(String name) throws InterruptedException {
         for (McpSupervisor supervisor : supervisors) {
-            if (McpNames.mayBeOf(supervisor.server().name(), name)) {
+            if (ToolNames.mayBeOf(supervisor.server().name(), name)) {
                 supervisor.awaitTools();
             }
         }
@@ -77,7 +83,7 @@ public final class McpTools implements ToolSource, AutoCloseable {
     public boolean mayGet(String name) {
         return supervisors.stream()
                 .anyMatch(supervisor -> !supervisor.isListed()
-                        && McpNames.mayBeOf(supervisor.server().name(), name));
+                        && ToolNames.mayBeOf(supervisor.server().name(), name));
     }
 
     @Override

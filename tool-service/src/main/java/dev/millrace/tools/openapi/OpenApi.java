@@ -2,8 +2,8 @@ package dev.millrace.tools.openapi;
 
 import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.tools.CallableTool;
+import dev.millrace.tools.ToolNames;
 import dev.millrace.tools.http.HttpCalls;
-import dev.millrace.tools.mcp.McpNames;
 import java.net.URI;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -89,7 +89,7 @@ public record OpenApi(
         Map<String, CallableTool> tools = new LinkedHashMap<>();
         for (Operation operation : OpenApiDocument.of(text).operations()) {
             if (wanted.matcher(operation.id()).matches()) {
-                CallableTool tool = new OpenApiTool(this, base, McpNames.of(name, operation.id()), operation, calls);
+                CallableTool tool = new OpenApiTool(this, base, ToolNames.of(name, operation.id()), operation, calls);
                 CallableTool other = tools.putIfAbsent(tool.definition().name(), tool);
                 if (other != null) {
                     LOGGER.atWarn()

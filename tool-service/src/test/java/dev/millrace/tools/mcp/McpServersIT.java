@@ -224,7 +224,7 @@ class McpServersIT {
 
     private McpTools start(McpServer server) throws InterruptedException {
         McpTools tools = new McpTools(
-                new McpConfiguration(List.of(server), Map.of()), Duration.ofSeconds(30), Duration.ofSeconds(30));
+                new McpConfiguration(List.of(server), Map.of()), Duration.ofSeconds(30), Duration.ofSeconds(30), "1");
         open.add(tools);
         tools.start();
         assertThat(tools.await(server.name() + "__any")).isEmpty();

@@ -198,8 +198,8 @@ class StubMcpServerTest {
     }
 
     private McpTools start(List<McpServer> servers) throws Exception {
-        McpTools started =
-                new McpTools(new McpConfiguration(servers, Map.of()), Duration.ofSeconds(30), Duration.ofSeconds(15));
+        McpTools started = new McpTools(
+                new McpConfiguration(servers, Map.of()), Duration.ofSeconds(30), Duration.ofSeconds(15), "1");
         tools = started;
         started.onChange(changes::release);
         started.start();
