@@ -44,15 +44,16 @@ final class McpSupervisor implements AutoCloseable {
     private final Condition changed = lock.newCondition();
     private final Thread keeper;
 
+    // written by the keeper
+    private volatile List<McpConnection.RemoteTool> tools = List.of();
+    private volatile boolean listed;
+    private volatile boolean closed;
     // guarded by the lock
     private @Nullable McpConnection connection;
-    private List<McpConnection.RemoteTool> tools = List.of();
-    private boolean listed;
     private int quickEnds;
     private int refusals;
     private String trouble = "it has not started yet";
     private boolean listAgain;
-    private boolean closed;
 
     /**
      * A supervisor that has not started.
@@ -79,22 +80,12 @@ final class McpSupervisor implements AutoCloseable {
 
     /** The tools as last listed; none if they never were. */
     List<McpConnection.RemoteTool> tools() {
-        lock.lock();
-        try {
-            return tools;
-        } finally {
-            lock.unlock();
-        }
+        return tools;
     }
 
     /** Whether the tools have been listed once, and whoever wanted to know has been told. */
     boolean isListed() {
-        lock.lock();
-        try {
-            return listed;
-        } finally {
-            lock.unlock();
-        }
+        return listed;
     }
 
     /** Waits until the tools have been listed once, if that is to be expected. */
@@ -176,24 +167,20 @@ final class McpSupervisor implements AutoCloseable {
 
     /** This connection is of no use any more. */
     private void lost(McpConnection used, McpException e) {
-        lock.lock();
-        try {
+        change(() -> {
             if (used.equals(connection)) {
                 connection = null;
                 trouble = String.valueOf(e.getMessage());
-                changed.signalAll();
             }
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
     private void keep() {
         try {
-            while (!isClosed()) {
+            while (!closed) {
                 long begun = System.nanoTime();
-                try (McpConnection open = connector.connect(server, startLimit, this::listAgain)) {
-                    CompletableFuture<Void> unused = open.ended().thenRun(this::signal);
+                try (McpConnection open = connector.connect(server, startLimit, () -> change(() -> listAgain = true))) {
+                    CompletableFuture<Void> unused = open.ended().thenRun(() -> change(() -> {}));
                     serve(open);
                 } catch (McpException e) {
                     note(String.valueOf(e.getMessage()));
@@ -208,14 +195,10 @@ final class McpSupervisor implements AutoCloseable {
     /** Returns when the connection is lost. */
     private void serve(McpConnection open) throws McpException, InterruptedException {
         list(open);
-        lock.lockInterruptibly();
-        try {
+        change(() -> {
             connection = open;
             refusals = 0;
-            changed.signalAll();
-        } finally {
-            lock.unlock();
-        }
+        });
         LOGGER.atInfo()
                 .addKeyValue("server", server.name())
                 .addKeyValue("tools", tools().size())
@@ -227,24 +210,12 @@ final class McpSupervisor implements AutoCloseable {
 
     private void list(McpConnection open) throws McpException, InterruptedException {
         List<McpConnection.RemoteTool> found = open.tools();
-        boolean isNews;
-        lock.lockInterruptibly();
-        try {
-            isNews = !listed || !found.equals(tools);
-            tools = found;
-        } finally {
-            lock.unlock();
-        }
+        boolean isNews = !listed || !found.equals(tools);
+        tools = found;
         if (isNews) {
             toolsChanged.run();
         }
-        lock.lockInterruptibly();
-        try {
-            listed = true;
-            changed.signalAll();
-        } finally {
-            lock.unlock();
-        }
+        change(() -> listed = true);
     }
 
     /** Waits until the tools are to be listed again; false if the connection is lost. */
@@ -272,14 +243,11 @@ final class McpSupervisor implements AutoCloseable {
     }
 
     private void note(String reason) {
-        lock.lock();
-        try {
+        change(() -> {
             connection = null;
             trouble = reason;
             refusals++;
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
     /** Waits before the next attempt, the longer the more have failed in a row. */
@@ -307,29 +275,12 @@ final class McpSupervisor implements AutoCloseable {
         }
     }
 
-    private void listAgain() {
+    /** Changes what the lock guards, and wakes whoever waits for a change. */
+    private void change(Runnable change) {
         lock.lock();
         try {
-            listAgain = true;
+            change.run();
             changed.signalAll();
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    private void signal() {
-        lock.lock();
-        try {
-            changed.signalAll();
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    private boolean isClosed() {
-        lock.lock();
-        try {
-            return closed;
         } finally {
             lock.unlock();
         }
@@ -338,14 +289,10 @@ final class McpSupervisor implements AutoCloseable {
     /** Ends the server. Calls that run fail. */
     @Override
     public void close() {
-        lock.lock();
-        try {
+        change(() -> {
             closed = true;
             trouble = "it was stopped";
-            changed.signalAll();
-        } finally {
-            lock.unlock();
-        }
+        });
         try {
             if (!keeper.join(Duration.ofSeconds(1))) {
                 // it connects or lists, which an interrupt ends
