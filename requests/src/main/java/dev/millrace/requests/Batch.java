@@ -21,7 +21,7 @@ final class Batch {
     }
 
     /** Starts a job for each record; each gives its permit back when it is done. */
-    static Batch start(ConsumerRecords<byte[], byte[]> records, Pool pool, Turns.Seat seat) {
+    static Batch start(ConsumerRecords<byte[], byte[]> records, Pool pool, PollTurns.Seat seat) {
         CountDownLatch unsettled = new CountDownLatch(records.count());
         List<Job> jobs = new ArrayList<>(records.count());
         for (ConsumerRecord<byte[], byte[]> consumed : records) {

@@ -59,8 +59,8 @@ final class CallWork implements JobRunner.Work {
             String why = "the request was delivered " + job.deliveryCount()
                     + " times and no worker has answered it; expected fewer than " + maxDeliveries;
             about(LOGGER.atWarn(), request).log("A request was delivered too often and is given up");
-            reply(request, new Reply.Failed(Replies.DELIVERY_LIMIT, why, 0));
-            deadLetter(job, Replies.DELIVERY_LIMIT, why);
+            reply(request, new Reply.Failed(ReplyEvents.DELIVERY_LIMIT, why, 0));
+            deadLetter(job, ReplyEvents.DELIVERY_LIMIT, why);
             return AcknowledgeType.REJECT;
         }
         Reply reply = handle(request);
@@ -80,7 +80,9 @@ final class CallWork implements JobRunner.Work {
         } catch (RuntimeException e) {
             about(LOGGER.atError(), request).setCause(e).log("The handler of a request threw an exception");
             return new Reply.Failed(
-                    Replies.INTERNAL_ERROR, "internal error: " + e.getClass().getSimpleName(), millisSince(start));
+                    ReplyEvents.INTERNAL_ERROR,
+                    "internal error: " + e.getClass().getSimpleName(),
+                    millisSince(start));
         }
     }
 
@@ -90,7 +92,7 @@ final class CallWork implements JobRunner.Work {
         } catch (RecordTooLargeException e) {
             about(LOGGER.atWarn(), request).log("A reply is too large for a record");
             Reply.Failed tooLarge = new Reply.Failed(
-                    Replies.RESULT_TOO_LARGE,
+                    ReplyEvents.RESULT_TOO_LARGE,
                     "the result is too large: expected at most " + Topics.MAX_EVENT_BYTES
                             + " bytes with everything around it",
                     reply.durationMs());
@@ -103,7 +105,7 @@ final class CallWork implements JobRunner.Work {
     private ProducerRecord<byte[], byte[]> message(Request request, Reply reply) {
         String why;
         try {
-            ProducerRecord<byte[], byte[]> message = encoded(Replies.toEvent(request, reply, Instant.now()));
+            ProducerRecord<byte[], byte[]> message = encoded(ReplyEvents.toEvent(request, reply, Instant.now()));
             Event read = EventCodec.fromRecord(message.headers(), message.value(), Instant.now());
             List<String> problems = EventSchemas.problems(read);
             if (problems.isEmpty()) {
@@ -116,10 +118,10 @@ final class CallWork implements JobRunner.Work {
         about(LOGGER.atError(), request)
                 .addKeyValue("reason", why)
                 .log("The result of a handler is no JSON of an event");
-        return encoded(Replies.toEvent(
+        return encoded(ReplyEvents.toEvent(
                 request,
                 new Reply.Failed(
-                        Replies.INTERNAL_ERROR,
+                        ReplyEvents.INTERNAL_ERROR,
                         "internal error: the result is no JSON that an event may hold: " + why,
                         reply.durationMs()),
                 Instant.now()));

@@ -47,7 +47,7 @@ final class NoticeWork implements JobRunner.Work {
     private NoticeHandler.Outcome outcome(Job job) throws InterruptedException {
         if (job.deliveryCount() >= maxDeliveries) {
             return new NoticeHandler.Outcome.GivenUp(
-                    Replies.DELIVERY_LIMIT,
+                    ReplyEvents.DELIVERY_LIMIT,
                     "the notice was delivered " + job.deliveryCount() + " times and no worker has finished with it");
         }
         try {
@@ -58,7 +58,8 @@ final class NoticeWork implements JobRunner.Work {
         } catch (RuntimeException e) {
             about(LOGGER.atError(), job).setCause(e).log("The handler of a notice threw an exception");
             return new NoticeHandler.Outcome.GivenUp(
-                    Replies.INTERNAL_ERROR, "internal error: " + e.getClass().getSimpleName());
+                    ReplyEvents.INTERNAL_ERROR,
+                    "internal error: " + e.getClass().getSimpleName());
         }
     }
 

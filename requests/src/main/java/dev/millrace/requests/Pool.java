@@ -15,7 +15,7 @@ final class Pool {
     private static final int LONGEST_PAUSE_STEPS = 6;
 
     private final WorkerSettings settings;
-    private final Turns turns;
+    private final PollTurns turns;
     private final JobRunner runner;
     private final Counters counters;
     private final int partitions;
@@ -23,7 +23,7 @@ final class Pool {
     private final AtomicInteger failures = new AtomicInteger();
     private volatile long pauseEnd = System.nanoTime();
 
-    Pool(WorkerSettings settings, Turns turns, JobRunner runner, Counters counters, int partitions) {
+    Pool(WorkerSettings settings, PollTurns turns, JobRunner runner, Counters counters, int partitions) {
         this.settings = settings;
         this.turns = turns;
         this.runner = runner;
@@ -35,7 +35,7 @@ final class Pool {
         return settings;
     }
 
-    Turns turns() {
+    PollTurns turns() {
         return turns;
     }
 
@@ -49,7 +49,7 @@ final class Pool {
     }
 
     /** Starts a job that a permit of this seat is there for, and that gives it back. */
-    void start(Job job, Turns.Seat seat) {
+    void start(Job job, PollTurns.Seat seat) {
         running.add(job);
         job.start(() -> {
             try {

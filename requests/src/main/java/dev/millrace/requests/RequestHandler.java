@@ -13,7 +13,7 @@ public interface RequestHandler {
      * idempotency key to hand on.
      *
      * <p>What went wrong with the work is a {@link Reply.Failed}. An exception is taken for a bug of the handler: it is
-     * logged and answered as {@link Replies#INTERNAL_ERROR}.
+     * logged and answered as {@link ReplyEvents#INTERNAL_ERROR}.
      *
      * @throws InterruptedException if the thread was interrupted, which the worker does when it has to stop and the grace
      *     period is over; the request then goes back to the topic unanswered

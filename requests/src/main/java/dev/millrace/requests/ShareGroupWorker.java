@@ -20,7 +20,7 @@ import org.slf4j.event.Level;
 
 /**
  * A worker on a Kafka share group (KIP-932) with as many share consumers as the slowness of the jobs asks for. One thread
- * looks after the whole: it sets the group up, makes consumers when {@link Turns} needs them, and asks now and then
+ * looks after the whole: it sets the group up, makes consumers when {@link PollTurns} needs them, and asks now and then
  * whether the broker is there.
  */
 final class ShareGroupWorker implements RequestWorker {
@@ -40,7 +40,7 @@ final class ShareGroupWorker implements RequestWorker {
 
     private final WorkerSettings settings;
     private final Counters counters;
-    private final Turns turns;
+    private final PollTurns turns;
     private final ShareGroup group;
     private final PromptProducer<byte[], byte[]> outbox;
     private final JobRunner runner;
@@ -61,7 +61,7 @@ final class ShareGroupWorker implements RequestWorker {
     private ShareGroupWorker(WorkerSettings settings, Purpose purpose, WorkerMetrics metrics) {
         this.settings = settings;
         this.counters = new Counters(metrics);
-        this.turns = new Turns(settings.maxConcurrent(), IDLE, System::nanoTime);
+        this.turns = new PollTurns(settings.maxConcurrent(), IDLE, System::nanoTime);
         Map<String, Object> sending = ProducerSettings.prompt(settings.kafka(), settings.group() + "-replies");
         sending.put(ProducerConfig.MAX_REQUEST_SIZE_CONFIG, Topics.MAX_COPY_BYTES);
         this.outbox = new PromptProducer<>(sending, new ByteArraySerializer(), new ByteArraySerializer());
@@ -196,7 +196,7 @@ final class ShareGroupWorker implements RequestWorker {
             return;
         }
         takers.removeIf(running -> !running.thread().isAlive());
-        Turns.Seat seat = turns.enter(size);
+        PollTurns.Seat seat = turns.enter(size);
         try {
             Taker taker = new Taker(current, seat);
             Thread thread =

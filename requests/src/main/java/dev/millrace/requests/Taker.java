@@ -37,12 +37,12 @@ final class Taker implements Runnable {
     private static final Duration ACKNOWLEDGE_LIMIT = Duration.ofSeconds(15);
 
     private final Pool pool;
-    private final Turns.Seat seat;
+    private final PollTurns.Seat seat;
     private final ShareConsumer<byte[], byte[]> consumer;
     private final StallWatch watch;
     private boolean subscribed;
 
-    Taker(Pool pool, Turns.Seat seat) {
+    Taker(Pool pool, PollTurns.Seat seat) {
         this.pool = pool;
         this.seat = seat;
         this.consumer = new KafkaShareConsumer<>(
@@ -129,7 +129,7 @@ final class Taker implements Runnable {
 
     private void work(Batch batch) throws InterruptedException {
         long renewedAt = System.nanoTime();
-        Duration wait = Turns.PATIENCE;
+        Duration wait = PollTurns.PATIENCE;
         while (!batch.awaitSettled(wait)) {
             wait = LOOK;
             tellBroker(batch);

@@ -91,7 +91,7 @@ class RequestWorkerIT {
                 .containsEntry("traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
                 .containsEntry(
                         "ce_id",
-                        Replies.toEvent(
+                        ReplyEvents.toEvent(
                                         new Request(request, "call-1", "echo", Map.of(), 1),
                                         new Reply.Completed(null, 0),
                                         request.timestamp())
@@ -424,7 +424,7 @@ class RequestWorkerIT {
             case "deep" -> new Reply.Completed(nested(EventSchemas.MAX_DEPTH), 0);
             case "number" -> new Reply.Completed(new BigDecimal("1e1000000000"), 0);
             case "code" -> new Reply.Failed("No Code", "x", 0);
-            case "error" -> new Reply.Failed("x", "𝄞".repeat(Replies.MAX_ERROR), 0);
+            case "error" -> new Reply.Failed("x", "𝄞".repeat(ReplyEvents.MAX_ERROR), 0);
             default -> throw new StackOverflowError("the first time");
         });
         // when

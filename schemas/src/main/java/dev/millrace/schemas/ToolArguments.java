@@ -6,7 +6,6 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.networknt.schema.Error;
 import com.networknt.schema.ExecutionContext;
-import com.networknt.schema.InputFormat;
 import com.networknt.schema.Schema;
 import java.util.List;
 import java.util.Map;
@@ -65,25 +64,30 @@ public final class ToolArguments {
         return parameters.equals(tool.parameters());
     }
 
-    /** What is wrong with arguments, in sentences for models; empty if nothing is. */
-    public List<String> problems(Map<String, ? extends @Nullable Object> arguments) {
-        return sentences(schema.validate(Json.writeText(arguments), InputFormat.JSON));
+    /**
+     * What is wrong with arguments, in sentences for models; an empty list if nothing is. Absent if it cannot be said at that
+     * cost.
+     *
+     * @param steps keywords of a schema looked at, 1 or more
+     */
+    public Optional<List<String>> problems(Map<String, ? extends @Nullable Object> arguments, long steps) {
+        StepBudget budget = new StepBudget(steps);
+        try {
+            JsonNode json = PLAIN.readTree(Json.writeText(arguments));
+            return Optional.of(ForeignSchemas.within(budget, () -> {
+                ExecutionContext check = budget.of(schema.createExecutionContext());
+                schema.validate(check, json);
+                return sentences(check.getErrors());
+            }));
+        } catch (JsonProcessingException | RuntimeException | StackOverflowError e) {
+            // as above
+            return Optional.empty();
+        }
     }
 
     /** The same for who has no patience; also empty if it cannot be said at {@link #MAX_STEPS}. */
     public List<String> problemsSoon(Map<String, ? extends @Nullable Object> arguments) {
-        StepBudget budget = new StepBudget(MAX_STEPS);
-        try {
-            JsonNode json = PLAIN.readTree(Json.writeText(arguments));
-            return ForeignSchemas.within(budget, () -> {
-                ExecutionContext check = budget.of(schema.createExecutionContext());
-                schema.validate(check, json);
-                return sentences(check.getErrors());
-            });
-        } catch (JsonProcessingException | RuntimeException | StackOverflowError e) {
-            // as above
-            return List.of();
-        }
+        return problems(arguments, MAX_STEPS).orElse(List.of());
     }
 
     private static List<String> sentences(List<Error> errors) {

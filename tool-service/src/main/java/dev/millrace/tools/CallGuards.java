@@ -68,7 +68,7 @@ public final class CallGuards {
     }
 
     /** What watches over this tool; one that never opens if nothing does. */
-    CircuitBreaker circuit(Tool tool) {
+    CircuitBreaker circuit(CallableTool tool) {
         String name = tool.circuit();
         return name == null
                 ? new CircuitBreaker(maxFailures, rest, nanoTime)

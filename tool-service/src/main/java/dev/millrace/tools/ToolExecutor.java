@@ -3,10 +3,12 @@ package dev.millrace.tools;
 import dev.millrace.requests.Reply;
 import dev.millrace.requests.Request;
 import dev.millrace.requests.RequestHandler;
+import dev.millrace.schemas.Backoff;
 import dev.millrace.schemas.ErrorCode;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.ToolArguments;
 import dev.millrace.schemas.ToolDefinition;
+import dev.millrace.tool.api.ToolContext;
 import dev.millrace.tool.api.ToolException;
 import dev.millrace.tools.content.LargeResults;
 import dev.millrace.tools.secrets.Secrets;
@@ -24,6 +26,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.spi.LoggingEventBuilder;
 
 /**
  * Carries out tool calls. Whatever goes wrong becomes a {@link Reply.Failed} in words that a model understands (F-090,
@@ -35,6 +38,9 @@ public final class ToolExecutor implements RequestHandler {
 
     /** The longest error that a model is told, in characters; of a longer one the beginning is passed on. */
     public static final int MAX_ERROR = 10_000;
+
+    /** What the check of a call's arguments may cost, in keywords of the schema looked at: about a second. */
+    private static final long MAX_STEPS = 5_000_000;
 
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(20);
     /** What tools of others say when the same may work another time (F-258). */
@@ -80,15 +86,17 @@ public final class ToolExecutor implements RequestHandler {
     }
 
     private Reply carryOut(Request request, long started) throws InterruptedException {
-        Optional<Tool> found = registry.await(request.toolName());
+        Optional<CallableTool> found = registry.await(request.toolName());
         if (found.isEmpty()) {
             String suggestion = registry.similar(request.toolName())
                     .map(name -> ". Did you mean \"" + name + "\"?")
                     .orElse("");
             return failed("tool_not_found", "Tool \"" + request.toolName() + "\" not found" + suggestion, started);
         }
-        Tool tool = found.get();
-        List<String> problems = argumentsOf(tool.definition()).problems(request.params());
+        CallableTool tool = found.get();
+        List<String> problems = argumentsOf(tool.definition())
+                .problems(request.params(), MAX_STEPS)
+                .orElse(List.of("it would take too long to check these arguments against the schema"));
         if (!problems.isEmpty()) {
             return failed("invalid_arguments", "VALIDATION ERROR: " + String.join("; ", problems), started);
         }
@@ -103,18 +111,18 @@ public final class ToolExecutor implements RequestHandler {
     }
 
     /** The time limit is the tool's own, or the requester's if that is shorter. */
-    private static long timeoutMs(Tool tool, Request request) {
+    private static long timeoutMs(CallableTool tool, Request request) {
         long own = tool.definition().timeoutMs();
         Long wanted = request.timeoutMs();
         return wanted == null ? own : Math.min(own, wanted);
     }
 
-    private Reply run(Tool tool, Request request, long started) throws InterruptedException {
+    private Reply run(CallableTool tool, Request request, long started) throws InterruptedException {
         Event event = request.event();
         ToolDefinition definition = tool.definition();
         long timeoutMs = timeoutMs(tool, request);
         long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
-        ToolContext context = new ToolContext(
+        ToolContext context = new CallContext(
                 Optional.ofNullable(event.taskId()).orElse(""),
                 event.sessionId(),
                 event.namespace(),
@@ -128,14 +136,12 @@ public final class ToolExecutor implements RequestHandler {
                     return completed(request, result, context, started);
                 }
                 case Outcome.Failed(String code, String error, ToolException.Again again, Duration retryAfter) -> {
-                    Duration pause = backoff.after(attempt, retryAfter);
                     if (attempt == retry.maxAttempts()
                             || !mayTryAgain(again, definition)
-                            || System.nanoTime() + pause.toNanos() - end >= 0) {
+                            || !backoff.pause(attempt, retryAfter, end)) {
                         return failed(code, secrets.mask(error) + attempts(attempt), started);
                     }
                     metrics.retried(definition.name());
-                    Thread.sleep(pause);
                 }
             }
         }
@@ -153,7 +159,7 @@ public final class ToolExecutor implements RequestHandler {
         return attempt == 1 ? "" : " (after " + attempt + " attempts)";
     }
 
-    private Outcome attempt(Tool tool, Request request, ToolContext context, long timeoutMs, long end)
+    private Outcome attempt(CallableTool tool, Request request, ToolContext context, long timeoutMs, long end)
             throws InterruptedException {
         CircuitBreaker circuit = guards.circuit(tool);
         Duration rest = circuit.enter();
@@ -201,7 +207,7 @@ public final class ToolExecutor implements RequestHandler {
      * @param leave gives its place among the calls of its tool back, when its thread ends: later than the answer, if it does
      *     not heed its interrupt
      */
-    private record Execution(Tool tool, Request request, ToolContext context, Runnable leave) {}
+    private record Execution(CallableTool tool, Request request, ToolContext context, Runnable leave) {}
 
     private Outcome execute(Execution call, long timeoutMs, long end) throws ToolException, InterruptedException {
         Request request = call.request();
@@ -227,6 +233,13 @@ public final class ToolExecutor implements RequestHandler {
         String said = String.valueOf(cause instanceof ToolException ? cause.getMessage() : cause);
         boolean passing = PASSING.matcher(said).find();
         if (cause instanceof ToolException no) {
+            if (no.code().equals("execution_error") && no.getCause() != null) {
+                log(
+                        LOGGER.atWarn(),
+                        request,
+                        no.getCause(),
+                        "A Java tool threw an exception, which the model is told of");
+            }
             // only what others say has to be guessed at
             boolean guessed = no.again() == ToolException.Again.NEVER
                     && passing
@@ -237,19 +250,23 @@ public final class ToolExecutor implements RequestHandler {
                     guessed ? ToolException.Again.UNCERTAIN : no.again(),
                     no.retryAfter().orElse(null));
         }
-        LOGGER.atError()
-                .addKeyValue("taskId", request.event().taskId())
-                .addKeyValue("callId", request.callId())
-                .addKeyValue("toolName", request.toolName())
-                // the message may quote a secret, and a stack trace begins with it
-                .addKeyValue("cause", secrets.mask(said))
-                .setCause(secrets.mask(said).equals(said) ? cause : null)
-                .log("A tool failed in a way that it should not");
+        log(LOGGER.atError(), request, cause, "A tool failed in a way that it should not");
         return new Outcome.Failed(
                 "execution_error",
                 "EXECUTION ERROR: " + said,
                 passing ? ToolException.Again.UNCERTAIN : ToolException.Again.NEVER,
                 null);
+    }
+
+    private void log(LoggingEventBuilder event, Request request, @Nullable Throwable cause, String message) {
+        String said = String.valueOf(cause);
+        event.addKeyValue("taskId", request.event().taskId())
+                .addKeyValue("callId", request.callId())
+                .addKeyValue("toolName", request.toolName())
+                // the message may quote a secret, and a stack trace begins with it
+                .addKeyValue("cause", secrets.mask(said))
+                .setCause(secrets.mask(said).equals(said) ? cause : null)
+                .log(message);
     }
 
     private Reply completed(Request request, @Nullable Object result, ToolContext context, long started)

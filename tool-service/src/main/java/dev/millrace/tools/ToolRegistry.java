@@ -11,7 +11,7 @@ import java.util.TreeMap;
 /** The tools of this service, by name: some for good, some of sources that come and go. Safe for any thread. */
 public final class ToolRegistry {
 
-    private final Map<String, Tool> tools = new TreeMap<>();
+    private final Map<String, CallableTool> tools = new TreeMap<>();
     private final List<ToolSource> sources;
     private final ToolPolicies policies;
 
@@ -20,12 +20,12 @@ public final class ToolRegistry {
      *
      * @throws IllegalArgumentException if two have the same name (F-159)
      */
-    public ToolRegistry(Collection<Tool> tools) {
+    public ToolRegistry(Collection<CallableTool> tools) {
         this(tools, List.of());
     }
 
     /** The same with sources, and nothing said by the operator. */
-    public ToolRegistry(Collection<Tool> tools, List<ToolSource> sources) {
+    public ToolRegistry(Collection<CallableTool> tools, List<ToolSource> sources) {
         this(tools, sources, ToolPolicies.NONE);
     }
 
@@ -36,12 +36,12 @@ public final class ToolRegistry {
      * @param policies what the operator says about them
      * @throws IllegalArgumentException if two have the same name (F-159)
      */
-    public ToolRegistry(Collection<Tool> tools, List<ToolSource> sources, ToolPolicies policies) {
+    public ToolRegistry(Collection<CallableTool> tools, List<ToolSource> sources, ToolPolicies policies) {
         this.sources = List.copyOf(sources);
         this.policies = policies;
-        for (Tool tool : tools) {
+        for (CallableTool tool : tools) {
             String name = tool.definition().name();
-            Tool other = this.tools.putIfAbsent(name, tool);
+            CallableTool other = this.tools.putIfAbsent(name, tool);
             if (other != null) {
                 throw new IllegalArgumentException(
                         "Tool \"" + name + "\" is registered twice, by " + other.origin() + " and by " + tool.origin());
@@ -50,16 +50,16 @@ public final class ToolRegistry {
     }
 
     /** The tool with this name. */
-    public Optional<Tool> find(String name) {
-        Tool tool = tools.get(name);
+    public Optional<CallableTool> find(String name) {
+        CallableTool tool = tools.get(name);
         return tool != null
                 ? Optional.of(tool)
                 : sources.stream().flatMap(source -> source.find(name).stream()).findFirst();
     }
 
     /** The tool with this name, waited for if a source may be about to have it. */
-    public Optional<Tool> await(String name) throws InterruptedException {
-        Optional<Tool> found = find(name);
+    public Optional<CallableTool> await(String name) throws InterruptedException {
+        Optional<CallableTool> found = find(name);
         for (ToolSource source : sources) {
             if (found.isEmpty() && source.mayGet(name)) {
                 found = source.await(name);
@@ -76,7 +76,7 @@ public final class ToolRegistry {
     /** What models are told, by name. */
     public List<ToolDefinition> definitions() {
         return all().values().stream()
-                .map(Tool::definition)
+                .map(CallableTool::definition)
                 .map(policies::apply)
                 .toList();
     }
@@ -86,8 +86,8 @@ public final class ToolRegistry {
         sources.forEach(source -> source.onChange(listener));
     }
 
-    private Map<String, Tool> all() {
-        Map<String, Tool> all = new TreeMap<>(tools);
+    private Map<String, CallableTool> all() {
+        Map<String, CallableTool> all = new TreeMap<>(tools);
         sources.forEach(source ->
                 source.tools().forEach(tool -> all.putIfAbsent(tool.definition().name(), tool)));
         return all;

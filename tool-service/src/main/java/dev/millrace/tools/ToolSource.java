@@ -7,13 +7,13 @@ import java.util.Optional;
 public interface ToolSource {
 
     /** The tools that it has now. */
-    List<Tool> tools();
+    List<CallableTool> tools();
 
     /** The tool with this name, if it has that now. */
-    Optional<Tool> find(String name);
+    Optional<CallableTool> find(String name);
 
     /** The tool with this name, waited for if it may be about to come. */
-    Optional<Tool> await(String name) throws InterruptedException;
+    Optional<CallableTool> await(String name) throws InterruptedException;
 
     /** Whether it cannot tell yet that it will have no tool of this name. */
     boolean mayGet(String name);

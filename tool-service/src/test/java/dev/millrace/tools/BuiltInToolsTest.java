@@ -3,11 +3,12 @@ package dev.millrace.tools;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.tool.api.ToolException;
-import dev.millrace.tools.text.Base64Decode;
-import dev.millrace.tools.text.Base64Encode;
-import dev.millrace.tools.text.JsonParse;
-import dev.millrace.tools.text.JsonStringify;
+import dev.millrace.tools.tasks.TaskQueries;
+import dev.millrace.tools.tasks.TaskTools;
+import dev.millrace.tools.text.TextTools;
+import java.net.URI;
 import java.time.Clock;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.Map;
@@ -18,8 +19,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class BuiltInToolsTest {
 
-    private final Tool currentTime =
-            new CurrentTime(Clock.fixed(Instant.parse("2026-07-01T12:30:15.250Z"), ZoneOffset.UTC));
+    private final CallableTool currentTime = Calls.tool(
+            new TimeTools(Clock.fixed(Instant.parse("2026-07-01T12:30:15.250Z"), ZoneOffset.UTC)), "current_time");
 
     @Test
     void shouldTellTheTime() throws ToolException, InterruptedException {
@@ -42,23 +43,28 @@ class BuiltInToolsTest {
     @Test
     @DisplayName("F-115, F-168: notify only says what is to be told; the task machine tells it")
     void shouldHandOnANotification() throws ToolException, InterruptedException {
-        assertThat(Calls.result(new Notify(), Map.of("message", "half done")))
+        CallableTool notify = Calls.tool(
+                new TaskTools(new TaskQueries(URI.create("http://localhost"), Duration.ofSeconds(1))), "notify");
+        assertThat(Calls.result(notify, Map.of("message", "half done")))
                 .isEqualTo(Map.of("action", "notify", "message", "half done", "taskId", "task-1"));
     }
 
     @Test
     @DisplayName("F-169: JSON in and out")
     void shouldParseAndWriteJson() throws ToolException, InterruptedException {
-        assertThat(Calls.result(new JsonParse(), Map.of("text", "{\"a\": [1, null, 2.50]}"))
+        assertThat(Calls.result(Calls.tool(new TextTools(), "json_parse"), Map.of("text", "{\"a\": [1, null, 2.50]}"))
                         .get("value"))
                 .hasToString("{a=[1, null, 2.50]}");
-        assertThat(Calls.result(new JsonParse(), Map.of("text", "null"))).containsEntry("value", null);
-        assertThat(Calls.result(new JsonStringify(), Map.of("data", Map.of("a", 1))))
+        assertThat(Calls.result(Calls.tool(new TextTools(), "json_parse"), Map.of("text", "null")))
+                .containsEntry("value", null);
+        assertThat(Calls.result(Calls.tool(new TextTools(), "json_stringify"), Map.of("data", Map.of("a", 1))))
                 .isEqualTo(Map.of("text", "{\"a\":1}"));
-        assertThat(String.valueOf(Calls.result(new JsonStringify(), Map.of("data", Map.of("a", 1), "pretty", true))
+        assertThat(String.valueOf(Calls.result(
+                                Calls.tool(new TextTools(), "json_stringify"),
+                                Map.of("data", Map.of("a", 1), "pretty", true))
                         .get("text")))
                 .contains("\n");
-        ToolException no = Calls.refusal(new JsonParse(), Map.of("text", "{\"a\": 1"));
+        ToolException no = Calls.refusal(Calls.tool(new TextTools(), "json_parse"), Map.of("text", "{\"a\": 1"));
         assertThat(no.code()).isEqualTo("not_json");
         assertThat(no.getMessage()).contains("line 1");
     }
@@ -66,12 +72,14 @@ class BuiltInToolsTest {
     @ParameterizedTest
     @ValueSource(strings = {"{", "{} {}", "{\"a\":1,\"a\":2}", "NaN", "'a'", "[1,]", "\u0000"})
     void shouldTakeNothingElseForJson(String text) {
-        assertThat(Calls.refusal(new JsonParse(), Map.of("text", text)).code()).isEqualTo("not_json");
+        assertThat(Calls.refusal(Calls.tool(new TextTools(), "json_parse"), Map.of("text", text))
+                        .code())
+                .isEqualTo("not_json");
     }
 
     @Test
     void shouldRefuseJsonThatIsNestedWithoutEnd() {
-        assertThat(Calls.refusal(new JsonParse(), Map.of("text", "[".repeat(100_000)))
+        assertThat(Calls.refusal(Calls.tool(new TextTools(), "json_parse"), Map.of("text", "[".repeat(100_000)))
                         .code())
                 .isEqualTo("not_json");
     }
@@ -79,15 +87,17 @@ class BuiltInToolsTest {
     @Test
     @DisplayName("F-169: base64 there and back")
     void shouldEncodeAndDecode() throws ToolException, InterruptedException {
-        assertThat(Calls.result(new Base64Encode(), Map.of("text", "grüß?>")))
+        assertThat(Calls.result(Calls.tool(new TextTools(), "base64_encode"), Map.of("text", "grüß?>")))
                 .isEqualTo(Map.of("encoded", "Z3LDvMOfPz4="));
-        assertThat(Calls.result(new Base64Decode(), Map.of("encoded", "Z3LDvMOfPz4=")))
+        assertThat(Calls.result(Calls.tool(new TextTools(), "base64_decode"), Map.of("encoded", "Z3LDvMOfPz4=")))
                 .isEqualTo(Map.of("text", "grüß?>"));
-        assertThat(Calls.result(new Base64Decode(), Map.of("encoded", "Z3LD\nvMOfPz4")))
+        assertThat(Calls.result(Calls.tool(new TextTools(), "base64_decode"), Map.of("encoded", "Z3LD\nvMOfPz4")))
                 .isEqualTo(Map.of("text", "grüß?>"));
-        assertThat(Calls.refusal(new Base64Decode(), Map.of("encoded", "!")).code())
+        assertThat(Calls.refusal(Calls.tool(new TextTools(), "base64_decode"), Map.of("encoded", "!"))
+                        .code())
                 .isEqualTo("not_base64");
-        assertThat(Calls.refusal(new Base64Decode(), Map.of("encoded", "/w==")).code())
+        assertThat(Calls.refusal(Calls.tool(new TextTools(), "base64_decode"), Map.of("encoded", "/w=="))
+                        .code())
                 .isEqualTo("not_text");
     }
 
@@ -97,7 +107,8 @@ class BuiltInToolsTest {
         // given
         long start = System.nanoTime();
         // when
-        Map<String, Object> result = Calls.result(new Sleep(), Map.of("duration", 0.05));
+        Map<String, Object> result =
+                Calls.result(Calls.tool(new TimeTools(Clock.systemUTC()), "sleep"), Map.of("duration", 0.05));
         // then
         assertThat(result).containsEntry("sleptSeconds", 0.05);
         assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(50_000_000);

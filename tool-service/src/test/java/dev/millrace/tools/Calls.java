@@ -6,9 +6,11 @@ import dev.millrace.requests.Request;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
+import dev.millrace.tool.api.ToolContext;
 import dev.millrace.tool.api.ToolException;
 import dev.millrace.tools.content.LargeResults;
 import dev.millrace.tools.content.MemoryContent;
+import dev.millrace.tools.java.JavaTools;
 import dev.millrace.tools.secrets.Secrets;
 import java.time.Duration;
 import java.time.Instant;
@@ -21,17 +23,17 @@ import org.jspecify.annotations.Nullable;
 public final class Calls {
 
     /** On behalf of nobody in particular. */
-    public static final ToolContext CONTEXT = new ToolContext("task-1", null, "default", "call-1");
+    public static final ToolContext CONTEXT = new CallContext("task-1", null, "default", "call-1");
 
     private Calls() {}
 
     /** Carries out calls of these tools, and keeps what is too large in memory. */
-    public static ToolExecutor executor(Tool... tools) {
+    public static ToolExecutor executor(CallableTool... tools) {
         return executor(Secrets.NONE, tools);
     }
 
     /** The same with secrets. */
-    public static ToolExecutor executor(Secrets secrets, Tool... tools) {
+    public static ToolExecutor executor(Secrets secrets, CallableTool... tools) {
         return new ToolExecutor(
                 new ToolRegistry(List.of(tools)),
                 new CallGuards(ToolPolicies.NONE, 5, Duration.ofSeconds(30)),
@@ -40,9 +42,17 @@ public final class Calls {
                 (name, success, duration) -> {});
     }
 
+    /** The tool of this name, of an object with such. */
+    public static CallableTool tool(Object tools, String name) {
+        return JavaTools.of(tools).stream()
+                .filter(tool -> tool.definition().name().equals(name))
+                .findFirst()
+                .orElseThrow();
+    }
+
     /** The result as the object that it is. */
     @SuppressWarnings("unchecked") // every tool returns a JSON object
-    public static Map<String, Object> result(Tool tool, Map<String, @Nullable Object> params)
+    public static Map<String, Object> result(CallableTool tool, Map<String, @Nullable Object> params)
             throws ToolException, InterruptedException {
         Object result = tool.call(params, CONTEXT);
         if (result instanceof Map<?, ?> object) {
@@ -61,7 +71,7 @@ public final class Calls {
     }
 
     /** The tool's "no". */
-    public static ToolException refusal(Tool tool, Map<String, @Nullable Object> params) {
+    public static ToolException refusal(CallableTool tool, Map<String, @Nullable Object> params) {
         ToolException no = catchThrowableOfType(ToolException.class, () -> tool.call(params, CONTEXT));
         if (no == null) {
             throw new AssertionError("expected the tool to refuse " + params);

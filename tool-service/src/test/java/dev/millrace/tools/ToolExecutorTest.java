@@ -7,6 +7,7 @@ import dev.millrace.requests.Reply;
 import dev.millrace.requests.Request;
 import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.schemas.ToolDefinition.SideEffects;
+import dev.millrace.tool.api.ToolContext;
 import dev.millrace.tool.api.ToolException;
 import dev.millrace.tools.content.LargeResults;
 import dev.millrace.tools.content.MemoryContent;
@@ -14,6 +15,7 @@ import dev.millrace.tools.secrets.Secrets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
@@ -252,7 +254,7 @@ class ToolExecutorTest {
         assertThat(cut.error()).hasSize(ToolExecutor.MAX_ERROR + 1).endsWith("…");
     }
 
-    private static Tool stubborn(AtomicBoolean end) {
+    private static CallableTool stubborn(AtomicBoolean end) {
         return tool("stubborn", 50, (params, context) -> {
             while (!end.get()) {
                 Thread.onSpinWait();
@@ -282,19 +284,72 @@ class ToolExecutorTest {
     }
 
     @Test
+    @DisplayName("a schema whose references double at each level holds no call up, and lets none through unchecked")
+    void shouldGiveUpACheckThatNeverEnds() throws InterruptedException {
+        // given: 2^40 ways
+        Map<String, Object> definitions = new HashMap<>();
+        for (int level = 0; level < 40; level++) {
+            Map<String, Object> next = Map.of("$ref", "#/$defs/l" + (level + 1));
+            definitions.put("l" + level, Map.of("anyOf", List.of(next, next)));
+        }
+        definitions.put("l40", Map.of("type", "integer"));
+        AtomicBoolean called = new AtomicBoolean();
+        CallableTool trap = new CallableTool() {
+            @Override
+            public ToolDefinition definition() {
+                return new ToolDefinition(
+                        "trap",
+                        "Tests.",
+                        Map.of(
+                                "type",
+                                "object",
+                                "$defs",
+                                definitions,
+                                "properties",
+                                Map.of("a", Map.of("$ref", "#/$defs/l0"))),
+                        "tool",
+                        1_000,
+                        SideEffects.READ_ONLY);
+            }
+
+            @Override
+            public Object call(Map<String, @Nullable Object> params, ToolContext context) {
+                called.set(true);
+                return "done";
+            }
+        };
+        // when
+        Reply.Failed reply = failed(Calls.executor(trap).handle(Calls.request("trap", Map.of("a", "no number"), 0)));
+        // then
+        assertThat(reply.code()).isEqualTo("invalid_arguments");
+        assertThat(reply.error()).contains("too long to check");
+        assertThat(called).isFalse();
+    }
+
+    @Test
     @DisplayName("F-301: arguments that do not fit are refused before the tool is called")
     void shouldCheckTheArguments() throws InterruptedException {
         // given
         AtomicBoolean called = new AtomicBoolean();
-        Tool strict = new Tool() {
+        CallableTool strict = new CallableTool() {
             @Override
             public ToolDefinition definition() {
                 return new ToolDefinition(
                         "strict",
                         "Tests.",
-                        JsonSchemas.object(
-                                Map.of("path", JsonSchemas.text("A path.", 10), "deep", JsonSchemas.flag("Deep.")),
-                                "path"),
+                        Map.of(
+                                "type",
+                                "object",
+                                "properties",
+                                Map.of(
+                                        "path",
+                                        Map.of("type", "string", "minLength", 1, "maxLength", 10),
+                                        "deep",
+                                        Map.of("type", "boolean")),
+                                "required",
+                                List.of("path"),
+                                "additionalProperties",
+                                false),
                         "tool",
                         1_000,
                         SideEffects.READ_ONLY);
@@ -430,8 +485,8 @@ class ToolExecutorTest {
     @DisplayName("F-159: two tools with one name are refused")
     void shouldRefuseASecondToolOfTheSameName() {
         // given
-        Tool first = tool("echo", 1, (params, context) -> "a");
-        Tool second = tool("echo", 1, (params, context) -> "b");
+        CallableTool first = tool("echo", 1, (params, context) -> "a");
+        CallableTool second = tool("echo", 1, (params, context) -> "b");
         // when / then
         assertThatThrownBy(() -> new ToolRegistry(List.of(first, second)))
                 .isInstanceOf(IllegalArgumentException.class)
@@ -444,8 +499,8 @@ class ToolExecutorTest {
                 throws ToolException, InterruptedException;
     }
 
-    private static Tool tool(String name, long timeoutMs, Body body) {
-        return new Tool() {
+    private static CallableTool tool(String name, long timeoutMs, Body body) {
+        return new CallableTool() {
             @Override
             public ToolDefinition definition() {
                 return new ToolDefinition(
@@ -460,7 +515,7 @@ class ToolExecutorTest {
         };
     }
 
-    private ToolExecutor executor(ToolThreads threads, int maxConcurrent, Tool... tools) {
+    private ToolExecutor executor(ToolThreads threads, int maxConcurrent, CallableTool... tools) {
         ToolPolicies policies = new ToolPolicies(
                 Map.of(), new ToolPolicies.Policy(null, maxConcurrent, 0, new ToolDefinition.Retry(1, 1)));
         return new ToolExecutor(
@@ -471,7 +526,7 @@ class ToolExecutorTest {
                 (String name, boolean success, Duration duration) -> measured.add(name + " " + success));
     }
 
-    private ToolExecutor executor(Tool... tools) {
+    private ToolExecutor executor(CallableTool... tools) {
         return new ToolExecutor(
                 new ToolRegistry(List.of(tools)),
                 new CallGuards(ToolPolicies.NONE, 5, Duration.ofSeconds(30)),

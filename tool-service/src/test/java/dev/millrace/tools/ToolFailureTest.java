@@ -8,6 +8,7 @@ import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.schemas.ToolDefinition.Approval;
 import dev.millrace.schemas.ToolDefinition.Retry;
 import dev.millrace.schemas.ToolDefinition.SideEffects;
+import dev.millrace.tool.api.ToolContext;
 import dev.millrace.tool.api.ToolException;
 import dev.millrace.tools.content.LargeResults;
 import dev.millrace.tools.content.MemoryContent;
@@ -47,7 +48,7 @@ class ToolFailureTest {
     @DisplayName("F-258: what fails for a passing reason is tried three times more")
     void shouldTryAgain(String error) throws InterruptedException {
         // given
-        Tool flaky = tool(SideEffects.READ_ONLY, null, () -> {
+        CallableTool flaky = tool(SideEffects.READ_ONLY, null, () -> {
             if (calls.incrementAndGet() < 4) {
                 throw new ToolException("mcp_tool_error", error);
             }
@@ -64,7 +65,7 @@ class ToolFailureTest {
     @DisplayName("F-258: and no more than that")
     void shouldGiveUpAfterTheLastAttempt() throws InterruptedException {
         // given
-        Tool broken = tool(SideEffects.READ_ONLY, null, () -> {
+        CallableTool broken = tool(SideEffects.READ_ONLY, null, () -> {
             calls.incrementAndGet();
             throw ToolException.passing("http_failed", "connection refused", null);
         });
@@ -80,7 +81,7 @@ class ToolFailureTest {
     @ValueSource(strings = {"file_not_found", "invalid_arguments", "http_failed"})
     void shouldTakeANoForANo(String code) throws InterruptedException {
         // given
-        Tool no = tool(SideEffects.READ_ONLY, null, () -> {
+        CallableTool no = tool(SideEffects.READ_ONLY, null, () -> {
             calls.incrementAndGet();
             throw new ToolException(code, "File not found: \"report-429.txt\"");
         });
@@ -112,7 +113,7 @@ class ToolFailureTest {
     @Test
     void shouldStayInsideTheTimeOut() throws InterruptedException {
         // given
-        Tool broken = tool(SideEffects.READ_ONLY, new Retry(4, 60_000), () -> {
+        CallableTool broken = tool(SideEffects.READ_ONLY, new Retry(4, 60_000), () -> {
             calls.incrementAndGet();
             throw ToolException.passing("http_failed", "connection refused", null);
         });
@@ -128,7 +129,7 @@ class ToolFailureTest {
     @Test
     void shouldWaitAsLongAsItIsAsked() throws InterruptedException {
         // given
-        Tool limited = tool(SideEffects.READ_ONLY, null, () -> {
+        CallableTool limited = tool(SideEffects.READ_ONLY, null, () -> {
             if (calls.incrementAndGet() == 1) {
                 throw ToolException.passing("http_status", "429", Duration.ofMillis(200));
             }
@@ -143,21 +144,6 @@ class ToolFailureTest {
     }
 
     @Test
-    void shouldPauseLongerEachTimeByAnAmountThatFollowsFromTheCall() {
-        // given
-        Backoff one = new Backoff(Duration.ofSeconds(1), Duration.ofSeconds(10), "call-1");
-        Backoff other = new Backoff(Duration.ofSeconds(1), Duration.ofSeconds(10), "call-2");
-        // then
-        for (int failures = 1; failures < 70; failures++) {
-            Duration full = failures > 4 ? Duration.ofSeconds(10) : Duration.ofSeconds(1L << (failures - 1));
-            assertThat(one.after(failures, null)).isBetween(full.dividedBy(2), full);
-            assertThat(one.after(failures, null)).isEqualTo(one.after(failures, null));
-        }
-        assertThat(one.after(1, null)).isNotEqualTo(other.after(1, null));
-        assertThat(one.after(1, Duration.ofMinutes(1))).isEqualTo(Duration.ofMinutes(1));
-    }
-
-    @Test
     @DisplayName("what fails again and again is left alone for a while, then tried once")
     void shouldOpenAndCloseTheCircuit() throws InterruptedException {
         // given
@@ -165,7 +151,7 @@ class ToolFailureTest {
         CallGuards guards =
                 new CallGuards(policies(new Retry(1, 1)), 2, Duration.ofSeconds(30), new ToolThreads(1), now::get);
         AtomicInteger broken = new AtomicInteger(1);
-        Tool tool = tool(SideEffects.READ_ONLY, null, () -> {
+        CallableTool tool = tool(SideEffects.READ_ONLY, null, () -> {
             calls.incrementAndGet();
             if (broken.get() == 1) {
                 throw ToolException.passing("http_failed", "connection refused", null);
@@ -197,7 +183,7 @@ class ToolFailureTest {
     @Test
     void shouldNotOpenTheCircuitForANo() throws InterruptedException {
         // given
-        Tool no = tool(SideEffects.READ_ONLY, null, () -> {
+        CallableTool no = tool(SideEffects.READ_ONLY, null, () -> {
             calls.incrementAndGet();
             throw new ToolException("file_not_found", "no");
         });
@@ -216,7 +202,7 @@ class ToolFailureTest {
         // given
         CountDownLatch begun = new CountDownLatch(1);
         CountDownLatch end = new CountDownLatch(1);
-        Tool slow = tool(SideEffects.READ_ONLY, null, () -> {
+        CallableTool slow = tool(SideEffects.READ_ONLY, null, () -> {
             begun.countDown();
             end.await();
             return "done";
@@ -294,11 +280,11 @@ class ToolFailureTest {
         return new ToolPolicies(Map.of(), new ToolPolicies.Policy(null, 5, 0, retry));
     }
 
-    private static ToolExecutor executor(Tool tool) {
+    private static ToolExecutor executor(CallableTool tool) {
         return executor(new CallGuards(policies(FAST), 100, Duration.ofSeconds(30)), tool);
     }
 
-    private static ToolExecutor executor(CallGuards guards, Tool tool) {
+    private static ToolExecutor executor(CallGuards guards, CallableTool tool) {
         return new ToolExecutor(
                 new ToolRegistry(List.of(tool)),
                 guards,
@@ -307,8 +293,8 @@ class ToolFailureTest {
                 (name, success, duration) -> {});
     }
 
-    private static Tool tool(SideEffects effects, @Nullable Retry retry, Body body) {
-        return new Tool() {
+    private static CallableTool tool(SideEffects effects, @Nullable Retry retry, Body body) {
+        return new CallableTool() {
             @Override
             public ToolDefinition definition() {
                 return new ToolDefinition("t", "Tests.", Map.of("type", "object"), "tool", 10_000, effects)

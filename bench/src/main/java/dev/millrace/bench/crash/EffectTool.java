@@ -3,7 +3,7 @@ package dev.millrace.bench.crash;
 import dev.langchain4j.agent.tool.P;
 import dev.langchain4j.agent.tool.Tool;
 import dev.millrace.schemas.ToolDefinition.SideEffects;
-import dev.millrace.tools.ToolContext;
+import dev.millrace.tool.api.ToolContext;
 import dev.millrace.tools.java.ToolTerms;
 import java.io.IOException;
 import java.net.URLEncoder;

@@ -1,6 +1,6 @@
 package dev.millrace.tools.config;
 
-import dev.millrace.tools.Tool;
+import dev.millrace.tools.CallableTool;
 import dev.millrace.tools.java.JavaTools;
 import dev.millrace.tools.java.ToolJars;
 import io.quarkus.arc.InjectableBean;
@@ -15,7 +15,7 @@ import java.util.List;
 @Singleton
 public class JavaToolBeans {
 
-    private final List<Tool> tools = new ArrayList<>();
+    private final List<CallableTool> tools = new ArrayList<>();
 
     /**
      * Finds them.
@@ -35,7 +35,7 @@ public class JavaToolBeans {
     }
 
     /** All of them. */
-    List<Tool> tools() {
+    List<CallableTool> tools() {
         return List.copyOf(tools);
     }
 }

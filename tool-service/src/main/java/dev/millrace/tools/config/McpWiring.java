@@ -12,6 +12,7 @@ import jakarta.inject.Singleton;
 import jakarta.interceptor.Interceptor;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.eclipse.microprofile.config.inject.ConfigProperty;
 
 /** Starts the MCP servers with the service, and ends them with it. */
 public class McpWiring {
@@ -20,13 +21,16 @@ public class McpWiring {
 
     @Produces
     @Singleton
-    McpTools mcp(ToolsConfig config) {
+    McpTools mcp(
+            ToolsConfig config,
+            @ConfigProperty(name = "quarkus.application.version", defaultValue = "unknown") String version) {
         Path file = config.mcp().config().orElse(DEFAULT_FILE);
         boolean wanted = config.mcp().config().isPresent() || Files.exists(file);
         return new McpTools(
                 wanted ? McpConfiguration.read(file, System::getenv) : McpConfiguration.NONE,
                 config.mcp().callTimeout(),
-                config.mcp().startTimeout());
+                config.mcp().startTimeout(),
+                version);
     }
 
     void closeMcp(@Disposes McpTools mcp) {

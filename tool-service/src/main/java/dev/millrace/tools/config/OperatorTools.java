@@ -1,16 +1,16 @@
 package dev.millrace.tools.config;
 
 import dev.millrace.tool.api.ToolException;
-import dev.millrace.tools.Tool;
+import dev.millrace.tools.CallableTool;
 import dev.millrace.tools.ToolPolicies;
 import dev.millrace.tools.http.GuardedHttp;
 import dev.millrace.tools.http.HttpCalls;
 import dev.millrace.tools.http.WebSearch;
+import dev.millrace.tools.java.JavaTools;
 import dev.millrace.tools.openapi.OpenApi;
 import dev.millrace.tools.secrets.Secrets;
-import dev.millrace.tools.tasks.TaskList;
 import dev.millrace.tools.tasks.TaskQueries;
-import dev.millrace.tools.tasks.TaskReplay;
+import dev.millrace.tools.tasks.TaskTools;
 import jakarta.annotation.PreDestroy;
 import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
@@ -41,18 +41,18 @@ public class OperatorTools {
     private static final int MAX_DOCUMENT = 10_000_000;
     private static final Logger LOGGER = LoggerFactory.getLogger(OperatorTools.class);
 
-    private final List<Tool> tools = new ArrayList<>();
+    private final List<CallableTool> tools = new ArrayList<>();
     private final List<GuardedHttp> clients = new ArrayList<>();
     private final TaskQueries queries;
 
     @Inject
     OperatorTools(ToolsConfig config, Secrets secrets) {
         queries = new TaskQueries(config.agentUrl(), QUERY_DEADLINE);
-        tools.add(new TaskList(queries));
-        tools.add(new TaskReplay(queries));
+        tools.addAll(JavaTools.of(new TaskTools(queries)));
         WebSearch.@Nullable Provider provider = Searches.provider(config.webSearch());
         String searchUrl = provider == null ? null : provider.urlFor("x", 1);
-        tools.add(new WebSearch(new HttpCalls(client(config.http(), searchUrl, MAX_SEARCH_BODY), secrets), provider));
+        HttpCalls search = new HttpCalls(client(config.http(), searchUrl, MAX_SEARCH_BODY), secrets);
+        tools.addAll(JavaTools.of(new WebSearch(search, provider)));
         config.openapi().forEach((name, api) -> tools.addAll(apiTools(config.http(), secrets, api(name, api))));
     }
 
@@ -71,12 +71,12 @@ public class OperatorTools {
     }
 
     /** An API that is of no use is left out: the other tools are not concerned. */
-    private List<Tool> apiTools(ToolsConfig.Http http, Secrets secrets, OpenApi api) {
+    private List<CallableTool> apiTools(ToolsConfig.Http http, Secrets secrets, OpenApi api) {
         try {
             String text = api.isRemote() ? fetched(http, secrets, api) : Files.readString(Path.of(api.document()));
             HttpCalls calls = new HttpCalls(
                     client(http, named(api), Math.toIntExact(http.maxBodySize().asLongValue())), secrets);
-            List<Tool> found = api.tools(text, calls);
+            List<CallableTool> found = api.tools(text, calls);
             LOGGER.atInfo()
                     .addKeyValue("api", api.name())
                     .addKeyValue("tools", found.size())
@@ -128,7 +128,7 @@ public class OperatorTools {
     }
 
     /** All of them. */
-    List<Tool> tools() {
+    List<CallableTool> tools() {
         return List.copyOf(tools);
     }
 

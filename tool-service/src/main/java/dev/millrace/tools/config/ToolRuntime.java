@@ -4,11 +4,7 @@ import dev.millrace.kafka.ToolPublisher;
 import dev.millrace.kafka.TopicSettings;
 import dev.millrace.kafka.TopicSetup;
 import dev.millrace.kafka.TopicSetupException;
-import dev.millrace.requests.NoticeHandler;
-import dev.millrace.requests.RequestHandler;
 import dev.millrace.requests.RequestWorker;
-import dev.millrace.requests.WorkerMetrics;
-import dev.millrace.requests.WorkerSettings;
 import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.schemas.Topics;
 import dev.millrace.tools.ToolRegistry;
@@ -20,6 +16,7 @@ import java.util.Optional;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 import org.apache.kafka.common.KafkaException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -40,10 +37,12 @@ public final class ToolRuntime implements AutoCloseable {
     private static final Duration LOOK = Duration.ofSeconds(5);
 
     private final Map<String, Object> kafka;
-    private final Settings settings;
+    private final Topics topics;
+    private final TopicSettings topicSettings;
     private final ToolRegistry registry;
-    private final RequestHandler handler;
-    private final NoticeHandler webhooks;
+    private final List<ToolDefinition> foreign;
+    private final Supplier<RequestWorker> startWorker;
+    private final Supplier<RequestWorker> startWebhooks;
     private final ToolPublisher publisher;
     private final Semaphore changes = new Semaphore(0);
     private final AtomicReference<@Nullable RequestWorker> worker = new AtomicReference<>();
@@ -54,31 +53,27 @@ public final class ToolRuntime implements AutoCloseable {
     private volatile boolean closed;
 
     /**
-     * What it is told from outside.
+     * A runtime that has not begun.
      *
      * @param foreign definitions that it publishes for workers of others
+     * @param startWorker called once, when brokers and topics are there; likewise {@code startWebhooks}
      */
-    public record Settings(
-            Topics topics,
-            TopicSettings topicSettings,
-            WorkerSettings worker,
-            WorkerSettings webhookWorker,
-            WorkerMetrics metrics,
-            WorkerMetrics webhookMetrics,
-            List<ToolDefinition> foreign) {}
-
     public ToolRuntime(
             Map<String, Object> kafka,
-            Settings settings,
+            Topics topics,
+            TopicSettings topicSettings,
             ToolRegistry registry,
-            RequestHandler handler,
-            NoticeHandler webhooks) {
+            List<ToolDefinition> foreign,
+            Supplier<RequestWorker> startWorker,
+            Supplier<RequestWorker> startWebhooks) {
         this.kafka = Map.copyOf(kafka);
-        this.settings = settings;
+        this.topics = topics;
+        this.topicSettings = topicSettings;
         this.registry = registry;
-        this.handler = handler;
-        this.webhooks = webhooks;
-        this.publisher = new ToolPublisher(this.kafka, settings.topics(), Topics.BUILT_IN_TOOLSET);
+        this.foreign = List.copyOf(foreign);
+        this.startWorker = startWorker;
+        this.startWebhooks = startWebhooks;
+        this.publisher = new ToolPublisher(this.kafka, topics, Topics.BUILT_IN_TOOLSET);
         registry.onChange(changes::release);
     }
 
@@ -102,9 +97,8 @@ public final class ToolRuntime implements AutoCloseable {
                 Thread.sleep(PAUSE);
             }
             if (!closed) {
-                worker.set(RequestWorker.start(settings.worker(), handler, settings.metrics()));
-                webhookWorker.set(
-                        RequestWorker.startNotices(settings.webhookWorker(), webhooks, settings.webhookMetrics()));
+                worker.set(startWorker.get());
+                webhookWorker.set(startWebhooks.get());
             }
             while (!closed) {
                 followChanges();
@@ -136,7 +130,7 @@ public final class ToolRuntime implements AutoCloseable {
 
     private void publish() throws InterruptedException {
         List<ToolDefinition> definitions = new ArrayList<>(registry.definitions());
-        definitions.addAll(settings.foreign());
+        definitions.addAll(foreign);
         int written = publisher.publish(definitions, registry::mayGet);
         LOGGER.atInfo()
                 .addKeyValue("tools", definitions.size())
@@ -146,7 +140,7 @@ public final class ToolRuntime implements AutoCloseable {
 
     private boolean prepare() throws InterruptedException {
         try {
-            TopicSetup.ensure(kafka, settings.topics(), settings.topicSettings(), TOPIC_DEADLINE);
+            TopicSetup.ensure(kafka, topics, topicSettings, TOPIC_DEADLINE);
             publish();
             return true;
         } catch (TopicSetupException e) {

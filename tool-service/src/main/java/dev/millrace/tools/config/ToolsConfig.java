@@ -19,7 +19,7 @@ public interface ToolsConfig {
     @WithDefault("workspace")
     Path workspace();
 
-    /** Tool calls that may run at the same time in this instance. At least 1 (F-104). */
+    /** CallableTool calls that may run at the same time in this instance. At least 1 (F-104). */
     @WithDefault("3")
     int maxConcurrent();
 

@@ -2,7 +2,7 @@ package dev.millrace.tools.content;
 
 import dev.millrace.schemas.EventSchemas;
 import dev.millrace.schemas.Json;
-import dev.millrace.tools.ToolContext;
+import dev.millrace.tool.api.ToolContext;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.LinkedHashMap;

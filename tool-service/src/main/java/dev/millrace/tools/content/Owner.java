@@ -1,6 +1,6 @@
 package dev.millrace.tools.content;
 
-import dev.millrace.tools.ToolContext;
+import dev.millrace.tool.api.ToolContext;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,7 +15,8 @@ public record Owner(
 
     /** On whose behalf a tool is called. */
     static Owner of(ToolContext context) {
-        return new Owner(context.namespace(), context.taskId(), context.sessionId());
+        return new Owner(
+                context.namespace(), context.taskId(), context.session().orElse(null));
     }
 
     /** Whether this reader may see what belongs to that owner: the same tenant, and the same task or conversation. */

@@ -1,30 +1,29 @@
 package dev.millrace.tools.content;
 
-import static dev.millrace.tools.JsonSchemas.object;
-import static dev.millrace.tools.JsonSchemas.text;
-import static dev.millrace.tools.JsonSchemas.wholeNumber;
-
-import dev.millrace.schemas.ToolDefinition;
+import com.fasterxml.jackson.annotation.JsonInclude;
+import dev.millrace.tool.api.Param;
+import dev.millrace.tool.api.SideEffects;
+import dev.millrace.tool.api.Tool;
+import dev.millrace.tool.api.ToolContext;
 import dev.millrace.tool.api.ToolException;
-import dev.millrace.tools.Tool;
-import dev.millrace.tools.ToolContext;
+import jakarta.validation.constraints.Min;
+import jakarta.validation.constraints.Size;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
-import java.util.LinkedHashMap;
-import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code read_result{reference,offset?,length?}}: gives out a large result page by page. The texts of all pages, one after
+ * Gives out a large result page by page. The texts of all pages, one after
  * the other, are the result byte for byte in UTF-8.
  */
-public final class ReadResult implements Tool {
+public final class ReadResult {
 
     /** What models call it. */
     public static final String NAME = "read_result";
 
-    private static final int DEFAULT_LENGTH = 20_000;
-    private static final int MAX_REFERENCE = 100;
+    private static final long DEFAULT_LENGTH = 20_000;
+    static final int MAX_REFERENCE = 100;
 
     private final ContentStore store;
     private final int maxResultBytes;
@@ -35,34 +34,33 @@ public final class ReadResult implements Tool {
         this.maxResultBytes = maxResultBytes;
     }
 
-    @Override
-    public ToolDefinition definition() {
-        return new ToolDefinition(
-                NAME,
-                "Reads on in a tool result that was too long to be passed on at once. The result of the first call said"
-                        + " its reference.",
-                object(
-                        Map.of(
-                                "reference",
-                                text("The reference of the result.", MAX_REFERENCE),
-                                "offset",
-                                wholeNumber(
-                                        "The first byte to read. Absent = 0; then nextOffset of the page before.", 0),
-                                "length",
-                                wholeNumber("How many bytes at most. Absent = " + DEFAULT_LENGTH + ".", 1)),
-                        "reference"),
-                "tool",
-                ToolDefinition.DEFAULT_TIMEOUT_MS,
-                ToolDefinition.SideEffects.READ_ONLY);
-    }
+    /** Part of a result; there is no {@code nextOffset} after the last one. */
+    record Page(
+            String reference,
+            String contentType,
+            long totalBytes,
+            long offset,
 
-    @Override
-    public Object call(Map<String, @Nullable Object> params, ToolContext context)
+            @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable
+            Long nextOffset,
+
+            String text) {}
+
+    @Tool(
+            name = NAME,
+            value = "Reads on in a tool result that was too long to be passed on at once. The result of the first call"
+                    + " said its reference.",
+            sideEffects = SideEffects.READ_ONLY)
+    Page read(
+            @Param("The reference of the result.") @Size(min = 1, max = MAX_REFERENCE) String reference,
+            @Param(name = "offset", value = "The first byte to read. Absent = 0; then nextOffset of the page before.")
+                    Optional<@Min(0) Long> start,
+            @Param(name = "length", value = "How many bytes at most. Absent = " + DEFAULT_LENGTH + ".")
+                    Optional<@Min(1) Long> wanted,
+            ToolContext context)
             throws ToolException, InterruptedException {
-        String reference = String.valueOf(params.get("reference"));
-        long offset = params.get("offset") instanceof Number number ? number.longValue() : 0;
-        long wanted = params.get("length") instanceof Number number ? number.longValue() : DEFAULT_LENGTH;
-        int length = (int) Math.min(Math.max(wanted, 4), maxResultBytes);
+        long offset = start.orElse(0L);
+        int length = (int) Math.min(Math.max(wanted.orElse(DEFAULT_LENGTH), 4), maxResultBytes);
         ContentStore.Slice slice = store.read(Owner.of(context), reference, offset, length);
         byte[] bytes = slice.bytes();
         // an offset inside a character is one that no page gave; the text begins with the next character
@@ -70,15 +68,12 @@ public final class ReadResult implements Tool {
         int size = Utf8.fitting(
                 Arrays.copyOfRange(bytes, from, bytes.length), maxResultBytes - LargeResults.ENVELOPE_BYTES);
         long next = offset + from + size;
-        Map<String, Object> page = new LinkedHashMap<>();
-        page.put("reference", reference);
-        page.put("contentType", slice.contentType());
-        page.put("totalBytes", slice.totalBytes());
-        page.put("offset", offset + from);
-        if (next < slice.totalBytes()) {
-            page.put("nextOffset", next);
-        }
-        page.put("text", new String(bytes, from, size, StandardCharsets.UTF_8));
-        return page;
+        return new Page(
+                reference,
+                slice.contentType(),
+                slice.totalBytes(),
+                offset + from,
+                next < slice.totalBytes() ? next : null,
+                new String(bytes, from, size, StandardCharsets.UTF_8));
     }
 }

@@ -1,7 +1,7 @@
 package dev.millrace.tools.env;
 
+import dev.millrace.tool.api.ToolContext;
 import dev.millrace.tool.api.ToolException;
-import dev.millrace.tools.ToolContext;
 import java.util.Optional;
 
 /**
@@ -21,7 +21,7 @@ public interface Variables {
 
         /** That of a call; a call without a session and without a task shares one with all others of its tenant. */
         static Scope of(ToolContext context) {
-            String session = context.sessionId();
+            String session = context.session().orElse(null);
             return session == null
                     ? new Scope(context.namespace(), "task", context.taskId())
                     : new Scope(context.namespace(), "session", session);

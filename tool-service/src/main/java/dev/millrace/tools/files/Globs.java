@@ -2,8 +2,8 @@ package dev.millrace.tools.files;
 
 import dev.millrace.tool.api.ToolException;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.function.Predicate;
-import org.jspecify.annotations.Nullable;
 
 /** File name patterns such as {@code *.md} or {@code src/**}. */
 final class Globs {
@@ -13,13 +13,14 @@ final class Globs {
     /**
      * Matches a path relative to the folder looked through, or its last name if the pattern has no slash.
      *
-     * @param glob absent = everything
+     * @param glob empty = everything
      * @throws ToolException with code {@code bad_pattern} if it is no pattern
      */
-    static Predicate<Path> of(@Nullable Object glob) throws ToolException {
-        if (!(glob instanceof String pattern)) {
+    static Predicate<Path> of(Optional<String> glob) throws ToolException {
+        if (glob.isEmpty()) {
             return path -> true;
         }
+        String pattern = glob.get();
         try {
             Glob matcher = Glob.of(pattern);
             return pattern.contains("/")

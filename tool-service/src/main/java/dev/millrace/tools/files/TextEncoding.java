@@ -1,42 +1,22 @@
 package dev.millrace.tools.files;
 
+import com.fasterxml.jackson.annotation.JsonProperty;
 import dev.millrace.tool.api.ToolException;
 import java.nio.ByteBuffer;
 import java.nio.CharBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
 import java.util.Base64;
-import java.util.List;
-import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
 /** How bytes become a text and back: {@code utf-8}, {@code latin1} or {@code base64}. */
 enum TextEncoding {
-    UTF_8("utf-8"),
-    LATIN1("latin1"),
-    BASE64("base64");
-
-    private final String word;
-
-    TextEncoding(String word) {
-        this.word = word;
-    }
-
-    static Map<String, Object> schema(String description) {
-        List<String> words =
-                Arrays.stream(values()).map(encoding -> encoding.word).toList();
-        return Map.of("type", "string", "enum", words, "description", description + " Absent = utf-8.");
-    }
-
-    /** The one with this word; UTF-8 if there is none. */
-    static TextEncoding of(@Nullable Object word) {
-        return Arrays.stream(values())
-                .filter(encoding -> encoding.word.equals(word))
-                .findFirst()
-                .orElse(UTF_8);
-    }
+    @JsonProperty("utf-8")
+    UTF_8,
+    @JsonProperty("latin1")
+    LATIN1,
+    @JsonProperty("base64")
+    BASE64;
 
     /**
      * The bytes as text.
@@ -73,7 +53,9 @@ enum TextEncoding {
                 }
             };
         } catch (CharacterCodingException e) {
-            throw new ToolException("not_text", "content: expected text that can be written as " + word);
+            throw new ToolException(
+                    "not_text",
+                    "content: expected text that can be written as " + (this == LATIN1 ? "latin1" : "utf-8"));
         } catch (IllegalArgumentException e) {
             throw new ToolException("not_base64", "content: expected base64, found something else");
         }

@@ -1,6 +1,7 @@
 package dev.millrace.tools.http;
 
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.net.URI;
 import java.net.UnknownHostException;
 import java.nio.charset.Charset;
@@ -19,6 +20,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.apache.hc.client5.http.DnsResolver;
 import org.apache.hc.client5.http.SystemDefaultDnsResolver;
 import org.apache.hc.client5.http.classic.methods.HttpUriRequestBase;
@@ -44,6 +47,7 @@ public final class GuardedHttp implements AutoCloseable {
     private static final Set<String> SHOWN_HEADERS =
             Set.of("content-type", "content-length", "last-modified", "etag", "location", "date", "retry-after");
 
+    private static final Duration FOREVER = Duration.ofMillis(Long.MAX_VALUE);
     private static final int MAX_HEADER_LINE = 32_768;
     private static final int MAX_HEADERS = 200;
 
@@ -144,6 +148,12 @@ public final class GuardedHttp implements AutoCloseable {
      */
     public Answer send(String method, URI url, Map<String, String> headers, byte @Nullable [] body)
             throws IOException, InterruptedException {
+        return send(method, url, headers, body, FOREVER);
+    }
+
+    /** The same within a time, from the connection to the end of the answer; else there is no whole answer. */
+    public Answer send(String method, URI url, Map<String, String> headers, byte @Nullable [] body, Duration limit)
+            throws IOException, InterruptedException {
         HttpUriRequestBase request = new HttpUriRequestBase(method, url);
         headers.forEach(request::addHeader);
         if (body != null) {
@@ -153,10 +163,13 @@ public final class GuardedHttp implements AutoCloseable {
                 new FutureTask<>(() -> client.execute(request, response -> answer(request, response)));
         Thread.ofPlatform().daemon().name("http-exchange").start(exchange);
         try {
-            return exchange.get();
+            return exchange.get(limit.toMillis(), TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {
             request.cancel();
             throw e;
+        } catch (TimeoutException e) {
+            request.cancel();
+            throw new InterruptedIOException("no answer within " + limit.toMillis() + " ms");
         } catch (ExecutionException e) {
             throw failure(e.getCause());
         }

@@ -22,17 +22,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class HttpCalls {
 
-    /** A schema of the arguments {@code headers}. */
-    static final Map<String, Object> HEADERS_SCHEMA = Map.of(
-            "type",
-            "object",
-            "description",
-            "Request headers by name. Absent = none. {{secret:NAME}} in a value stands for a secret of that name.",
-            "maxProperties",
-            30,
-            "additionalProperties",
-            Map.of("type", "string", "maxLength", 4_000));
-
     private static final int MAX_REDIRECTS = 5;
     private static final int MAX_PORT = 65_535;
     private static final int MAX_QUOTED = 500;
@@ -188,13 +177,9 @@ public final class HttpCalls {
     }
 
     /** The headers of the arguments of a tool. */
-    static Map<String, String> headers(@Nullable Object given) throws ToolException {
-        Map<String, String> headers = new LinkedHashMap<>();
-        if (given instanceof Map<?, ?> map) {
-            for (Map.Entry<?, ?> header : map.entrySet()) {
-                String name = String.valueOf(header.getKey());
-                headers.put(name, checked(name, String.valueOf(header.getValue())));
-            }
+    static Map<String, String> checked(Map<String, String> headers) throws ToolException {
+        for (Map.Entry<String, String> header : headers.entrySet()) {
+            checked(header.getKey(), header.getValue());
         }
         return headers;
     }

@@ -1,29 +1,30 @@
 package dev.millrace.tools.http;
 
-import static dev.millrace.tools.JsonSchemas.object;
-import static dev.millrace.tools.JsonSchemas.text;
-
 import com.fasterxml.jackson.core.JsonPointer;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.millrace.schemas.Json;
-import dev.millrace.schemas.ToolDefinition;
+import dev.millrace.tool.api.Param;
+import dev.millrace.tool.api.SideEffects;
+import dev.millrace.tool.api.Tool;
 import dev.millrace.tool.api.ToolException;
-import dev.millrace.tools.Tool;
-import dev.millrace.tools.ToolContext;
+import jakarta.validation.constraints.Max;
+import jakarta.validation.constraints.Min;
+import jakarta.validation.constraints.Size;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** {@code web_search{query,limit=10}} (F-169): asks the search engine that the operator has named. */
-public final class WebSearch implements Tool {
+/** Asks the search engine that the operator has named. */
+public final class WebSearch {
 
     private static final int DEFAULT_LIMIT = 10;
-    private static final int MAX_LIMIT = 20;
+    static final int MAX_LIMIT = 20;
 
     private final HttpCalls calls;
     private final @Nullable Provider provider;
@@ -64,33 +65,14 @@ public final class WebSearch implements Tool {
         this.provider = provider;
     }
 
-    @Override
-    public ToolDefinition definition() {
-        return new ToolDefinition(
-                "web_search",
-                "Searches the web; returns title, URL and a snippet of each page that is found.",
-                object(
-                        Map.of(
-                                "query",
-                                text("What to look for.", 1_000),
-                                "limit",
-                                Map.of(
-                                        "type",
-                                        "integer",
-                                        "description",
-                                        "The most results. Absent = " + DEFAULT_LIMIT + ".",
-                                        "minimum",
-                                        1,
-                                        "maximum",
-                                        MAX_LIMIT)),
-                        "query"),
-                "tool",
-                ToolDefinition.DEFAULT_TIMEOUT_MS,
-                ToolDefinition.SideEffects.READ_ONLY);
-    }
-
-    @Override
-    public Object call(Map<String, @Nullable Object> params, ToolContext context)
+    @Tool(
+            name = "web_search",
+            value = "Searches the web; returns title, URL and a snippet of each page that is found.",
+            sideEffects = SideEffects.READ_ONLY)
+    Map<String, Object> search(
+            @Param("What to look for.") @Size(min = 1, max = 1_000) String query,
+            @Param(name = "limit", value = "The most results. Absent = " + DEFAULT_LIMIT + ".")
+                    Optional<@Min(1) @Max(MAX_LIMIT) Integer> wanted)
             throws ToolException, InterruptedException {
         if (provider == null) {
             throw new ToolException(
@@ -98,8 +80,8 @@ public final class WebSearch implements Tool {
                     "No search engine is configured (millrace.tools.web-search.url); the operator would have to do"
                             + " that");
         }
-        int limit = params.get("limit") instanceof Number number ? number.intValue() : DEFAULT_LIMIT;
-        String url = provider.urlFor(String.valueOf(params.get("query")), limit);
+        int limit = wanted.orElse(DEFAULT_LIMIT);
+        String url = provider.urlFor(query, limit);
         Map<String, @Nullable Object> answer =
                 calls.call(new HttpCalls.Ask("GET", url, withAccept(provider.headers()), null));
         String body = String.valueOf(answer.get("body"));

@@ -1,12 +1,15 @@
 package dev.millrace.tools.java;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.JavaType;
-import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.github.victools.jsonschema.generator.SchemaBuilder;
 import dev.langchain4j.agent.tool.ToolMemoryId;
-import dev.millrace.tools.ToolContext;
+import dev.millrace.tool.api.ToolContext;
 import java.lang.reflect.Parameter;
-import java.util.LinkedHashMap;
+import java.lang.reflect.ParameterizedType;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -14,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 /** One parameter of a tool's method: how it is described to the model, and how it is filled. */
 final class JavaParameter {
 
-    private final ObjectMapper mapper;
+    private final Parameter parameter;
     private final String name;
     private final JavaType type;
     private final @Nullable String description;
@@ -27,11 +30,10 @@ final class JavaParameter {
      *
      * @throws IllegalArgumentException if nothing can be made of it
      */
-    JavaParameter(Parameter parameter, ObjectMapper mapper) {
-        this.mapper = mapper;
-        this.type = mapper.constructType(parameter.getParameterizedType());
-        this.isContext = type.getRawClass() == ToolContext.class
-                || type.getRawClass() == dev.millrace.tool.api.ToolContext.class;
+    JavaParameter(Parameter parameter) {
+        this.parameter = parameter;
+        this.type = JavaTools.MAPPER.constructType(parameter.getParameterizedType());
+        this.isContext = type.getRawClass() == ToolContext.class;
         if (parameter.isAnnotationPresent(ToolMemoryId.class)) {
             throw new IllegalArgumentException(
                     "@ToolMemoryId: expected a parameter of type ToolContext, which has the session");
@@ -63,7 +65,7 @@ final class JavaParameter {
     private Object parsed(String text) {
         try {
             if (!CharSequence.class.isAssignableFrom(type.getRawClass())) {
-                return mapper.readValue(text, Object.class);
+                return JavaTools.MAPPER.readValue(text, Object.class);
             }
         } catch (JsonProcessingException e) {
             // such as the name of an enum's constant
@@ -85,12 +87,27 @@ final class JavaParameter {
         return required;
     }
 
-    Map<String, @Nullable Object> schema(JavaSchemas schemas) {
-        Map<String, @Nullable Object> schema;
+    /** What the builder makes of the type, not settled before its definitions are collected. */
+    ObjectNode type(SchemaBuilder schemas) {
         try {
-            schema = new LinkedHashMap<>(schemas.of(type));
+            return schemas.createSchemaReference(
+                    parameter.getParameterizedType() instanceof ParameterizedType generic
+                                    && generic.getRawType() == Optional.class
+                            ? generic.getActualTypeArguments()[0]
+                            : parameter.getParameterizedType());
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException("parameter " + name + ": " + e.getMessage(), e);
+        }
+    }
+
+    /** The whole schema, of what the builder made of the type. */
+    Map<String, @Nullable Object> schema(ObjectNode settled) {
+        Map<String, @Nullable Object> schema =
+                JavaTools.MAPPER.convertValue(JavaSchemas.described(settled), new TypeReference<>() {});
+        Constraints.add(parameter.getAnnotatedType(), schema);
+        JsonTypes types = parameter.getAnnotation(JsonTypes.class);
+        if (types != null) {
+            schema.put("type", List.of(types.value()));
         }
         if (description != null) {
             schema.put("description", description);
@@ -115,6 +132,6 @@ final class JavaParameter {
         if (given == null && Optional.class.equals(type.getRawClass())) {
             return Optional.empty();
         }
-        return mapper.convertValue(given, type);
+        return JavaTools.MAPPER.convertValue(given, type);
     }
 }

@@ -1,14 +1,27 @@
 package dev.millrace.tools.java;
 
-import com.fasterxml.jackson.annotation.JsonClassDescription;
-import com.fasterxml.jackson.annotation.JsonPropertyDescription;
-import com.fasterxml.jackson.databind.BeanDescription;
-import com.fasterxml.jackson.databind.JavaType;
+import com.fasterxml.classmate.ResolvedType;
+import com.fasterxml.jackson.annotation.JsonProperty;
+import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.introspect.BeanPropertyDefinition;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.github.victools.jsonschema.generator.CustomDefinition;
+import com.github.victools.jsonschema.generator.CustomDefinition.AttributeInclusion;
+import com.github.victools.jsonschema.generator.CustomDefinition.DefinitionType;
+import com.github.victools.jsonschema.generator.FieldScope;
+import com.github.victools.jsonschema.generator.Option;
+import com.github.victools.jsonschema.generator.OptionPreset;
+import com.github.victools.jsonschema.generator.SchemaBuilder;
+import com.github.victools.jsonschema.generator.SchemaGenerator;
+import com.github.victools.jsonschema.generator.SchemaGeneratorConfigBuilder;
+import com.github.victools.jsonschema.generator.SchemaVersion;
+import com.github.victools.jsonschema.module.jackson.JacksonModule;
+import com.github.victools.jsonschema.module.jackson.JacksonOption;
+import com.github.victools.jsonschema.module.jakarta.validation.JakartaValidationModule;
+import com.github.victools.jsonschema.module.jakarta.validation.JakartaValidationOption;
 import dev.millrace.tool.api.Description;
-import java.math.BigDecimal;
+import java.lang.annotation.Annotation;
 import java.math.BigInteger;
 import java.net.URI;
 import java.time.Duration;
@@ -18,261 +31,166 @@ import java.time.LocalDateTime;
 import java.time.LocalTime;
 import java.time.OffsetDateTime;
 import java.time.ZonedDateTime;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.Deque;
-import java.util.HashSet;
-import java.util.LinkedHashMap;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Derives JSON Schemas (draft 2020-12) from Java types, as Jackson reads them. One per tool, for one thread.
- *
- * <p>Of a record every component is required that is no {@link Optional}; of any other class only what its {@code
- * @JsonProperty(required = true)} says.
+ * Derives JSON Schemas (draft 2020-12) from Java types, as Jackson reads them. Of a record every component is required that is
+ * not {@link Optional}; of any other class only what its {@code @JsonProperty(required = true)} says. A type that is used more
+ * than once stands under {@code $defs}.
  */
 final class JavaSchemas {
 
-    private static final Map<Class<?>, String> FORMATS = Map.ofEntries(
-            Map.entry(Instant.class, "date-time"),
-            Map.entry(OffsetDateTime.class, "date-time"),
-            Map.entry(ZonedDateTime.class, "date-time"),
-            Map.entry(LocalDateTime.class, ""),
-            Map.entry(LocalDate.class, "date"),
-            Map.entry(LocalTime.class, ""),
-            Map.entry(Duration.class, "duration"),
-            Map.entry(UUID.class, "uuid"),
-            Map.entry(URI.class, "uri-reference"));
-
-    private static final Map<Class<?>, String> EXAMPLES = Map.of(
-            LocalDateTime.class, "such as 2026-11-22T05:00:00",
-            LocalTime.class, "such as 05:00:00",
-            Duration.class, "ISO 8601, such as PT1H30M");
+    private static final Map<Class<?>, String> SIMPLE = Map.ofEntries(
+            Map.entry(byte.class, integer(Byte.MIN_VALUE, Byte.MAX_VALUE)),
+            Map.entry(Byte.class, integer(Byte.MIN_VALUE, Byte.MAX_VALUE)),
+            Map.entry(short.class, integer(Short.MIN_VALUE, Short.MAX_VALUE)),
+            Map.entry(Short.class, integer(Short.MIN_VALUE, Short.MAX_VALUE)),
+            Map.entry(int.class, integer(Integer.MIN_VALUE, Integer.MAX_VALUE)),
+            Map.entry(Integer.class, integer(Integer.MIN_VALUE, Integer.MAX_VALUE)),
+            Map.entry(BigInteger.class, "{\"type\":\"integer\"}"),
+            Map.entry(Number.class, "{\"type\":\"number\"}"),
+            Map.entry(char.class, "{\"type\":\"string\",\"minLength\":1,\"maxLength\":1}"),
+            Map.entry(Character.class, "{\"type\":\"string\",\"minLength\":1,\"maxLength\":1}"),
+            Map.entry(Instant.class, format("date-time")),
+            Map.entry(OffsetDateTime.class, format("date-time")),
+            Map.entry(ZonedDateTime.class, format("date-time")),
+            Map.entry(LocalDate.class, format("date")),
+            Map.entry(UUID.class, format("uuid")),
+            Map.entry(URI.class, format("uri-reference")),
+            Map.entry(LocalDateTime.class, "{\"type\":\"string\",\"description\":\"such as 2026-11-22T05:00:00\"}"),
+            Map.entry(LocalTime.class, "{\"type\":\"string\",\"description\":\"such as 05:00:00\"}"),
+            Map.entry(
+                    Duration.class,
+                    "{\"type\":\"string\",\"format\":\"duration\",\"description\":\"ISO 8601, such as PT1H30M\"}"),
+            Map.entry(Object.class, "{}"));
 
     private final ObjectMapper mapper;
-    private final Deque<JavaType> inProgress = new ArrayDeque<>();
-    private final Set<JavaType> recursive = new HashSet<>();
-    private final Map<String, Object> definitions = new LinkedHashMap<>();
+    private final SchemaGenerator generator;
 
     JavaSchemas(ObjectMapper mapper) {
         this.mapper = mapper;
-    }
-
-    /** The types that refer to themselves, by name; what {@link #of} gave refers to them under {@code $defs}. */
-    Map<String, Object> definitions() {
-        return definitions;
+        SchemaGeneratorConfigBuilder config = new SchemaGeneratorConfigBuilder(
+                        mapper.copy(), SchemaVersion.DRAFT_2020_12, OptionPreset.PLAIN_JSON)
+                .with(
+                        Option.FORBIDDEN_ADDITIONAL_PROPERTIES_BY_DEFAULT,
+                        Option.MAP_VALUES_AS_ADDITIONAL_PROPERTIES,
+                        Option.PLAIN_DEFINITION_KEYS)
+                .without(Option.SCHEMA_VERSION_INDICATOR, Option.FLATTENED_OPTIONALS)
+                .with(new JacksonModule(JacksonOption.RESPECT_JSONPROPERTY_REQUIRED))
+                .with(new JakartaValidationModule(JakartaValidationOption.INCLUDE_PATTERN_EXPRESSIONS));
+        config.forTypesInGeneral()
+                // as they are declared
+                .withPropertySorter((unused, unusedOther) -> 0)
+                .withCustomDefinitionProvider((type, context) -> definition(type))
+                .withArrayUniqueItemsResolver(scope -> scope.getType().isInstanceOf(Set.class) ? true : null)
+                .withDescriptionResolver(scope -> description(scope.getType().getErasedType()::getAnnotation));
+        config.forFields()
+                .withTargetTypeOverridesResolver(field -> field.getType().isInstanceOf(Optional.class)
+                        ? List.of(field.getType().getTypeParameters().getFirst())
+                        : null)
+                .withRequiredCheck(JavaSchemas::isRequired)
+                .withDescriptionResolver(field -> description(field::getAnnotationConsideringFieldAndGetter));
+        this.generator = new SchemaGenerator(config.build());
     }
 
     /**
-     * The schema of a type.
+     * What makes the schemas of one tool.
      *
-     * @throws IllegalArgumentException if there is none, naming the type
+     * @throws IllegalArgumentException when asked for a type that has none, naming it
      */
-    Map<String, @Nullable Object> of(JavaType type) {
-        Class<?> raw = type.getRawClass();
-        if (Optional.class.equals(raw)) {
-            return of(type.containedTypeOrUnknown(0));
+    SchemaBuilder builder() {
+        return generator.buildMultipleSchemaDefinitions();
+    }
+
+    /**
+     * The schema, or all that are in it, with one description each: the generator leaves that of a component beside that of its
+     * type, which it overrides.
+     */
+    static <T extends JsonNode> T described(T schema) {
+        schema.forEach(JavaSchemas::described);
+        if (schema instanceof ObjectNode object
+                && object.path("allOf").path(0) instanceof ObjectNode type
+                && object.path("allOf").path(1) instanceof ObjectNode component
+                && component.properties().stream()
+                        .allMatch(said -> said.getKey().equals("description") || !type.has(said.getKey()))) {
+            object.remove("allOf");
+            object.setAll(type);
+            object.setAll(component);
         }
-        if (raw.isEnum()) {
-            return enumeration(type);
-        }
-        if (Object.class.equals(raw) || JsonNode.class.isAssignableFrom(raw)) {
-            return new LinkedHashMap<>();
-        }
-        Map<String, @Nullable Object> simple = simple(raw);
+        return schema;
+    }
+
+    private @Nullable CustomDefinition definition(ResolvedType type) {
+        Class<?> raw = type.getErasedType();
+        ObjectNode schema = null;
+        String simple = SIMPLE.get(raw);
         if (simple != null) {
-            return simple;
-        }
-        if (type.isArrayType() || type.isCollectionLikeType()) {
-            Map<String, @Nullable Object> schema = typed("array");
-            schema.put("items", of(type.getContentType()));
-            if (Set.class.isAssignableFrom(raw)) {
-                schema.put("uniqueItems", true);
+            schema = read(simple);
+        } else if (JsonNode.class.isAssignableFrom(raw)) {
+            schema = mapper.createObjectNode();
+        } else if (CharSequence.class.isAssignableFrom(raw)) {
+            schema = mapper.createObjectNode().put("type", "string");
+        } else if (raw.isEnum()) {
+            schema = mapper.createObjectNode().put("type", "string");
+            for (Object constant : raw.getEnumConstants()) {
+                // as Jackson writes them, which @JsonProperty may change
+                schema.withArray("enum").add(mapper.convertValue(constant, String.class));
             }
-            return schema;
-        }
-        if (type.isMapLikeType()) {
-            Map<String, @Nullable Object> schema = typed("object");
-            schema.put("additionalProperties", of(type.getContentType()));
-            return schema;
-        }
-        if (raw.getName().startsWith("java.") || raw.isInterface() || raw.isAnnotation()) {
+        } else if (isNoJson(raw)) {
             throw new IllegalArgumentException("expected a type that JSON can be read into, found " + raw.getName());
         }
-        return object(type);
+        return schema == null ? null : new CustomDefinition(schema, DefinitionType.INLINE, AttributeInclusion.NO);
     }
 
-    private static @Nullable Map<String, @Nullable Object> simple(Class<?> raw) {
-        if (raw == boolean.class || raw == Boolean.class) {
-            return typed("boolean");
-        }
-        if (raw == byte.class || raw == Byte.class) {
-            return integer(Byte.MIN_VALUE, Byte.MAX_VALUE);
-        }
-        if (raw == short.class || raw == Short.class) {
-            return integer(Short.MIN_VALUE, Short.MAX_VALUE);
-        }
-        if (raw == int.class || raw == Integer.class) {
-            return integer(Integer.MIN_VALUE, Integer.MAX_VALUE);
-        }
-        if (raw == long.class || raw == Long.class || raw == BigInteger.class) {
-            return typed("integer");
-        }
-        if (raw == float.class
-                || raw == Float.class
-                || raw == double.class
-                || raw == Double.class
-                || raw == BigDecimal.class
-                || raw == Number.class) {
-            return typed("number");
-        }
-        if (raw == char.class || raw == Character.class) {
-            Map<String, @Nullable Object> schema = typed("string");
-            schema.put("minLength", 1);
-            schema.put("maxLength", 1);
-            return schema;
-        }
-        if (CharSequence.class.isAssignableFrom(raw)) {
-            return typed("string");
-        }
-        String format = FORMATS.get(raw);
-        if (format == null) {
-            return null;
-        }
-        Map<String, @Nullable Object> schema = typed("string");
-        if (!format.isEmpty()) {
-            schema.put("format", format);
-        }
-        if (EXAMPLES.containsKey(raw)) {
-            schema.put("description", EXAMPLES.get(raw));
-        }
-        return schema;
+    private static boolean isNoJson(Class<?> raw) {
+        boolean known = raw.isPrimitive()
+                || raw.isArray()
+                || raw == Boolean.class
+                || raw == Optional.class
+                || Number.class.isAssignableFrom(raw)
+                || Collection.class.isAssignableFrom(raw)
+                || Map.class.isAssignableFrom(raw);
+        return !known && (raw.getName().startsWith("java.") || raw.isInterface());
     }
 
-    private Map<String, @Nullable Object> enumeration(JavaType type) {
-        Map<String, @Nullable Object> schema = typed("string");
-        schema.put(
-                "enum",
-                Arrays.stream(type.getRawClass().getEnumConstants())
-                        // as Jackson writes them, which @JsonProperty may change
-                        .map(constant -> mapper.convertValue(constant, String.class))
-                        .toList());
-        return schema;
+    private static boolean isRequired(FieldScope field) {
+        JsonProperty said = field.getAnnotationConsideringFieldAndGetter(JsonProperty.class);
+        return field.getDeclaringType().getErasedType().isRecord()
+                && field.getRawMember().getType() != Optional.class
+                && (said == null || said.required());
     }
 
-    private Map<String, @Nullable Object> object(JavaType type) {
-        if (inProgress.contains(type)) {
-            recursive.add(type);
-            return reference(type);
-        }
-        inProgress.push(type);
-        Map<String, @Nullable Object> schema = typed("object");
-        String about = description(type.getRawClass());
-        if (about != null) {
-            schema.put("description", about);
-        }
-        Map<String, Object> properties = new LinkedHashMap<>();
-        List<String> required = new ArrayList<>();
-        BeanDescription bean = mapper.getDeserializationConfig().introspect(type);
-        for (BeanPropertyDefinition property : bean.findProperties()) {
-            if (property.couldDeserialize()) {
-                properties.put(property.getName(), property(property));
-                if (isRequired(type, property)) {
-                    required.add(property.getName());
-                }
-            }
-        }
-        inProgress.pop();
-        schema.put("properties", properties);
-        schema.put("required", required);
-        schema.put("additionalProperties", false);
-        if (recursive.contains(type)) {
-            definitions.put(name(type), schema);
-            return reference(type);
-        }
-        return schema;
-    }
-
-    private Map<String, @Nullable Object> property(BeanPropertyDefinition property) {
-        Map<String, @Nullable Object> schema = new LinkedHashMap<>(of(property.getPrimaryType()));
-        String about = description(property);
-        if (about != null) {
-            schema.put("description", about);
-        }
-        return schema;
-    }
-
-    private static boolean isRequired(JavaType type, BeanPropertyDefinition property) {
-        return type.isRecordType()
-                ? !Optional.class.equals(property.getPrimaryType().getRawClass())
-                        && !Boolean.FALSE.equals(property.getMetadata().getRequired())
-                : property.isRequired();
-    }
-
-    private static @Nullable String description(BeanPropertyDefinition property) {
-        for (var member : new com.fasterxml.jackson.databind.introspect.AnnotatedMember[] {
-            property.getConstructorParameter(), property.getField(), property.getGetter(), property.getSetter()
-        }) {
-            if (member != null) {
-                Description ours = member.getAnnotation(Description.class);
-                if (ours != null) {
-                    return ours.value();
-                }
-                dev.langchain4j.model.output.structured.Description langChain4js =
-                        member.getAnnotation(dev.langchain4j.model.output.structured.Description.class);
-                if (langChain4js != null) {
-                    return String.join("\n", langChain4js.value());
-                }
-                JsonPropertyDescription jacksons = member.getAnnotation(JsonPropertyDescription.class);
-                if (jacksons != null) {
-                    return jacksons.value();
-                }
-            }
-        }
-        return null;
-    }
-
-    private static @Nullable String description(Class<?> type) {
-        Description ours = type.getAnnotation(Description.class);
-        if (ours != null) {
+    private static @Nullable String description(
+            Function<Class<? extends Annotation>, ? extends @Nullable Annotation> of) {
+        if (of.apply(Description.class) instanceof Description ours) {
             return ours.value();
         }
-        dev.langchain4j.model.output.structured.Description langChain4js =
-                type.getAnnotation(dev.langchain4j.model.output.structured.Description.class);
-        if (langChain4js != null) {
-            return String.join("\n", langChain4js.value());
+        return of.apply(dev.langchain4j.model.output.structured.Description.class)
+                        instanceof dev.langchain4j.model.output.structured.Description langChain4js
+                ? String.join("\n", langChain4js.value())
+                : null;
+    }
+
+    private static String integer(int minimum, int maximum) {
+        return "{\"type\":\"integer\",\"minimum\":" + minimum + ",\"maximum\":" + maximum + "}";
+    }
+
+    private static String format(String format) {
+        return "{\"type\":\"string\",\"format\":\"" + format + "\"}";
+    }
+
+    private ObjectNode read(String json) {
+        try {
+            return mapper.readValue(json, ObjectNode.class);
+        } catch (JsonProcessingException e) {
+            throw new IllegalStateException("expected a schema, found " + json, e);
         }
-        JsonClassDescription jacksons = type.getAnnotation(JsonClassDescription.class);
-        return jacksons == null ? null : jacksons.value();
-    }
-
-    private static Map<String, @Nullable Object> reference(JavaType type) {
-        Map<String, @Nullable Object> reference = new LinkedHashMap<>();
-        reference.put("$ref", "#/$defs/" + name(type));
-        return reference;
-    }
-
-    private static String name(JavaType type) {
-        return Objects.requireNonNull(type.getRawClass().getName()).replaceAll("[^A-Za-z0-9_]", "_");
-    }
-
-    private static Map<String, @Nullable Object> integer(long minimum, long maximum) {
-        Map<String, @Nullable Object> schema = typed("integer");
-        schema.put("minimum", minimum);
-        schema.put("maximum", maximum);
-        return schema;
-    }
-
-    private static Map<String, @Nullable Object> typed(String type) {
-        Map<String, @Nullable Object> schema = new LinkedHashMap<>();
-        schema.put("type", type);
-        return schema;
     }
 }

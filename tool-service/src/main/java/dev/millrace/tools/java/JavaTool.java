@@ -1,15 +1,15 @@
 package dev.millrace.tools.java;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.github.victools.jsonschema.generator.SchemaBuilder;
 import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.schemas.Topics;
+import dev.millrace.tool.api.ToolContext;
 import dev.millrace.tool.api.ToolException;
-import dev.millrace.tools.Tool;
-import dev.millrace.tools.ToolContext;
+import dev.millrace.tools.CallableTool;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -18,49 +18,46 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** A method as a tool. */
-final class JavaTool implements Tool {
-
-    private static final Logger LOGGER = LoggerFactory.getLogger(JavaTools.class);
+final class JavaTool implements CallableTool {
 
     private final Method method;
     private final Supplier<?> target;
-    private final ObjectMapper mapper;
     private final List<JavaParameter> parameters;
     private final ToolDefinition definition;
+    private final boolean hasCircuit;
 
     /**
      * A tool of a method that has {@code @Tool}.
      *
+     * @param hasCircuit whether a call that fails says something about the next one
      * @throws IllegalArgumentException if the method is none for a tool, naming it
      */
-    JavaTool(Method method, Supplier<?> target, ObjectMapper mapper) {
+    JavaTool(Method method, Supplier<?> target, boolean hasCircuit) {
         this.method = method;
         this.target = target;
-        this.mapper = mapper;
+        this.hasCircuit = hasCircuit;
         try {
             if (Modifier.isPrivate(method.getModifiers()) || Modifier.isStatic(method.getModifiers())) {
                 throw new IllegalArgumentException("expected a method that is neither private nor static");
             }
             method.setAccessible(true);
             this.parameters = Arrays.stream(method.getParameters())
-                    .map(parameter -> new JavaParameter(parameter, mapper))
+                    .map(JavaParameter::new)
                     .toList();
-            this.definition = definition(method, parameters, mapper);
+            this.definition = definition(method, parameters);
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException("@Tool " + nameOf(method) + ": " + e.getMessage(), e);
         }
     }
 
-    private static ToolDefinition definition(Method method, List<JavaParameter> parameters, ObjectMapper mapper) {
+    private static ToolDefinition definition(Method method, List<JavaParameter> parameters) {
         JavaDeclaration said = JavaDeclaration.of(method);
         return new ToolDefinition(
                 said.name(),
                 said.description(),
-                schema(parameters, mapper),
+                schema(parameters),
                 Topics.BUILT_IN_TOOLSET,
                 said.timeoutMs(),
                 said.sideEffects(),
@@ -70,25 +67,28 @@ final class JavaTool implements Tool {
                 said.retry());
     }
 
-    private static Map<String, @Nullable Object> schema(List<JavaParameter> parameters, ObjectMapper mapper) {
-        JavaSchemas schemas = new JavaSchemas(mapper);
+    private static Map<String, @Nullable Object> schema(List<JavaParameter> parameters) {
+        SchemaBuilder builder = JavaTools.SCHEMAS.builder();
+        Map<JavaParameter, ObjectNode> types = new LinkedHashMap<>();
+        parameters.stream()
+                .filter(parameter -> !parameter.isContext())
+                .forEach(parameter -> types.put(parameter, parameter.type(builder)));
+        // references are settled only here
+        ObjectNode definitions = JavaSchemas.described(builder.collectDefinitions("$defs"));
         Map<String, Object> properties = new LinkedHashMap<>();
-        List<String> required = new ArrayList<>();
-        for (JavaParameter parameter : parameters) {
-            if (!parameter.isContext()) {
-                properties.put(parameter.name(), parameter.schema(schemas));
-                if (parameter.isRequired()) {
-                    required.add(parameter.name());
-                }
-            }
-        }
+        types.forEach((parameter, type) -> properties.put(parameter.name(), parameter.schema(type)));
         Map<String, @Nullable Object> schema = new LinkedHashMap<>();
         schema.put("type", "object");
         schema.put("properties", properties);
-        schema.put("required", required);
+        schema.put(
+                "required",
+                types.keySet().stream()
+                        .filter(JavaParameter::isRequired)
+                        .map(JavaParameter::name)
+                        .toList());
         schema.put("additionalProperties", false);
-        if (!schemas.definitions().isEmpty()) {
-            schema.put("$defs", schemas.definitions());
+        if (!definitions.isEmpty()) {
+            schema.put("$defs", JavaTools.MAPPER.convertValue(definitions, Object.class));
         }
         return schema;
     }
@@ -96,6 +96,11 @@ final class JavaTool implements Tool {
     @Override
     public ToolDefinition definition() {
         return definition;
+    }
+
+    @Override
+    public @Nullable String circuit() {
+        return hasCircuit ? definition.name() : null;
     }
 
     @Override
@@ -121,7 +126,7 @@ final class JavaTool implements Tool {
             }
             return asJson(result);
         } catch (InvocationTargetException | ExecutionException e) {
-            throw failure(e.getCause() == null ? e : e.getCause(), context);
+            throw failure(e.getCause() == null ? e : e.getCause());
         } catch (IllegalAccessException e) {
             throw new IllegalStateException("a tool's method became inaccessible", e);
         }
@@ -131,10 +136,10 @@ final class JavaTool implements Tool {
         if (method.getReturnType() == void.class || method.getReturnType() == Void.class) {
             return "done";
         }
-        return result instanceof String ? result : mapper.convertValue(result, Object.class);
+        return result instanceof String ? result : JavaTools.MAPPER.convertValue(result, Object.class);
     }
 
-    private ToolException failure(Throwable cause, ToolContext context) throws InterruptedException {
+    private static ToolException failure(Throwable cause) throws InterruptedException {
         if (cause instanceof InterruptedException interrupted) {
             throw interrupted;
         }
@@ -144,16 +149,12 @@ final class JavaTool implements Tool {
         if (cause instanceof ToolException no) {
             return no;
         }
-        LOGGER.atWarn()
-                .addKeyValue("taskId", context.taskId())
-                .addKeyValue("callId", context.callId())
-                .addKeyValue("toolName", definition.name())
-                .setCause(cause)
-                .log("A Java tool threw an exception, which the model is told of");
-        return new ToolException(
+        ToolException failure = new ToolException(
                 "execution_error",
                 "EXECUTION ERROR: "
                         + (cause.getMessage() == null ? cause.getClass().getSimpleName() : cause.getMessage()));
+        failure.initCause(cause);
+        return failure;
     }
 
     private static String firstLine(Throwable e) {

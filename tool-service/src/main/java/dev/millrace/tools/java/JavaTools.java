@@ -15,13 +15,15 @@ import java.util.function.Supplier;
 /** Makes tools of methods. */
 public final class JavaTools {
 
-    private static final ObjectMapper MAPPER = JsonMapper.builder()
+    static final ObjectMapper MAPPER = JsonMapper.builder()
             .addModule(new Jdk8Module())
             .addModule(new JavaTimeModule())
             .disable(SerializationFeature.WRITE_DATES_AS_TIMESTAMPS)
             .disable(SerializationFeature.WRITE_DURATIONS_AS_TIMESTAMPS)
             .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
             .build();
+
+    static final JavaSchemas SCHEMAS = new JavaSchemas(MAPPER);
 
     private JavaTools() {}
 
@@ -37,13 +39,27 @@ public final class JavaTools {
      * @param target gives the object whose methods are called; asked at each call
      * @throws IllegalArgumentException if a method is none for a tool, naming it
      */
-    public static List<dev.millrace.tools.Tool> of(Class<?> type, Supplier<?> target) {
+    public static List<dev.millrace.tools.CallableTool> of(Class<?> type, Supplier<?> target) {
+        return of(type, target, true);
+    }
+
+    /** The tools of this very object. */
+    public static List<dev.millrace.tools.CallableTool> of(Object target) {
+        return of(target.getClass(), () -> target);
+    }
+
+    /** The same of tools each call of which may go somewhere else, so that one that fails says nothing about the next. */
+    public static List<dev.millrace.tools.CallableTool> withoutCircuit(Object target) {
+        return of(target.getClass(), () -> target, false);
+    }
+
+    private static List<dev.millrace.tools.CallableTool> of(Class<?> type, Supplier<?> target, boolean hasCircuit) {
         return java.util.stream.Stream.concat(
                         Arrays.stream(type.getDeclaredMethods()), Arrays.stream(type.getMethods()))
                 .distinct()
                 .filter(JavaTools::isTool)
                 .sorted(Comparator.comparing(Method::getName))
-                .<dev.millrace.tools.Tool>map(method -> new JavaTool(method, target, MAPPER))
+                .<dev.millrace.tools.CallableTool>map(method -> new JavaTool(method, target, hasCircuit))
                 .toList();
     }
 

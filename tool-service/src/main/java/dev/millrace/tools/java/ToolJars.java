@@ -1,6 +1,6 @@
 package dev.millrace.tools.java;
 
-import dev.millrace.tools.Tool;
+import dev.millrace.tools.CallableTool;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.reflect.Constructor;
@@ -33,7 +33,7 @@ public final class ToolJars implements AutoCloseable {
     private static final int SHOWN = 3;
 
     private final URLClassLoader loader;
-    private final List<Tool> tools = new ArrayList<>();
+    private final List<CallableTool> tools = new ArrayList<>();
 
     /**
      * Loads jars, and of a folder all that are in it.
@@ -59,7 +59,7 @@ public final class ToolJars implements AutoCloseable {
     }
 
     /** The tools of all jars. */
-    public List<Tool> tools() {
+    public List<CallableTool> tools() {
         return List.copyOf(tools);
     }
 

@@ -21,19 +21,7 @@ interface McpConnection extends AutoCloseable {
             String name,
             String description,
             Map<String, @Nullable Object> parameters,
-            ToolDefinition.SideEffects sideEffects) {
-
-        public RemoteTool(
-                String name,
-                String description,
-                Map<String, @Nullable Object> parameters,
-                ToolDefinition.SideEffects sideEffects) {
-            this.name = name;
-            this.description = description;
-            this.parameters = parameters;
-            this.sideEffects = sideEffects;
-        }
-    }
+            ToolDefinition.SideEffects sideEffects) {}
 
     /**
      * What a call came to.
@@ -50,14 +38,7 @@ interface McpConnection extends AutoCloseable {
      * @param arguments JSON values
      * @param meta what goes along beside the arguments, under {@code _meta}
      */
-    record Call(String toolName, Map<String, @Nullable Object> arguments, Map<String, Object> meta) {
-
-        public Call(String toolName, Map<String, @Nullable Object> arguments, Map<String, Object> meta) {
-            this.toolName = toolName;
-            this.arguments = arguments;
-            this.meta = meta;
-        }
-    }
+    record Call(String toolName, Map<String, @Nullable Object> arguments, Map<String, Object> meta) {}
 
     /** All tools of the server, however many pages that takes. */
     List<RemoteTool> tools() throws McpException, InterruptedException;

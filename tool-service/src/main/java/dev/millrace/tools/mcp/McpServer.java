@@ -27,11 +27,6 @@ public sealed interface McpServer {
 
         /** Nothing particular. */
         public static final Terms NONE = new Terms(null, new Approval.Never());
-
-        public Terms(@Nullable Duration timeout, Approval approval) {
-            this.timeout = timeout;
-            this.approval = approval;
-        }
     }
 
     /**

@@ -1,5 +1,6 @@
 package dev.millrace.tools.mcp;
 
+import dev.millrace.schemas.Backoff;
 import dev.millrace.tool.api.ToolException;
 import java.time.Duration;
 import java.util.List;
@@ -30,7 +31,7 @@ final class McpSupervisor implements AutoCloseable {
     private static final int BROKEN = 2;
 
     private static final Duration FIRST_PAUSE = Duration.ofSeconds(1);
-    private static final int LONGEST_PAUSE_STEPS = 6;
+    private static final Duration LONGEST_PAUSE = Duration.ofSeconds(64);
     /** A connection that lived shorter than this is followed by a pause, as a failed attempt is. */
     private static final Duration SETTLED = Duration.ofSeconds(5);
 
@@ -38,19 +39,21 @@ final class McpSupervisor implements AutoCloseable {
     private final McpConnector connector;
     private final Duration startLimit;
     private final Runnable toolsChanged;
+    private final Backoff backoff;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     private final Thread keeper;
 
+    // written by the keeper
+    private volatile List<McpConnection.RemoteTool> tools = List.of();
+    private volatile boolean listed;
+    private volatile boolean closed;
     // guarded by the lock
     private @Nullable McpConnection connection;
-    private List<McpConnection.RemoteTool> tools = List.of();
-    private boolean listed;
     private int quickEnds;
     private int refusals;
     private String trouble = "it has not started yet";
     private boolean listAgain;
-    private boolean closed;
 
     /**
      * A supervisor that has not started.
@@ -63,6 +66,7 @@ final class McpSupervisor implements AutoCloseable {
         this.connector = connector;
         this.startLimit = startLimit;
         this.toolsChanged = toolsChanged;
+        this.backoff = new Backoff(FIRST_PAUSE, LONGEST_PAUSE, server.name());
         this.keeper = Thread.ofVirtual().name("mcp-" + server.name()).unstarted(this::keep);
     }
 
@@ -76,22 +80,12 @@ final class McpSupervisor implements AutoCloseable {
 
     /** The tools as last listed; none if they never were. */
     List<McpConnection.RemoteTool> tools() {
-        lock.lock();
-        try {
-            return tools;
-        } finally {
-            lock.unlock();
-        }
+        return tools;
     }
 
     /** Whether the tools have been listed once, and whoever wanted to know has been told. */
     boolean isListed() {
-        lock.lock();
-        try {
-            return listed;
-        } finally {
-            lock.unlock();
-        }
+        return listed;
     }
 
     /** Waits until the tools have been listed once, if that is to be expected. */
@@ -173,24 +167,20 @@ final class McpSupervisor implements AutoCloseable {
 
     /** This connection is of no use any more. */
     private void lost(McpConnection used, McpException e) {
-        lock.lock();
-        try {
+        change(() -> {
             if (used.equals(connection)) {
                 connection = null;
                 trouble = String.valueOf(e.getMessage());
-                changed.signalAll();
             }
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
     private void keep() {
         try {
-            while (!isClosed()) {
+            while (!closed) {
                 long begun = System.nanoTime();
-                try (McpConnection open = connector.connect(server, startLimit, this::listAgain)) {
-                    CompletableFuture<Void> unused = open.ended().thenRun(this::signal);
+                try (McpConnection open = connector.connect(server, startLimit, () -> change(() -> listAgain = true))) {
+                    CompletableFuture<Void> unused = open.ended().thenRun(() -> change(() -> {}));
                     serve(open);
                 } catch (McpException e) {
                     note(String.valueOf(e.getMessage()));
@@ -205,14 +195,10 @@ final class McpSupervisor implements AutoCloseable {
     /** Returns when the connection is lost. */
     private void serve(McpConnection open) throws McpException, InterruptedException {
         list(open);
-        lock.lockInterruptibly();
-        try {
+        change(() -> {
             connection = open;
             refusals = 0;
-            changed.signalAll();
-        } finally {
-            lock.unlock();
-        }
+        });
         LOGGER.atInfo()
                 .addKeyValue("server", server.name())
                 .addKeyValue("tools", tools().size())
@@ -224,24 +210,12 @@ final class McpSupervisor implements AutoCloseable {
 
     private void list(McpConnection open) throws McpException, InterruptedException {
         List<McpConnection.RemoteTool> found = open.tools();
-        boolean isNews;
-        lock.lockInterruptibly();
-        try {
-            isNews = !listed || !found.equals(tools);
-            tools = found;
-        } finally {
-            lock.unlock();
-        }
+        boolean isNews = !listed || !found.equals(tools);
+        tools = found;
         if (isNews) {
             toolsChanged.run();
         }
-        lock.lockInterruptibly();
-        try {
-            listed = true;
-            changed.signalAll();
-        } finally {
-            lock.unlock();
-        }
+        change(() -> listed = true);
     }
 
     /** Waits until the tools are to be listed again; false if the connection is lost. */
@@ -269,14 +243,11 @@ final class McpSupervisor implements AutoCloseable {
     }
 
     private void note(String reason) {
-        lock.lock();
-        try {
+        change(() -> {
             connection = null;
             trouble = reason;
             refusals++;
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
     /** Waits before the next attempt, the longer the more have failed in a row. */
@@ -288,9 +259,7 @@ final class McpSupervisor implements AutoCloseable {
                 return;
             }
             quickEnds = lived.compareTo(SETTLED) < 0 ? quickEnds + 1 : 0;
-            pause = quickEnds == 0
-                    ? Duration.ZERO
-                    : FIRST_PAUSE.multipliedBy(1L << Math.min(quickEnds - 1, LONGEST_PAUSE_STEPS));
+            pause = quickEnds == 0 ? Duration.ZERO : backoff.after(quickEnds, null);
             LOGGER.atWarn()
                     .addKeyValue("server", server.name())
                     .addKeyValue("reason", trouble)
@@ -306,29 +275,12 @@ final class McpSupervisor implements AutoCloseable {
         }
     }
 
-    private void listAgain() {
+    /** Changes what the lock guards, and wakes whoever waits for a change. */
+    private void change(Runnable change) {
         lock.lock();
         try {
-            listAgain = true;
+            change.run();
             changed.signalAll();
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    private void signal() {
-        lock.lock();
-        try {
-            changed.signalAll();
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    private boolean isClosed() {
-        lock.lock();
-        try {
-            return closed;
         } finally {
             lock.unlock();
         }
@@ -337,14 +289,10 @@ final class McpSupervisor implements AutoCloseable {
     /** Ends the server. Calls that run fail. */
     @Override
     public void close() {
-        lock.lock();
-        try {
+        change(() -> {
             closed = true;
             trouble = "it was stopped";
-            changed.signalAll();
-        } finally {
-            lock.unlock();
-        }
+        });
         try {
             if (!keeper.join(Duration.ofSeconds(1))) {
                 // it connects or lists, which an interrupt ends

@@ -2,16 +2,17 @@ package dev.millrace.tools.mcp;
 
 import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.schemas.Topics;
+import dev.millrace.tool.api.ToolContext;
 import dev.millrace.tool.api.ToolException;
-import dev.millrace.tools.Tool;
-import dev.millrace.tools.ToolContext;
+import dev.millrace.tools.CallableTool;
+import dev.millrace.tools.ToolNames;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** A tool of an MCP server as a tool of this service. */
-final class McpTool implements Tool {
+final class McpTool implements CallableTool {
 
     /** Under this key of {@code _meta} a server finds what is the same on every attempt of a call. */
     static final String IDEMPOTENCY_KEY = "dev.millrace/idempotencyKey";
@@ -28,7 +29,7 @@ final class McpTool implements Tool {
         this.supervisor = supervisor;
         this.remoteName = remote.name();
         this.definition = new ToolDefinition(
-                McpNames.of(server.name(), remote.name()),
+                ToolNames.of(server.name(), remote.name()),
                 ("[" + server.name() + "] " + remote.description()).strip(),
                 remote.parameters(),
                 Topics.BUILT_IN_TOOLSET,

@@ -1,6 +1,7 @@
 package dev.millrace.tools.mcp;
 
-import dev.millrace.tools.Tool;
+import dev.millrace.tools.CallableTool;
+import dev.millrace.tools.ToolNames;
 import dev.millrace.tools.ToolSource;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -23,16 +24,21 @@ public final class McpTools implements ToolSource, AutoCloseable {
     private final List<McpSupervisor> supervisors;
     private final Duration callTimeout;
     private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
-    private volatile Map<String, Tool> tools = Map.of();
+    private volatile Map<String, CallableTool> tools = Map.of();
 
     /**
      * Tools that are not there before {@link #start}.
      *
      * @param callTimeout how long one call may take, where the configuration says nothing else
      * @param startLimit how long a server may take to start and to list its tools
+     * @param version what servers are told that this is
      */
-    public McpTools(McpConfiguration configuration, Duration callTimeout, Duration startLimit) {
-        this(configuration, callTimeout, startLimit, SdkConnection::open);
+    public McpTools(McpConfiguration configuration, Duration callTimeout, Duration startLimit, String version) {
+        this(
+                configuration,
+                callTimeout,
+                startLimit,
+                (server, limit, toolsChanged) -> SdkConnection.open(server, limit, toolsChanged, version));
     }
 
     McpTools(McpConfiguration configuration, Duration callTimeout, Duration startLimit, McpConnector connector) {
@@ -54,19 +60,19 @@ public final class McpTools implements ToolSource, AutoCloseable {
     }
 
     @Override
-    public List<Tool> tools() {
+    public List<CallableTool> tools() {
         return List.copyOf(tools.values());
     }
 
     @Override
-    public Optional<Tool> find(String name) {
+    public Optional<CallableTool> find(String name) {
         return Optional.ofNullable(tools.get(name));
     }
 
     @Override
-    public Optional<Tool> await(String name) throws InterruptedException {
+    public Optional<CallableTool> await(String name) throws InterruptedException {
         for (McpSupervisor supervisor : supervisors) {
-            if (McpNames.mayBeOf(supervisor.server().name(), name)) {
+            if (ToolNames.mayBeOf(supervisor.server().name(), name)) {
                 supervisor.awaitTools();
             }
         }
@@ -77,7 +83,7 @@ public final class McpTools implements ToolSource, AutoCloseable {
     public boolean mayGet(String name) {
         return supervisors.stream()
                 .anyMatch(supervisor -> !supervisor.isListed()
-                        && McpNames.mayBeOf(supervisor.server().name(), name));
+                        && ToolNames.mayBeOf(supervisor.server().name(), name));
     }
 
     @Override
@@ -87,7 +93,7 @@ public final class McpTools implements ToolSource, AutoCloseable {
 
     private void rebuild() {
         synchronized (supervisors) {
-            Map<String, Tool> all = new TreeMap<>();
+            Map<String, CallableTool> all = new TreeMap<>();
             for (McpSupervisor supervisor : supervisors) {
                 for (McpConnection.RemoteTool remote : supervisor.tools()) {
                     add(all, supervisor, remote);
@@ -98,7 +104,7 @@ public final class McpTools implements ToolSource, AutoCloseable {
         listeners.forEach(Runnable::run);
     }
 
-    private void add(Map<String, Tool> all, McpSupervisor supervisor, McpConnection.RemoteTool remote) {
+    private void add(Map<String, CallableTool> all, McpSupervisor supervisor, McpConnection.RemoteTool remote) {
         McpTool tool;
         try {
             tool = new McpTool(supervisor, remote, callTimeout);

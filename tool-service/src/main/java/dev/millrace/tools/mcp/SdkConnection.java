@@ -38,7 +38,6 @@ final class SdkConnection implements McpConnection {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(McpTools.class);
     private static final String CLIENT_NAME = "millrace";
-    private static final String CLIENT_VERSION = "0.1.0";
     private static final Duration CONNECT = Duration.ofSeconds(10);
     private static final Duration ANSWER = Duration.ofSeconds(5);
     private static final Duration SETTLED = Duration.ofSeconds(30);
@@ -61,12 +60,16 @@ final class SdkConnection implements McpConnection {
     private final long openedAt = System.nanoTime();
 
     private SdkConnection(
-            McpServer server, TrackedTransport transport, CompletableFuture<String> ended, Runnable toolsChanged) {
+            McpServer server,
+            TrackedTransport transport,
+            CompletableFuture<String> ended,
+            Runnable toolsChanged,
+            String version) {
         this.transport = transport;
         this.ended = ended;
         this.client = McpClient.async(transport)
-                .clientInfo(McpSchema.Implementation.builder(CLIENT_NAME, CLIENT_VERSION)
-                        .build())
+                .clientInfo(
+                        McpSchema.Implementation.builder(CLIENT_NAME, version).build())
                 .requestTimeout(FORGET)
                 .initializationTimeout(FORGET)
                 .jsonSchemaValidator(ANYTHING_GOES)
@@ -84,8 +87,8 @@ final class SdkConnection implements McpConnection {
                 .build();
     }
 
-    /** Opens a connection; see {@link McpConnector#connect}. */
-    static McpConnection open(McpServer server, Duration limit, Runnable toolsChanged)
+    /** Opens a connection, as a client of this version; see {@link McpConnector#connect}. */
+    static McpConnection open(McpServer server, Duration limit, Runnable toolsChanged, String version)
             throws McpException, InterruptedException {
         SdkConnection connection =
                 switch (server) {
@@ -95,11 +98,16 @@ final class SdkConnection implements McpConnection {
                                 stdio,
                                 new TrackedTransport(new StdioTransport(process, JSON)),
                                 process.ended(),
-                                toolsChanged);
+                                toolsChanged,
+                                version);
                     }
                     case McpServer.Http http ->
                         new SdkConnection(
-                                http, new TrackedTransport(transport(http)), new CompletableFuture<>(), toolsChanged);
+                                http,
+                                new TrackedTransport(transport(http)),
+                                new CompletableFuture<>(),
+                                toolsChanged,
+                                version);
                 };
         boolean open = false;
         try {

@@ -1,9 +1,9 @@
 package dev.millrace.tools.openapi;
 
 import dev.millrace.schemas.ToolDefinition;
-import dev.millrace.tools.Tool;
+import dev.millrace.tools.CallableTool;
+import dev.millrace.tools.ToolNames;
 import dev.millrace.tools.http.HttpCalls;
-import dev.millrace.tools.mcp.McpNames;
 import java.net.URI;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -82,15 +82,15 @@ public record OpenApi(
      * @param calls that may reach the API
      * @throws IllegalArgumentException if the document is none
      */
-    public List<Tool> tools(String text, HttpCalls calls) {
+    public List<CallableTool> tools(String text, HttpCalls calls) {
         String base = base(text);
         Pattern wanted = Pattern.compile(
                 include.isEmpty() ? ".*" : include.stream().map(OpenApi::regex).collect(Collectors.joining("|")));
-        Map<String, Tool> tools = new LinkedHashMap<>();
+        Map<String, CallableTool> tools = new LinkedHashMap<>();
         for (Operation operation : OpenApiDocument.of(text).operations()) {
             if (wanted.matcher(operation.id()).matches()) {
-                Tool tool = new OpenApiTool(this, base, McpNames.of(name, operation.id()), operation, calls);
-                Tool other = tools.putIfAbsent(tool.definition().name(), tool);
+                CallableTool tool = new OpenApiTool(this, base, ToolNames.of(name, operation.id()), operation, calls);
+                CallableTool other = tools.putIfAbsent(tool.definition().name(), tool);
                 if (other != null) {
                     LOGGER.atWarn()
                             .addKeyValue("toolName", tool.definition().name())

@@ -3,9 +3,9 @@ package dev.millrace.tools.openapi;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.ToolDefinition;
+import dev.millrace.tool.api.ToolContext;
 import dev.millrace.tool.api.ToolException;
-import dev.millrace.tools.Tool;
-import dev.millrace.tools.ToolContext;
+import dev.millrace.tools.CallableTool;
 import dev.millrace.tools.http.HttpCalls;
 import java.util.LinkedHashMap;
 import java.util.Locale;
@@ -14,7 +14,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** An operation of an HTTP API. What the server does not like is an error with its status and the start of its answer. */
-final class OpenApiTool implements Tool {
+final class OpenApiTool implements CallableTool {
 
     /** With these it is not known whether the server behind them has done something. */
     private static final Set<Integer> UNCERTAIN = Set.of(408, 500, 502, 504);

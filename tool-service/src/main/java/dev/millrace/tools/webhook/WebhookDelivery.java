@@ -1,10 +1,10 @@
 package dev.millrace.tools.webhook;
 
 import dev.millrace.requests.NoticeHandler;
+import dev.millrace.schemas.Backoff;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.KnownEventType;
-import dev.millrace.tools.Backoff;
 import dev.millrace.tools.http.GuardedHttp;
 import java.io.IOException;
 import java.net.URI;
@@ -15,10 +15,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -90,15 +86,13 @@ public final class WebhookDelivery implements NoticeHandler {
                     return new Outcome.GivenUp(FAILED, said(target, attempt, why));
                 }
                 case Attempt.Failed(String why, Duration retryAfter) -> {
-                    Duration pause = backoff.after(attempt, retryAfter);
-                    if (System.nanoTime() + pause.toNanos() - end > 0) {
-                        return new Outcome.GivenUp(FAILED, said(target, attempt, why));
-                    }
                     LOGGER.atDebug()
                             .addKeyValue("taskId", event.taskId())
                             .addKeyValue("attempt", attempt)
-                            .log("A webhook was not delivered and is tried again");
-                    Thread.sleep(pause);
+                            .log("A webhook was not delivered");
+                    if (!backoff.pause(attempt, retryAfter, end)) {
+                        return new Outcome.GivenUp(FAILED, said(target, attempt, why));
+                    }
                 }
             }
         }
@@ -115,42 +109,18 @@ public final class WebhookDelivery implements NoticeHandler {
     }
 
     private Attempt attempt(URI target, String id, String body) throws InterruptedException {
-        CompletableFuture<Attempt> outcome = new CompletableFuture<>();
-        Thread sender = Thread.ofPlatform().daemon().name("webhook-" + id).start(() -> {
-            try {
-                outcome.complete(send(target, id, body));
-            } catch (InterruptedException | RuntimeException e) {
-                outcome.completeExceptionally(e);
-            } finally {
-                outcome.completeExceptionally(new IllegalStateException("the sender ended without an outcome"));
+        try {
+            long now = System.currentTimeMillis() / 1_000;
+            Map<String, String> headers = new LinkedHashMap<>();
+            headers.put("Content-Type", "application/json");
+            headers.put("webhook-id", id);
+            headers.put("webhook-timestamp", Long.toString(now));
+            List<String> keys = secrets.of(target);
+            if (!keys.isEmpty()) {
+                headers.put("webhook-signature", Signatures.of(id, now, body, keys));
             }
-        });
-        try {
-            return outcome.get(limits.attemptTimeout().toMillis(), TimeUnit.MILLISECONDS);
-        } catch (TimeoutException e) {
-            sender.interrupt();
-            return new Attempt.Failed(
-                    "no answer within " + limits.attemptTimeout().toMillis() + " ms", null);
-        } catch (ExecutionException e) {
-            return new Attempt.Failed(String.valueOf(e.getCause()), null);
-        } catch (InterruptedException e) {
-            sender.interrupt();
-            throw e;
-        }
-    }
-
-    private Attempt send(URI target, String id, String body) throws InterruptedException {
-        long now = System.currentTimeMillis() / 1_000;
-        Map<String, String> headers = new LinkedHashMap<>();
-        headers.put("Content-Type", "application/json");
-        headers.put("webhook-id", id);
-        headers.put("webhook-timestamp", Long.toString(now));
-        List<String> keys = secrets.of(target);
-        if (!keys.isEmpty()) {
-            headers.put("webhook-signature", Signatures.of(id, now, body, keys));
-        }
-        try {
-            GuardedHttp.Answer answer = http.send("POST", target, headers, body.getBytes(StandardCharsets.UTF_8));
+            GuardedHttp.Answer answer =
+                    http.send("POST", target, headers, body.getBytes(StandardCharsets.UTF_8), limits.attemptTimeout());
             int status = answer.status();
             if (status >= 200 && status < 300) {
                 return new Attempt.Delivered();
@@ -163,6 +133,8 @@ public final class WebhookDelivery implements NoticeHandler {
             return GuardedHttp.isRefused(e)
                     ? new Attempt.Refused(String.valueOf(e.getMessage()))
                     : new Attempt.Failed(String.valueOf(e.getMessage()), null);
+        } catch (RuntimeException e) {
+            return new Attempt.Failed(String.valueOf(e), null);
         }
     }
 }

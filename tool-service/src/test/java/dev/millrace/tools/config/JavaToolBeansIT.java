@@ -12,7 +12,7 @@ import dev.millrace.testing.BrokerResource;
 import dev.millrace.testing.RequiresBroker;
 import dev.millrace.testing.TestBroker;
 import dev.millrace.testing.TopicReader;
-import dev.millrace.tools.ToolContext;
+import dev.millrace.tool.api.ToolContext;
 import io.quarkus.test.common.QuarkusTestResource;
 import io.quarkus.test.junit.QuarkusTest;
 import io.quarkus.test.junit.QuarkusTestProfile;

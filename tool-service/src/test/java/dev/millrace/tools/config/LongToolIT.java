@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.langchain4j.agent.tool.Tool;
 import dev.millrace.kafka.TopicSettings;
 import dev.millrace.requests.NoticeHandler;
+import dev.millrace.requests.RequestWorker;
 import dev.millrace.requests.WorkerMetrics;
 import dev.millrace.requests.WorkerSettings;
 import dev.millrace.schemas.Event;
@@ -14,8 +15,8 @@ import dev.millrace.schemas.Topics;
 import dev.millrace.testing.RequiresBroker;
 import dev.millrace.testing.TestBroker;
 import dev.millrace.testing.TopicReader;
+import dev.millrace.tool.api.ToolContext;
 import dev.millrace.tools.CallGuards;
-import dev.millrace.tools.ToolContext;
 import dev.millrace.tools.ToolExecutor;
 import dev.millrace.tools.ToolPolicies;
 import dev.millrace.tools.ToolRegistry;
@@ -96,25 +97,26 @@ class LongToolIT {
         Map<String, Object> kafka = Map.of("bootstrap.servers", broker.bootstrapServers());
         ToolRegistry registry = new ToolRegistry(JavaTools.of(Miller.class, () -> miller));
         TopicContent content = new TopicContent(kafka, topics);
+        ToolExecutor executor = new ToolExecutor(
+                registry,
+                new CallGuards(ToolPolicies.NONE, 5, Duration.ofSeconds(30)),
+                new LargeResults(content, 10_000, 20_000),
+                Secrets.NONE,
+                (toolName, success, duration) -> {});
         ToolRuntime runtime = new ToolRuntime(
                 kafka,
-                new ToolRuntime.Settings(
-                        topics,
-                        new TopicSettings(TestBroker.DEFAULT_PARTITIONS, TopicSettings.BROKER_DEFAULT, false),
+                topics,
+                new TopicSettings(TestBroker.DEFAULT_PARTITIONS, TopicSettings.BROKER_DEFAULT, false),
+                registry,
+                List.of(),
+                () -> RequestWorker.start(
                         WorkerSettings.of(kafka, topics, Topics.BUILT_IN_TOOLSET, 3)
                                 .with(LOCK, Duration.ZERO),
+                        executor),
+                () -> RequestWorker.startNotices(
                         WorkerSettings.of(kafka, topics, "webhook", 1),
-                        WorkerMetrics.NONE,
-                        WorkerMetrics.NONE,
-                        List.of()),
-                registry,
-                new ToolExecutor(
-                        registry,
-                        new CallGuards(ToolPolicies.NONE, 5, Duration.ofSeconds(30)),
-                        new LargeResults(content, 10_000, 20_000),
-                        Secrets.NONE,
-                        (toolName, success, duration) -> {}),
-                event -> new NoticeHandler.Outcome.Done());
+                        event -> new NoticeHandler.Outcome.Done(),
+                        WorkerMetrics.NONE));
         runtime.start();
         return runtime;
     }

@@ -4,8 +4,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpServer;
+import dev.millrace.tools.CallableTool;
 import dev.millrace.tools.Calls;
-import dev.millrace.tools.Tool;
 import dev.millrace.tools.secrets.Secrets;
 import io.smallrye.config.SmallRyeConfigBuilder;
 import java.io.IOException;
@@ -100,7 +100,7 @@ class OperatorToolsTest {
         return "http://" + host + ":" + server.getAddress().getPort();
     }
 
-    private Tool tool(Map<String, String> api) {
+    private CallableTool tool(Map<String, String> api) {
         Map<String, String> keys = new HashMap<>();
         api.forEach((key, value) -> keys.put("millrace.tools.openapi.t." + key, value));
         ToolsConfig config = new SmallRyeConfigBuilder()

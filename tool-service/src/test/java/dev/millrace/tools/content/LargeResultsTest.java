@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.millrace.schemas.Json;
+import dev.millrace.tool.api.ToolContext;
 import dev.millrace.tool.api.ToolException;
+import dev.millrace.tools.CallContext;
+import dev.millrace.tools.CallableTool;
 import dev.millrace.tools.Calls;
-import dev.millrace.tools.ToolContext;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -27,7 +29,7 @@ class LargeResultsTest {
 
     private final MemoryContent store = new MemoryContent();
     private final LargeResults results = new LargeResults(store, LIMIT, 100_000);
-    private final ReadResult tool = new ReadResult(store, LIMIT);
+    private final CallableTool tool = Calls.tool(new ReadResult(store, LIMIT), "read_result");
 
     @Test
     void shouldPassOnWhatIsExactlyAsLargeAsItMayBe() throws InterruptedException {
@@ -63,7 +65,7 @@ class LargeResultsTest {
     void shouldNeverPassOnMoreThanItMay(int limit) throws InterruptedException, ToolException {
         // given
         LargeResults tight = new LargeResults(store, limit, 1_000_000);
-        ReadResult pages = new ReadResult(store, limit);
+        CallableTool pages = Calls.tool(new ReadResult(store, limit), "read_result");
         for (Object large :
                 new Object[] {HARD.repeat(5_000), Map.of("text", HARD.repeat(5_000)), "\u0001".repeat(20_000)}) {
             // when
@@ -212,7 +214,7 @@ class LargeResultsTest {
     @Test
     void shouldNameTheTaskInNoReference() throws InterruptedException {
         // given
-        ToolContext context = new ToolContext("task-secret", "session-secret", "default", "task-secret/1/0");
+        ToolContext context = new CallContext("task-secret", "session-secret", "default", "task-secret/1/0");
         // when
         Object cut = results.passOn("x".repeat(10_000), context);
         // then

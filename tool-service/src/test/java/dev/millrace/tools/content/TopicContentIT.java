@@ -3,8 +3,8 @@ package dev.millrace.tools.content;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import dev.millrace.requests.Replies;
 import dev.millrace.requests.Reply;
+import dev.millrace.requests.ReplyEvents;
 import dev.millrace.requests.Request;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.Json;
@@ -13,11 +13,11 @@ import dev.millrace.schemas.Topics;
 import dev.millrace.testing.RequiresBroker;
 import dev.millrace.testing.TestBroker;
 import dev.millrace.testing.TopicReader;
+import dev.millrace.tool.api.ToolContext;
 import dev.millrace.tool.api.ToolException;
 import dev.millrace.tools.CallGuards;
+import dev.millrace.tools.CallableTool;
 import dev.millrace.tools.Calls;
-import dev.millrace.tools.Tool;
-import dev.millrace.tools.ToolContext;
 import dev.millrace.tools.ToolExecutor;
 import dev.millrace.tools.ToolPolicies;
 import dev.millrace.tools.ToolRegistry;
@@ -61,7 +61,7 @@ class TopicContentIT {
         // given
         String large = text(5_000_000);
         ToolExecutor executor = new ToolExecutor(
-                new ToolRegistry(List.of(tool(large), new ReadResult(content, 200_000))),
+                new ToolRegistry(List.of(tool(large), Calls.tool(new ReadResult(content, 200_000), "read_result"))),
                 new CallGuards(ToolPolicies.NONE, 5, Duration.ofSeconds(30)),
                 new LargeResults(content, 200_000, 20_000_000),
                 Secrets.NONE,
@@ -83,7 +83,7 @@ class TopicContentIT {
             offset = page.get("nextOffset");
             largestReply = Math.max(
                     largestReply,
-                    EventCodec.toRecord("t", Replies.toEvent(request, reply, Instant.EPOCH))
+                    EventCodec.toRecord("t", ReplyEvents.toEvent(request, reply, Instant.EPOCH))
                             .value()
                             .length);
         }
@@ -231,8 +231,8 @@ class TopicContentIT {
         return text.toString();
     }
 
-    private static Tool tool(String large) {
-        return new Tool() {
+    private static CallableTool tool(String large) {
+        return new CallableTool() {
             @Override
             public ToolDefinition definition() {
                 return new ToolDefinition(

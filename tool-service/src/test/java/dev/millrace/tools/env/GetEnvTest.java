@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.millrace.tool.api.ToolException;
+import dev.millrace.tools.CallableTool;
 import dev.millrace.tools.Calls;
 import java.util.List;
 import java.util.Map;
@@ -18,8 +19,8 @@ class GetEnvTest {
     private static final Map<String, String> ENVIRONMENT =
             Map.of("LANG", "de", "APP_MODE", "test", "APP_KEY", "k", "OPENAI_API_KEY", "secret");
 
-    private final GetEnv tool =
-            new GetEnv(new MemoryVariables(), List.of("LANG", "APP_*", "MISSING"), ENVIRONMENT::get);
+    private final CallableTool tool = Calls.tool(
+            new EnvTools(new MemoryVariables(), List.of("LANG", "APP_*", "MISSING"), ENVIRONMENT::get), "get_env");
 
     @Test
     void shouldReadWhatIsAllowed() throws ToolException, InterruptedException {
@@ -46,7 +47,9 @@ class GetEnvTest {
 
     @Test
     void shouldAllowNothingUnlessToldTo() {
-        assertThat(Calls.refusal(new GetEnv(new MemoryVariables(), List.of(), ENVIRONMENT::get), Map.of("key", "LANG"))
+        assertThat(Calls.refusal(
+                                Calls.tool(new EnvTools(new MemoryVariables(), List.of(), ENVIRONMENT::get), "get_env"),
+                                Map.of("key", "LANG"))
                         .code())
                 .isEqualTo("env_not_set");
     }
@@ -54,7 +57,8 @@ class GetEnvTest {
     @ParameterizedTest
     @ValueSource(strings = {"*", "*_KEY", "A*B", " "})
     void shouldRefusePatternsThatAllowMoreThanTheyLookLike(String pattern) {
-        assertThatThrownBy(() -> new GetEnv(new MemoryVariables(), List.of(pattern), ENVIRONMENT::get))
+        assertThatThrownBy(() ->
+                        Calls.tool(new EnvTools(new MemoryVariables(), List.of(pattern), ENVIRONMENT::get), "get_env"))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("millrace.tools.env.allow");
     }

@@ -3,9 +3,11 @@ package dev.millrace.tools.env;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import dev.millrace.tool.api.ToolContext;
 import dev.millrace.tool.api.ToolException;
+import dev.millrace.tools.CallContext;
+import dev.millrace.tools.CallableTool;
 import dev.millrace.tools.Calls;
-import dev.millrace.tools.ToolContext;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -16,8 +18,9 @@ import org.junit.jupiter.api.Test;
 class SetEnvTest {
 
     private final Variables variables = new MemoryVariables();
-    private final SetEnv setEnv = new SetEnv(variables);
-    private final GetEnv getEnv = new GetEnv(variables, List.of("LANG"), Map.of("LANG", "de")::get);
+    private final CallableTool setEnv = Calls.tool(new EnvTools(variables, List.of(), name -> null), "set_env");
+    private final CallableTool getEnv =
+            Calls.tool(new EnvTools(variables, List.of("LANG"), Map.of("LANG", "de")::get), "get_env");
 
     @Test
     void shouldGiveBackWhatWasSet() throws Exception {
@@ -34,22 +37,22 @@ class SetEnvTest {
         Calls.result(setEnv, Map.of("key", "LANG", "value", ""));
         // then
         assertThat(Calls.result(getEnv, Map.of("key", "LANG"))).containsEntry("value", "");
-        assertThat(valueFor(new ToolContext("task-2", null, "default", "call"), "LANG"))
+        assertThat(valueFor(new CallContext("task-2", null, "default", "call"), "LANG"))
                 .isEqualTo("de");
     }
 
     @Test
     void shouldBeSeenInTheWholeSessionAndNowhereElse() throws Exception {
         // when
-        setEnv.call(Map.of("key", "BRANCH", "value", "main"), new ToolContext("task-1", "s-1", "default", "call"));
+        setEnv.call(Map.of("key", "BRANCH", "value", "main"), new CallContext("task-1", "s-1", "default", "call"));
         // then
-        assertThat(valueFor(new ToolContext("task-2", "s-1", "default", "call"), "BRANCH"))
+        assertThat(valueFor(new CallContext("task-2", "s-1", "default", "call"), "BRANCH"))
                 .isEqualTo("main");
         for (ToolContext stranger : List.of(
-                new ToolContext("task-2", "s-2", "default", "call"),
-                new ToolContext("task-1", null, "default", "call"),
-                new ToolContext("task-1", "s-1", "other", "call"),
-                new ToolContext("s-1", null, "default", "call"))) {
+                new CallContext("task-2", "s-2", "default", "call"),
+                new CallContext("task-1", null, "default", "call"),
+                new CallContext("task-1", "s-1", "other", "call"),
+                new CallContext("s-1", null, "default", "call"))) {
             assertThat(catchThrowableOfType(ToolException.class, () -> getEnv.call(Map.of("key", "BRANCH"), stranger)))
                     .as("%s", stranger)
                     .isNotNull()
@@ -61,7 +64,7 @@ class SetEnvTest {
     @Test
     void shouldTakeAValueOfTheGreatestLengthAndNoLongerOne() throws Exception {
         // given
-        String longest = "x".repeat(SetEnv.MAX_VALUE);
+        String longest = "x".repeat(EnvTools.MAX_VALUE);
         // then
         assertThat(Calls.result(setEnv, Map.of("key", "A", "value", longest))).containsEntry("key", "A");
         assertThat(Calls.refusal(setEnv, Map.of("key", "A", "value", longest + "x"))
@@ -70,7 +73,7 @@ class SetEnvTest {
     }
 
     private Object valueFor(ToolContext context, String key) throws Exception {
-        Map<?, ?> result = (Map<?, ?>) getEnv.call(Map.of("key", key), context);
+        Map<?, ?> result = (Map<?, ?>) Objects.requireNonNull(getEnv.call(Map.of("key", key), context));
         return Objects.requireNonNull(result.get("value"));
     }
 }

@@ -3,8 +3,8 @@ package dev.millrace.tools.files;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.tool.api.ToolException;
+import dev.millrace.tools.CallableTool;
 import dev.millrace.tools.Calls;
-import dev.millrace.tools.Tool;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -20,13 +20,13 @@ class FileToolsTest {
     @TempDir
     Path root = Path.of("");
 
-    private Tool write = new WriteFile(new Workspace(root), 1_000);
-    private Tool edit = new EditFile(new Workspace(root), 1_000);
+    private CallableTool write = Calls.tool(new FileTools(new Workspace(root), 1_000), "write_file");
+    private CallableTool edit = Calls.tool(new FileTools(new Workspace(root), 1_000), "edit_file");
 
     @BeforeEach
     void makeTools() {
-        write = new WriteFile(new Workspace(root), 1_000);
-        edit = new EditFile(new Workspace(root), 1_000);
+        write = Calls.tool(new FileTools(new Workspace(root), 1_000), "write_file");
+        edit = Calls.tool(new FileTools(new Workspace(root), 1_000), "edit_file");
     }
 
     @Test
@@ -93,16 +93,19 @@ class FileToolsTest {
         Files.writeString(root.resolve("folder/f"), "x");
         Workspace workspace = new Workspace(root);
         // when
-        Calls.result(new MoveFile(workspace), Map.of("from", "folder", "to", "new/place"));
-        Calls.result(new MoveFile(workspace), Map.of("from", "new/place/f", "to", "g"));
+        Calls.result(
+                Calls.tool(new FileTools(workspace, 1_000), "move_file"), Map.of("from", "folder", "to", "new/place"));
+        Calls.result(
+                Calls.tool(new FileTools(workspace, 1_000), "move_file"), Map.of("from", "new/place/f", "to", "g"));
         // then
         assertThat(root.resolve("g")).hasContent("x");
         assertThat(root.resolve("folder")).doesNotExist();
-        Calls.result(new DeleteFile(workspace), Map.of("path", "g"));
+        Calls.result(Calls.tool(new FileTools(workspace, 1_000), "delete_file"), Map.of("path", "g"));
         assertThat(root.resolve("g")).doesNotExist();
-        assertThat(Calls.refusal(new DeleteFile(workspace), Map.of("path", "g")).code())
+        assertThat(Calls.refusal(Calls.tool(new FileTools(workspace, 1_000), "delete_file"), Map.of("path", "g"))
+                        .code())
                 .isEqualTo("file_not_found");
-        assertThat(Calls.refusal(new DeleteFile(workspace), Map.of("path", "new"))
+        assertThat(Calls.refusal(Calls.tool(new FileTools(workspace, 1_000), "delete_file"), Map.of("path", "new"))
                         .code())
                 .isEqualTo("not_a_file");
     }
@@ -111,7 +114,7 @@ class FileToolsTest {
     void shouldTellWhatAPathIs() throws ToolException, InterruptedException, IOException {
         // given
         Files.writeString(root.resolve("f"), "12345");
-        Tool info = new GetFileInfo(new Workspace(root));
+        CallableTool info = Calls.tool(new FileTools(new Workspace(root), 1_000), "get_file_info");
         // then
         assertThat(Calls.result(info, Map.of("path", "f")))
                 .containsEntry("type", "file")

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.requests.Reply;
 import dev.millrace.tool.api.ToolException;
+import dev.millrace.tools.CallableTool;
 import dev.millrace.tools.Calls;
-import dev.millrace.tools.Tool;
 import dev.millrace.tools.ToolExecutor;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -26,11 +26,11 @@ class GrepFilesTest {
     @TempDir
     Path root = Path.of("");
 
-    private Tool grep = new GrepFiles(new Workspace(root));
+    private CallableTool grep = Calls.tool(new SearchTools(new Workspace(root)), "grep_files");
 
     @BeforeEach
     void makeTool() {
-        grep = new GrepFiles(new Workspace(root));
+        grep = Calls.tool(new SearchTools(new Workspace(root)), "grep_files");
     }
 
     @Test
@@ -72,16 +72,16 @@ class GrepFilesTest {
     void shouldStopAtTheLimit() throws IOException, ToolException, InterruptedException {
         // given
         Files.writeString(
-                root.resolve("exact.txt"), "x\n".repeat(GrepFiles.MAX_MATCHES).strip());
+                root.resolve("exact.txt"), "x\n".repeat(SearchTools.MAX_MATCHES).strip());
         Map<String, Object> exact = Calls.result(grep, Map.of("pattern", "x"));
         Files.writeString(root.resolve("more.txt"), "x");
         // when
         Map<String, Object> more = Calls.result(grep, Map.of("pattern", "x"));
         // then
         assertThat(exact).containsEntry("truncated", false);
-        assertThat(Calls.objects(exact, "matches")).hasSize(GrepFiles.MAX_MATCHES);
+        assertThat(Calls.objects(exact, "matches")).hasSize(SearchTools.MAX_MATCHES);
         assertThat(more).containsEntry("truncated", true);
-        assertThat(Calls.objects(more, "matches")).hasSize(GrepFiles.MAX_MATCHES);
+        assertThat(Calls.objects(more, "matches")).hasSize(SearchTools.MAX_MATCHES);
     }
 
     @Test

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.millrace.tool.api.ToolException;
+import dev.millrace.tools.CallableTool;
 import dev.millrace.tools.Calls;
-import dev.millrace.tools.Tool;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -33,9 +33,9 @@ class HostilePathsTest {
 
     private Path root = Path.of("");
     private Workspace workspace = new Workspace(root);
-    private Tool readFile = new ReadFile(workspace, 10_000);
-    private Tool listFiles = new ListFiles(workspace);
-    private Tool grepFiles = new GrepFiles(workspace);
+    private CallableTool readFile = Calls.tool(new FileTools(workspace, 10_000), "read_file");
+    private CallableTool listFiles = Calls.tool(new SearchTools(workspace), "list_files");
+    private CallableTool grepFiles = Calls.tool(new SearchTools(workspace), "grep_files");
 
     @BeforeEach
     void makeWorkspace() throws IOException {
@@ -60,9 +60,9 @@ class HostilePathsTest {
         Files.createSymbolicLink(root.resolve("folder-link-inside"), Path.of("nested"));
         Files.createSymbolicLink(root.resolve("nested/cycle"), Path.of(".."));
         workspace = new Workspace(root);
-        readFile = new ReadFile(workspace, 10_000);
-        listFiles = new ListFiles(workspace);
-        grepFiles = new GrepFiles(workspace);
+        readFile = Calls.tool(new FileTools(workspace, 10_000), "read_file");
+        listFiles = Calls.tool(new SearchTools(workspace), "list_files");
+        grepFiles = Calls.tool(new SearchTools(workspace), "grep_files");
     }
 
     static List<String> paths() {
@@ -268,7 +268,7 @@ class HostilePathsTest {
     void shouldTakeAWorkspaceThatIsItselfALink() throws IOException, ToolException, InterruptedException {
         // given
         Path link = Files.createSymbolicLink(temp.resolve("workspace-link"), root);
-        Tool tool = new ReadFile(new Workspace(link), 100);
+        CallableTool tool = Calls.tool(new FileTools(new Workspace(link), 100), "read_file");
         // when
         Object content = Calls.result(tool, Map.of("path", "notes.txt")).get("content");
         // then
@@ -279,7 +279,7 @@ class HostilePathsTest {
     @Test
     void shouldMakeAWorkspaceThatIsMissing() throws ToolException, InterruptedException {
         // given
-        Tool tool = new ListFiles(new Workspace(temp.resolve("new/one")));
+        CallableTool tool = Calls.tool(new SearchTools(new Workspace(temp.resolve("new/one"))), "list_files");
         // when
         Map<String, Object> result = Calls.result(tool, Map.of());
         // then
@@ -319,13 +319,13 @@ class HostilePathsTest {
     void shouldListNoMoreThanTheLimit() throws IOException, ToolException, InterruptedException {
         // given
         Path many = Files.createDirectory(root.resolve("many"));
-        for (int i = 0; i <= ListFiles.MAX_ENTRIES; i++) {
+        for (int i = 0; i <= SearchTools.MAX_ENTRIES; i++) {
             Files.createFile(many.resolve("f" + i));
         }
         // when
         Map<String, Object> result = Calls.result(listFiles, Map.of("path", "many"));
         // then
-        assertThat(Calls.objects(result, "entries")).hasSize(ListFiles.MAX_ENTRIES);
+        assertThat(Calls.objects(result, "entries")).hasSize(SearchTools.MAX_ENTRIES);
         assertThat(result).containsEntry("truncated", true);
     }
 

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.millrace.tool.api.ToolException;
+import dev.millrace.tools.CallableTool;
 import dev.millrace.tools.Calls;
-import dev.millrace.tools.Tool;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
@@ -87,25 +87,27 @@ class HostileWritesTest {
     @ParameterizedTest(name = "write_file[{index}]")
     @MethodSource("paths")
     void shouldWriteNothingOutside(String path) throws IOException, InterruptedException {
-        assertHarmless(new WriteFile(workspace, MAX), Map.of("path", path, "content", "overwritten"));
+        assertHarmless(
+                Calls.tool(new FileTools(workspace, MAX), "write_file"),
+                Map.of("path", path, "content", "overwritten"));
     }
 
     @ParameterizedTest(name = "delete_file[{index}]")
     @MethodSource("paths")
     void shouldDeleteNothingOutside(String path) throws IOException, InterruptedException {
-        assertHarmless(new DeleteFile(workspace), Map.of("path", path));
+        assertHarmless(Calls.tool(new FileTools(workspace, MAX), "delete_file"), Map.of("path", path));
     }
 
     @ParameterizedTest(name = "move_file to [{index}]")
     @MethodSource("paths")
     void shouldMoveNothingOut(String path) throws IOException, InterruptedException {
-        assertHarmless(new MoveFile(workspace), Map.of("from", "notes.txt", "to", path));
+        assertHarmless(Calls.tool(new FileTools(workspace, MAX), "move_file"), Map.of("from", "notes.txt", "to", path));
     }
 
     @ParameterizedTest(name = "move_file from [{index}]")
     @MethodSource("paths")
     void shouldMoveNothingIn(String path) throws IOException, InterruptedException {
-        assertHarmless(new MoveFile(workspace), Map.of("from", path, "to", "got"));
+        assertHarmless(Calls.tool(new FileTools(workspace, MAX), "move_file"), Map.of("from", path, "to", "got"));
         assertThat(
                         Files.isRegularFile(root.resolve("got"), LinkOption.NOFOLLOW_LINKS)
                                 ? Files.readString(root.resolve("got"))
@@ -116,13 +118,15 @@ class HostileWritesTest {
     @ParameterizedTest(name = "edit_file[{index}]")
     @MethodSource("paths")
     void shouldEditNothingOutside(String path) throws IOException, InterruptedException {
-        assertHarmless(new EditFile(workspace, MAX), Map.of("path", path, "old_string", "secret", "new_string", "x"));
+        assertHarmless(
+                Calls.tool(new FileTools(workspace, MAX), "edit_file"),
+                Map.of("path", path, "old_string", "secret", "new_string", "x"));
     }
 
     @ParameterizedTest(name = "get_file_info[{index}]")
     @MethodSource("paths")
     void shouldTellNothingOfWhatIsOutside(String path) throws IOException, InterruptedException {
-        assertThat(assertHarmless(new GetFileInfo(workspace), Map.of("path", path))
+        assertThat(assertHarmless(Calls.tool(new FileTools(workspace, MAX), "get_file_info"), Map.of("path", path))
                         .replace(path, ""))
                 .doesNotContain("secret.txt")
                 .doesNotContain("passwd");
@@ -131,8 +135,12 @@ class HostileWritesTest {
     @Test
     void shouldWriteThroughLinksThatStayInside() throws Exception {
         // when
-        Calls.result(new WriteFile(workspace, MAX), Map.of("path", "link-inside", "content", "through"));
-        Calls.result(new WriteFile(workspace, MAX), Map.of("path", "folder-link-inside/new.txt", "content", "new"));
+        Calls.result(
+                Calls.tool(new FileTools(workspace, MAX), "write_file"),
+                Map.of("path", "link-inside", "content", "through"));
+        Calls.result(
+                Calls.tool(new FileTools(workspace, MAX), "write_file"),
+                Map.of("path", "folder-link-inside/new.txt", "content", "new"));
         // then
         assertThat(Files.isSymbolicLink(root.resolve("link-inside"))).isTrue();
         assertThat(root.resolve("nested/deep.txt")).hasContent("through");
@@ -142,8 +150,8 @@ class HostileWritesTest {
     @Test
     void shouldDeleteALinkAndNotWhatItLeadsTo() throws Exception {
         // when
-        Calls.result(new DeleteFile(workspace), Map.of("path", "link-to-secret"));
-        Calls.result(new DeleteFile(workspace), Map.of("path", "link-inside"));
+        Calls.result(Calls.tool(new FileTools(workspace, MAX), "delete_file"), Map.of("path", "link-to-secret"));
+        Calls.result(Calls.tool(new FileTools(workspace, MAX), "delete_file"), Map.of("path", "link-inside"));
         // then
         assertThat(Files.exists(root.resolve("link-to-secret"), LinkOption.NOFOLLOW_LINKS))
                 .isFalse();
@@ -170,9 +178,9 @@ class HostileWritesTest {
                 putInPlace(real, folder);
             }
         });
-        Tool write = new WriteFile(workspace, MAX);
-        Tool edit = new EditFile(workspace, MAX);
-        Tool delete = new DeleteFile(workspace);
+        CallableTool write = Calls.tool(new FileTools(workspace, MAX), "write_file");
+        CallableTool edit = Calls.tool(new FileTools(workspace, MAX), "edit_file");
+        CallableTool delete = Calls.tool(new FileTools(workspace, MAX), "delete_file");
         int written = 0;
         // when
         for (int i = 0; i < 300; i++) {
@@ -193,7 +201,7 @@ class HostileWritesTest {
         // given
         String one = "1".repeat(MAX);
         String two = "2".repeat(MAX);
-        Tool write = new WriteFile(workspace, MAX);
+        CallableTool write = Calls.tool(new FileTools(workspace, MAX), "write_file");
         Calls.result(write, Map.of("path", "flips", "content", one));
         AtomicBoolean end = new AtomicBoolean();
         Thread writer = Thread.ofPlatform().start(() -> {
@@ -219,8 +227,8 @@ class HostileWritesTest {
     @Test
     void shouldWriteNoMoreThanTheLimit() throws Exception {
         // given
-        Tool write = new WriteFile(workspace, MAX);
-        Tool edit = new EditFile(workspace, MAX);
+        CallableTool write = Calls.tool(new FileTools(workspace, MAX), "write_file");
+        CallableTool edit = Calls.tool(new FileTools(workspace, MAX), "edit_file");
         // when
         Map<String, Object> fits = Calls.result(write, Map.of("path", "a", "content", "x".repeat(MAX)));
         ToolException tooLarge = Calls.refusal(write, Map.of("path", "b", "content", "é".repeat(MAX / 2) + "x"));
@@ -241,7 +249,8 @@ class HostileWritesTest {
         Path script = Files.writeString(root.resolve("run.sh"), "old");
         Files.setPosixFilePermissions(script, PosixFilePermissions.fromString("rwxr-x---"));
         // when
-        Calls.result(new WriteFile(workspace, MAX), Map.of("path", "run.sh", "content", "new"));
+        Calls.result(
+                Calls.tool(new FileTools(workspace, MAX), "write_file"), Map.of("path", "run.sh", "content", "new"));
         // then
         assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(script)))
                 .isEqualTo("rwxr-x---");
@@ -250,7 +259,7 @@ class HostileWritesTest {
     @Test
     void shouldNotMoveOntoSomethingNorIntoItself() {
         // given
-        Tool move = new MoveFile(workspace);
+        CallableTool move = Calls.tool(new FileTools(workspace, MAX), "move_file");
         // when
         ToolException onto = Calls.refusal(move, Map.of("from", "notes.txt", "to", "nested/deep.txt"));
         ToolException ontoFolder = Calls.refusal(move, Map.of("from", "notes.txt", "to", "nested"));
@@ -286,7 +295,7 @@ class HostileWritesTest {
     }
 
     /** The call may work or not; outside of the workspace everything is as it was, and nothing of it is told. */
-    private String assertHarmless(Tool tool, Map<String, @Nullable Object> params)
+    private String assertHarmless(CallableTool tool, Map<String, @Nullable Object> params)
             throws IOException, InterruptedException {
         String said;
         try {
@@ -311,7 +320,7 @@ class HostileWritesTest {
         return found;
     }
 
-    private static boolean works(Tool tool, Map<String, @Nullable Object> params) {
+    private static boolean works(CallableTool tool, Map<String, @Nullable Object> params) {
         try {
             Calls.result(tool, params);
             return true;

@@ -7,6 +7,7 @@ import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import dev.millrace.requests.Reply;
 import dev.millrace.tool.api.ToolException;
+import dev.millrace.tools.CallableTool;
 import dev.millrace.tools.Calls;
 import dev.millrace.tools.ToolExecutor;
 import dev.millrace.tools.secrets.Secrets;
@@ -45,7 +46,7 @@ class HttpGetTest {
     /** Made before the clock of a request runs. */
     private final byte[] bomb = bomb();
 
-    private final HttpGet tool;
+    private final CallableTool tool;
 
     HttpGetTest() throws IOException {
         server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
@@ -209,7 +210,7 @@ class HttpGetTest {
     @Test
     void shouldNotTellAnotherHostWhatWasMeantForTheFirst() throws ToolException, InterruptedException {
         // given
-        HttpGet both = tool(List.of("*.example"));
+        CallableTool both = tool(List.of("*.example"));
         String target = "http://other.example:" + server.getAddress().getPort() + "/text";
         // when
         Map<String, Object> result = Calls.result(
@@ -290,10 +291,10 @@ class HttpGetTest {
         return "http://allowed.example:" + server.getAddress().getPort() + path;
     }
 
-    private HttpGet tool(List<String> allowed) {
+    private CallableTool tool(List<String> allowed) {
         GuardedHttp client = new GuardedHttp(new GuardedHttp.Limits(allowed, 1_000, 1_000, MAX_BODY), new TestNames());
         clients.add(client);
-        return new HttpGet(new HttpCalls(client, Secrets.NONE));
+        return Calls.tool(new HttpTools(new HttpCalls(client, Secrets.NONE)), "http_get");
     }
 
     private void serve(HttpExchange exchange) throws IOException {

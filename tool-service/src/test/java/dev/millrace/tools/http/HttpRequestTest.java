@@ -7,6 +7,7 @@ import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import dev.millrace.tool.api.ToolException;
 import dev.millrace.tool.api.ToolException.Again;
+import dev.millrace.tools.CallableTool;
 import dev.millrace.tools.Calls;
 import dev.millrace.tools.secrets.Secrets;
 import java.io.IOException;
@@ -40,16 +41,16 @@ class HttpRequestTest {
     private final AtomicInteger asked = new AtomicInteger();
     private final HttpServer server;
     private final GuardedHttp client;
-    private final HttpPost post;
-    private final HttpRequest request;
+    private final CallableTool post;
+    private final CallableTool request;
 
     HttpRequestTest() throws IOException {
         server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         client = new GuardedHttp(new GuardedHttp.Limits(List.of("*.example"), 1_000, 1_000, 10_000), new Names());
         HttpCalls calls = new HttpCalls(
                 client, new Secrets(List.of(new Secrets.Secret("KEY", "the-key", List.of("http://a.example")))));
-        post = new HttpPost(calls);
-        request = new HttpRequest(calls);
+        post = Calls.tool(new HttpTools(calls), "http_post");
+        request = Calls.tool(new HttpTools(calls), "http_request");
     }
 
     @BeforeEach

@@ -7,6 +7,7 @@ import com.fasterxml.jackson.core.JsonPointer;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import dev.millrace.tool.api.ToolException;
+import dev.millrace.tools.CallableTool;
 import dev.millrace.tools.Calls;
 import dev.millrace.tools.secrets.Secrets;
 import java.io.IOException;
@@ -35,21 +36,23 @@ class WebSearchTest {
     private final List<String> hits = new CopyOnWriteArrayList<>();
     private final HttpServer server;
     private final GuardedHttp client;
-    private final WebSearch tool;
+    private final CallableTool tool;
 
     WebSearchTest() throws IOException {
         server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         client = new GuardedHttp(new GuardedHttp.Limits(List.of("127.0.0.1"), 1_000, 1_000, 100_000));
         Secrets secrets = new Secrets(List.of(new Secrets.Secret("KEY", "the-key", List.of("http://127.0.0.1"))));
-        tool = new WebSearch(
-                new HttpCalls(client, secrets),
-                new WebSearch.Provider(
-                        "http://127.0.0.1:" + server.getAddress().getPort() + "/search?q={query}&n={limit}",
-                        Map.of("X-Token", "{{secret:KEY}}"),
-                        JsonPointer.compile("/web/results"),
-                        JsonPointer.compile("/title"),
-                        JsonPointer.compile("/url"),
-                        JsonPointer.compile("/description")));
+        tool = Calls.tool(
+                new WebSearch(
+                        new HttpCalls(client, secrets),
+                        new WebSearch.Provider(
+                                "http://127.0.0.1:" + server.getAddress().getPort() + "/search?q={query}&n={limit}",
+                                Map.of("X-Token", "{{secret:KEY}}"),
+                                JsonPointer.compile("/web/results"),
+                                JsonPointer.compile("/title"),
+                                JsonPointer.compile("/url"),
+                                JsonPointer.compile("/description"))),
+                "web_search");
     }
 
     @BeforeEach
@@ -106,8 +109,9 @@ class WebSearchTest {
     @Test
     void shouldSayThatThereIsNoEngine() {
         // when
-        ToolException no =
-                Calls.refusal(new WebSearch(new HttpCalls(client, Secrets.NONE), null), Map.of("query", "x"));
+        ToolException no = Calls.refusal(
+                Calls.tool(new WebSearch(new HttpCalls(client, Secrets.NONE), null), "web_search"),
+                Map.of("query", "x"));
         // then
         assertThat(no.code()).isEqualTo("not_configured");
         assertThat(no).hasMessageContaining("millrace.tools.web-search.url");

@@ -10,11 +10,16 @@ import dev.langchain4j.agent.tool.P;
 import dev.langchain4j.agent.tool.Tool;
 import dev.langchain4j.agent.tool.ToolMemoryId;
 import dev.langchain4j.model.output.structured.Description;
+import dev.millrace.requests.Reply;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.ToolDefinition;
+import dev.millrace.tool.api.ToolContext;
 import dev.millrace.tool.api.ToolException;
-import dev.millrace.tools.ToolContext;
+import dev.millrace.tools.CallContext;
+import dev.millrace.tools.Calls;
+import dev.millrace.tools.ToolExecutor;
 import dev.millrace.tools.ToolRegistry;
+import dev.millrace.tools.secrets.Secrets;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
@@ -36,7 +41,7 @@ import org.junit.jupiter.api.Test;
 
 class JavaToolsTest {
 
-    private static final ToolContext CONTEXT = new ToolContext("task-1", "session-1", "acme", "task-1/1/0");
+    private static final ToolContext CONTEXT = new CallContext("task-1", "session-1", "acme", "task-1/1/0");
 
     enum Color {
         RED,
@@ -210,8 +215,24 @@ class JavaToolsTest {
 
     @Test
     @DisplayName("the stack trace in the log tells of which call of which task it is")
-    void shouldLogAnExceptionWithTheIdsOfItsCall() {
-        // given
+    void shouldLogAnExceptionWithTheIdsOfItsCall() throws InterruptedException {
+        assertThat(logged(Secrets.NONE)).singleElement().satisfies(one -> {
+            assertThat(one.getMessage()).contains("taskId=task-1", "callId=call-1", "toolName=forget");
+            assertThat(one.getThrown()).hasMessage("I cannot forget it");
+        });
+    }
+
+    @Test
+    @DisplayName("a secret in the message of an exception is not in the log")
+    void shouldMaskAnException() throws InterruptedException {
+        Secrets secrets = new Secrets(List.of(new Secrets.Secret("GIT", "forget it", List.of("example.org"))));
+        assertThat(logged(secrets)).singleElement().satisfies(one -> {
+            assertThat(one.getMessage()).contains("I cannot [secret GIT]").doesNotContain("forget it");
+            assertThat(one.getThrown()).isNull();
+        });
+    }
+
+    private List<LogRecord> logged(Secrets secrets) throws InterruptedException {
         List<LogRecord> logged = new CopyOnWriteArrayList<>();
         Handler handler = new Handler() {
             @Override
@@ -225,21 +246,16 @@ class JavaToolsTest {
             @Override
             public void close() {}
         };
-        Logger logger = Logger.getLogger(JavaTools.class.getName());
+        Logger logger = Logger.getLogger(ToolExecutor.class.getName());
         logger.addHandler(handler);
-
-        // when
         try {
-            assertThatThrownBy(() -> call("forget", "{\"what\":\"it\"}")).isInstanceOf(ToolException.class);
+            Reply reply = Calls.executor(secrets, tools.find("forget").orElseThrow())
+                    .handle(Calls.request("forget", Map.of("what", "it"), 0));
+            assertThat(reply).isInstanceOf(Reply.Failed.class);
         } finally {
             logger.removeHandler(handler);
         }
-
-        // then
-        assertThat(logged).singleElement().satisfies(one -> {
-            assertThat(one.getMessage()).contains("taskId=task-1", "callId=task-1/1/0", "toolName=forget");
-            assertThat(one.getThrown()).hasMessage("I cannot forget it");
-        });
+        return logged;
     }
 
     static class Other {
@@ -250,7 +266,7 @@ class JavaToolsTest {
     @Test
     @DisplayName("F-159: two tools of one name do not start, and the message says whose they are")
     void shouldRefuseANameTwice() {
-        List<dev.millrace.tools.Tool> both = java.util.stream.Stream.concat(
+        List<dev.millrace.tools.CallableTool> both = java.util.stream.Stream.concat(
                         JavaTools.of(Shop.class, () -> shop).stream(), JavaTools.of(Other.class, Other::new).stream())
                 .toList();
         assertThatThrownBy(() -> new ToolRegistry(both))
@@ -282,6 +298,16 @@ class JavaToolsTest {
     static class NoStatic {
         @Tool
         static void wrong() {}
+    }
+
+    @Test
+    void shouldLeaveOutTheCircuitWhereEachCallGoesSomewhereElse() {
+        assertThat(JavaTools.of(shop))
+                .extracting(dev.millrace.tools.CallableTool::circuit)
+                .containsExactly("count", "find_all", "forget", "later", "refuse", "ship");
+        assertThat(JavaTools.withoutCircuit(shop))
+                .extracting(dev.millrace.tools.CallableTool::circuit)
+                .containsOnlyNulls();
     }
 
     @Test

@@ -14,6 +14,10 @@ import dev.millrace.tool.api.Tool;
 import dev.millrace.tool.api.ToolContext;
 import dev.millrace.tool.api.ToolException;
 import dev.millrace.tools.ToolRegistry;
+import jakarta.validation.constraints.Max;
+import jakarta.validation.constraints.Min;
+import jakarta.validation.constraints.Pattern;
+import jakarta.validation.constraints.Size;
 import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -29,8 +33,8 @@ import org.junit.jupiter.api.Test;
 class ToolApiToolsTest {
 
     private static final Instant DEADLINE = Instant.parse("2026-11-22T05:00:00Z");
-    private static final dev.millrace.tools.ToolContext CONTEXT =
-            new dev.millrace.tools.ToolContext("task-1", "session-1", "acme", "task-1/1/0", DEADLINE);
+    private static final dev.millrace.tools.CallContext CONTEXT =
+            new dev.millrace.tools.CallContext("task-1", "session-1", "acme", "task-1/1/0", DEADLINE);
 
     @Description("Where something goes.")
     record Address(@Description("Street and number.") String street, Optional<String> floor) {}
@@ -134,6 +138,59 @@ class ToolApiToolsTest {
                "count":{"type":"integer","minimum":-2147483648,"maximum":2147483647},
                "note":{"type":"string"}},
              "required":["amount","to"],"additionalProperties":false}\
+            """));
+    }
+
+    record Item(
+            @Description("How many.") @Min(1) int count,
+            @Description("Whence.") Address from,
+            Address back) {}
+
+    static class Limited {
+        @Tool("Takes what has limits.")
+        public void take(
+                @Size(min = 1, max = 9) String name,
+                Optional<@Min(0) @Max(60) Integer> seconds,
+                @Size(max = 3) List<@Pattern(regexp = "[a-z]+") String> words,
+                Item item) {}
+    }
+
+    record Parcel(@Description("Whence.") Address from) {}
+
+    static class Described {
+        @Tool("Sends it.")
+        public void send(Parcel parcel) {}
+    }
+
+    @Test
+    @DisplayName("what a component says of itself goes before what its type says")
+    void shouldDescribeAComponentRatherThanItsType() throws JsonProcessingException {
+        ToolDefinition send = JavaTools.of(new Described()).getFirst().definition();
+        assertThat(Json.MAPPER.readTree(Json.writeText(send.parameters())).at("/properties/parcel/properties/from"))
+                .isEqualTo(Json.MAPPER.readTree("""
+            {"type":"object","description":"Whence.",
+             "properties":{
+               "street":{"type":"string","description":"Street and number."},
+               "floor":{"type":"string"}},
+             "required":["street"],"additionalProperties":false}\
+            """));
+    }
+
+    @Test
+    @DisplayName("what Jakarta Validation says about parameters and components is in the schema")
+    void shouldTakeConstraints() throws JsonProcessingException {
+        ToolDefinition take = JavaTools.of(new Limited()).getFirst().definition();
+        assertThat(Json.MAPPER.readTree(Json.writeText(take.parameters())).at("/properties"))
+                .isEqualTo(Json.MAPPER.readTree("""
+            {"name":{"type":"string","minLength":1,"maxLength":9},
+             "seconds":{"type":"integer","minimum":0,"maximum":60},
+             "words":{"type":"array","items":{"type":"string","pattern":"[a-z]+"},"maxItems":3},
+             "item":{"type":"object",
+               "properties":{
+                 "count":{"type":"integer","minimum":1,"maximum":2147483647,"description":"How many."},
+                 "from":{"$ref":"#/$defs/Address","description":"Whence."},
+                 "back":{"$ref":"#/$defs/Address"}},
+               "required":["count","from","back"],"additionalProperties":false}}\
             """));
     }
 

@@ -3,8 +3,8 @@ package dev.millrace.tools.java;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.millrace.tools.Tool;
-import dev.millrace.tools.ToolContext;
+import dev.millrace.tools.CallContext;
+import dev.millrace.tools.CallableTool;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -26,7 +26,7 @@ class ToolJarsTest {
     private static final String GREETER = """
         package org.example;
         import dev.langchain4j.agent.tool.Tool;
-        import dev.millrace.tools.ToolContext;
+        import dev.millrace.tool.api.ToolContext;
         public class Greeter {
             @Tool("Greets.")
             public String greet(String name, ToolContext context) {
@@ -62,9 +62,9 @@ class ToolJarsTest {
             // when
             try (ToolJars jars = new ToolJars(List.of(each))) {
                 // then
-                Tool tell = jars.tools().getFirst();
+                CallableTool tell = jars.tools().getFirst();
                 assertThat(tell.definition().name()).isEqualTo("tell");
-                assertThat(tell.call(Map.of("name", "Ada"), new ToolContext("t", null, "default", "call-1")))
+                assertThat(tell.call(Map.of("name", "Ada"), new CallContext("t", null, "default", "call-1")))
                         .isEqualTo("Hello Ada, says call-1");
             }
         }
@@ -80,10 +80,10 @@ class ToolJarsTest {
                 ToolJars byFolder = new ToolJars(List.of(folder))) {
             // then
             assertThat(byFolder.tools()).hasSize(1);
-            Tool greet = byFile.tools().getFirst();
+            CallableTool greet = byFile.tools().getFirst();
             assertThat(greet.definition().name()).isEqualTo("greet");
             assertThat(greet.origin()).isEqualTo("org.example.Greeter.greet");
-            assertThat(greet.call(Map.of("name", "Ada"), new ToolContext("t", null, "default", "call-1")))
+            assertThat(greet.call(Map.of("name", "Ada"), new CallContext("t", null, "default", "call-1")))
                     .isEqualTo("Hello Ada, says call-1");
         }
     }

@@ -4,9 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.millrace.testing.NpmPackages;
+import dev.millrace.tool.api.ToolContext;
 import dev.millrace.tool.api.ToolException;
-import dev.millrace.tools.Tool;
-import dev.millrace.tools.ToolContext;
+import dev.millrace.tools.CallContext;
+import dev.millrace.tools.CallableTool;
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.net.URI;
@@ -32,7 +33,7 @@ import org.junit.jupiter.api.io.TempDir;
 class McpServersIT {
 
     private static final Duration LIMIT = Duration.ofSeconds(40);
-    private static final ToolContext CONTEXT = new ToolContext("task-1", "session-1", "default", "task-1/1/0");
+    private static final ToolContext CONTEXT = new CallContext("task-1", "session-1", "default", "task-1/1/0");
 
     private final List<AutoCloseable> open = new ArrayList<>();
     private Path modules = Path.of("node_modules");
@@ -217,13 +218,13 @@ class McpServersIT {
 
     private static Object call(McpTools tools, String name, Map<String, Object> arguments)
             throws ToolException, InterruptedException {
-        Tool tool = tools.find("everything__" + name).orElseThrow();
+        CallableTool tool = tools.find("everything__" + name).orElseThrow();
         return Objects.requireNonNull(tool.call(Map.copyOf(arguments), CONTEXT));
     }
 
     private McpTools start(McpServer server) throws InterruptedException {
         McpTools tools = new McpTools(
-                new McpConfiguration(List.of(server), Map.of()), Duration.ofSeconds(30), Duration.ofSeconds(30));
+                new McpConfiguration(List.of(server), Map.of()), Duration.ofSeconds(30), Duration.ofSeconds(30), "1");
         open.add(tools);
         tools.start();
         assertThat(tools.await(server.name() + "__any")).isEmpty();

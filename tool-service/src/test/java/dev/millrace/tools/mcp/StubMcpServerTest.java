@@ -4,9 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.millrace.schemas.ToolDefinition;
+import dev.millrace.tool.api.ToolContext;
 import dev.millrace.tool.api.ToolException;
-import dev.millrace.tools.Tool;
-import dev.millrace.tools.ToolContext;
+import dev.millrace.tools.CallContext;
+import dev.millrace.tools.CallableTool;
 import dev.millrace.tools.ToolRegistry;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -27,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 class StubMcpServerTest {
 
     private static final Duration LIMIT = Duration.ofSeconds(20);
-    private static final ToolContext CONTEXT = new ToolContext("task-1", "session-1", "acme", "task-1/1/0");
+    private static final ToolContext CONTEXT = new CallContext("task-1", "session-1", "acme", "task-1/1/0");
 
     private final Semaphore changes = new Semaphore(0);
     private @Nullable McpTools tools;
@@ -197,8 +198,8 @@ class StubMcpServerTest {
     }
 
     private McpTools start(List<McpServer> servers) throws Exception {
-        McpTools started =
-                new McpTools(new McpConfiguration(servers, Map.of()), Duration.ofSeconds(30), Duration.ofSeconds(15));
+        McpTools started = new McpTools(
+                new McpConfiguration(servers, Map.of()), Duration.ofSeconds(30), Duration.ofSeconds(15), "1");
         tools = started;
         started.onChange(changes::release);
         started.start();
@@ -208,7 +209,7 @@ class StubMcpServerTest {
         return started;
     }
 
-    private static Tool tool(McpTools tools, String name) {
+    private static CallableTool tool(McpTools tools, String name) {
         return tools.find(name).orElseThrow();
     }
 

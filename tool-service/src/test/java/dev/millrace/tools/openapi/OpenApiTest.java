@@ -12,8 +12,8 @@ import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.schemas.ToolDefinition.SideEffects;
 import dev.millrace.tool.api.ToolException;
 import dev.millrace.tool.api.ToolException.Again;
+import dev.millrace.tools.CallableTool;
 import dev.millrace.tools.Calls;
-import dev.millrace.tools.Tool;
 import dev.millrace.tools.http.GuardedHttp;
 import dev.millrace.tools.http.HttpCalls;
 import dev.millrace.tools.secrets.Secrets;
@@ -115,9 +115,9 @@ class OpenApiTest {
     @Test
     void shouldMakeToolsOfOperations() {
         // when
-        List<Tool> tools = api(List.of()).tools(document, calls);
+        List<CallableTool> tools = api(List.of()).tools(document, calls);
         // then
-        assertThat(tools.stream().map(Tool::definition).map(tool -> tool.name() + " " + tool.sideEffects()))
+        assertThat(tools.stream().map(CallableTool::definition).map(tool -> tool.name() + " " + tool.sideEffects()))
                 .containsExactlyInAnyOrder(
                         "pets__listPets " + SideEffects.READ_ONLY,
                         "pets__addPet " + SideEffects.DESTRUCTIVE,
@@ -169,7 +169,7 @@ class OpenApiTest {
     @Test
     void shouldCheckArgumentsAgainstTheSchemaWithItsReferences() throws InterruptedException {
         // given
-        Tool add = tool("pets__addPet");
+        CallableTool add = tool("pets__addPet");
         Map<String, Object> mother = Map.of("name", "Ada", "mother", Map.of("name", 5));
         // when
         Reply bad = Calls.executor(add)
@@ -230,7 +230,7 @@ class OpenApiTest {
                 new ToolDefinition.Approval.Always());
     }
 
-    private Tool tool(String name) {
+    private CallableTool tool(String name) {
         return api(List.of()).tools(document, calls).stream()
                 .filter(tool -> tool.definition().name().equals(name))
                 .findAny()

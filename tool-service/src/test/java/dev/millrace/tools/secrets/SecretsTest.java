@@ -6,10 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.millrace.requests.Reply;
 import dev.millrace.schemas.ToolDefinition;
+import dev.millrace.tool.api.ToolContext;
 import dev.millrace.tool.api.ToolException;
+import dev.millrace.tools.CallableTool;
 import dev.millrace.tools.Calls;
-import dev.millrace.tools.Tool;
-import dev.millrace.tools.ToolContext;
 import java.net.URI;
 import java.util.Arrays;
 import java.util.Base64;
@@ -98,8 +98,8 @@ class SecretsTest {
     @DisplayName("neither a result nor an error of a tool tells a secret")
     void shouldMaskWhatToolsSay() throws InterruptedException {
         // given
-        Tool echo = tool(false);
-        Tool failing = tool(true);
+        CallableTool echo = tool(false);
+        CallableTool failing = tool(true);
         // when
         Reply result = Calls.executor(secrets, echo).handle(Calls.request("t", Map.of(), 0));
         Reply error = Calls.executor(secrets, failing).handle(Calls.request("t", Map.of(), 0));
@@ -114,8 +114,8 @@ class SecretsTest {
                 .hasMessageContaining("millrace.tools.secrets.A");
     }
 
-    private static Tool tool(boolean fails) {
-        return new Tool() {
+    private static CallableTool tool(boolean fails) {
+        return new CallableTool() {
             @Override
             public ToolDefinition definition() {
                 return new ToolDefinition(

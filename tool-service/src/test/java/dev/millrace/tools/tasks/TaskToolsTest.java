@@ -62,7 +62,7 @@ class TaskToolsTest {
                         + task("t2", "cancelled", "2026-03-01T23:59:59Z") + ","
                         + task("t1", "completed", "2026-03-01T00:00:00Z") + "],\"next\":null}");
         // when
-        Object tasks = new TaskList(queries).call(Map.of(), Calls.CONTEXT);
+        Object tasks = Calls.tool(new TaskTools(queries), "task_list").call(Map.of(), Calls.CONTEXT);
         // then
         assertThat(tasks)
                 .isEqualTo(List.of(
@@ -83,7 +83,8 @@ class TaskToolsTest {
                 "{\"tasks\":[" + task("t2", "acting", "2026-03-01T00:00:00Z") + ","
                         + task("t1", "failed", "2026-02-28T23:59:59.999Z") + "],\"next\":\"more\"}");
         // when
-        Object tasks = new TaskList(queries).call(Map.of("date", "2026-03-01"), Calls.CONTEXT);
+        Object tasks =
+                Calls.tool(new TaskTools(queries), "task_list").call(Map.of("date", "2026-03-01"), Calls.CONTEXT);
         // then
         assertThat(tasks)
                 .isEqualTo(List.of(
@@ -95,7 +96,7 @@ class TaskToolsTest {
     @Test
     void shouldRefuseADayThatIsNone() {
         // when
-        ToolException no = Calls.refusal(new TaskList(queries), Map.of("date", "2026-02-30"));
+        ToolException no = Calls.refusal(Calls.tool(new TaskTools(queries), "task_list"), Map.of("date", "2026-02-30"));
         // then
         assertThat(no.code()).isEqualTo("invalid_arguments");
         assertThat(asked).isEmpty();
@@ -140,7 +141,8 @@ class TaskToolsTest {
                                 event("TASK_COMPLETED", "\"result\":{\"response\":\"Done\"}"))
                         + "],\"next\":null}");
         // when
-        Map<String, Object> replay = Calls.result(new TaskReplay(queries), Map.of("taskId", "t/1"));
+        Map<String, Object> replay =
+                Calls.result(Calls.tool(new TaskTools(queries), "task_replay"), Map.of("taskId", "t/1"));
         // then
         assertThat(replay).containsOnlyKeys("messages");
         assertThat(Calls.objects(replay, "messages").stream().map(Object::toString))
@@ -156,7 +158,7 @@ class TaskToolsTest {
 
     @Test
     void shouldNotFindATaskThatIsNotThere() {
-        assertThat(Calls.refusal(new TaskReplay(queries), Map.of("taskId", "t9"))
+        assertThat(Calls.refusal(Calls.tool(new TaskTools(queries), "task_replay"), Map.of("taskId", "t9"))
                         .code())
                 .isEqualTo("unknown_task");
     }
@@ -166,9 +168,9 @@ class TaskToolsTest {
         // given
         status.set(503);
         // when
-        ToolException starting = Calls.refusal(new TaskList(queries), Map.of());
+        ToolException starting = Calls.refusal(Calls.tool(new TaskTools(queries), "task_list"), Map.of());
         server.stop(0);
-        ToolException away = Calls.refusal(new TaskReplay(queries), Map.of("taskId", "t1"));
+        ToolException away = Calls.refusal(Calls.tool(new TaskTools(queries), "task_replay"), Map.of("taskId", "t1"));
         // then
         assertThat(List.of(starting, away)).allSatisfy(no -> {
             assertThat(no.code()).isEqualTo("tasks_unavailable");

@@ -9,7 +9,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Makes the conversation of a task from its events, which are added in the order of the journal. Not for several threads. */
-final class Messages {
+final class TaskMessages {
 
     private final List<Map<String, @Nullable Object>> messages = new ArrayList<>();
     private final Map<String, String> toolCallIds = new HashMap<>();

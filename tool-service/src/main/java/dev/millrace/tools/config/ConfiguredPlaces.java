@@ -9,9 +9,9 @@ import java.util.Map;
 import org.eclipse.microprofile.config.Config;
 
 /** Where the operator's things are, as far as this process can know: those of other services only where it runs them too. */
-final class Places {
+final class ConfiguredPlaces {
 
-    private Places() {}
+    private ConfiguredPlaces() {}
 
     /** By what they are, for {@link dev.millrace.tools.files.OperatorPlaces}. */
     static Map<String, Path> of(ToolsConfig tools, Config all) {
@@ -56,7 +56,7 @@ final class Places {
 
     /** Where this class was loaded from; {@code null} if that is no file. */
     private static @org.jspecify.annotations.Nullable Path program() {
-        CodeSource source = Places.class.getProtectionDomain().getCodeSource();
+        CodeSource source = ConfiguredPlaces.class.getProtectionDomain().getCodeSource();
         try {
             return source == null || source.getLocation() == null
                     ? null

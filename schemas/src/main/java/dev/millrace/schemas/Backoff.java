@@ -1,6 +1,5 @@
-package dev.millrace.tools;
+package dev.millrace.schemas;
 
-import dev.millrace.schemas.Ids;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -28,5 +27,22 @@ public record Backoff(Duration first, Duration longest, String seed) {
         long spread = Long.parseLong(Ids.hash(seed + '\n' + failures).substring(0, 4), 16);
         Duration pause = capped.multipliedBy(0x20000 - spread - 1).dividedBy(0x20000);
         return asked != null && asked.compareTo(pause) > 0 ? asked : pause;
+    }
+
+    /**
+     * Sleeps for the pause after the n-th failure.
+     *
+     * @param failures 1 or more
+     * @param asked what the other side wants at least; {@code null} = it does not say
+     * @param end by {@link System#nanoTime}
+     * @return false, at once, if it would last until then
+     */
+    public boolean pause(int failures, @Nullable Duration asked, long end) throws InterruptedException {
+        Duration pause = after(failures, asked);
+        if (System.nanoTime() + pause.toNanos() - end >= 0) {
+            return false;
+        }
+        Thread.sleep(pause);
+        return true;
     }
 }

@@ -1,9 +1,9 @@
-package dev.millrace.tools.mcp;
+package dev.millrace.tools;
 
 import dev.millrace.schemas.Ids;
 
-/** What the tools of MCP servers, and of other APIs, are called here: {@code <server>__<tool>} (F-170). */
-public final class McpNames {
+/** What the tools of MCP servers and of HTTP APIs are called here: {@code <server>__<tool>}. */
+public final class ToolNames {
 
     /** Between the server's name and the tool's. */
     static final String SEPARATOR = "__";
@@ -13,7 +13,7 @@ public final class McpNames {
 
     private static final int HASH_LENGTH = 8;
 
-    private McpNames() {}
+    private ToolNames() {}
 
     /**
      * The name for models: letters, digits, {@code _} and {@code -}, at most 64. A name that does not fit is cut, and gets
@@ -31,7 +31,7 @@ public final class McpNames {
     }
 
     /** Whether a tool of this server may have this name. */
-    static boolean mayBeOf(String server, String name) {
+    public static boolean mayBeOf(String server, String name) {
         String prefix = letters(server + SEPARATOR);
         int room = MAX_LENGTH - HASH_LENGTH - 1;
         return name.startsWith(prefix.length() <= room ? prefix : prefix.substring(0, room));

@@ -1,12 +1,13 @@
 package dev.millrace.tools;
 
 import dev.millrace.schemas.ToolDefinition;
+import dev.millrace.tool.api.ToolContext;
 import dev.millrace.tool.api.ToolException;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Something that a model may call (F-159). Safe for any number of threads. */
-public interface Tool {
+public interface CallableTool {
 
     /** What the model is told, and the schema that arguments are checked against before {@link #call}. */
     ToolDefinition definition();

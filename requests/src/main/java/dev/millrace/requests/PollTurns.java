@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  *
  * Safe for all threads.
  */
-final class Turns {
+final class PollTurns {
 
     /** How long a batch may take before its consumer counts as held up: longer than a batch of jobs that cost nothing. */
     static final Duration PATIENCE = Duration.ofMillis(5);
@@ -42,7 +42,7 @@ final class Turns {
     private long takenAt;
     private boolean closed;
 
-    Turns(int maxConcurrent, Duration idle, LongSupplier nanoTime) {
+    PollTurns(int maxConcurrent, Duration idle, LongSupplier nanoTime) {
         this.maxConcurrent = maxConcurrent;
         this.idleNanos = idle.toNanos();
         this.nanoTime = nanoTime;

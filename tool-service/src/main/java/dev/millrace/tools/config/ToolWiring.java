@@ -2,44 +2,32 @@ package dev.millrace.tools.config;
 
 import dev.millrace.kafka.config.ClientSettings;
 import dev.millrace.kafka.config.TopicsConfig;
+import dev.millrace.requests.RequestWorker;
 import dev.millrace.requests.WorkerSettings;
 import dev.millrace.schemas.Topics;
 import dev.millrace.tools.CallGuards;
-import dev.millrace.tools.CurrentTime;
+import dev.millrace.tools.CallableTool;
 import dev.millrace.tools.DefinitionFiles;
-import dev.millrace.tools.Notify;
-import dev.millrace.tools.Sleep;
-import dev.millrace.tools.Tool;
+import dev.millrace.tools.TimeTools;
 import dev.millrace.tools.ToolExecutor;
 import dev.millrace.tools.ToolRegistry;
 import dev.millrace.tools.ToolThreads;
 import dev.millrace.tools.content.LargeResults;
 import dev.millrace.tools.content.ReadResult;
 import dev.millrace.tools.content.TopicContent;
-import dev.millrace.tools.env.GetEnv;
-import dev.millrace.tools.env.SetEnv;
+import dev.millrace.tools.env.EnvTools;
 import dev.millrace.tools.env.TopicVariables;
-import dev.millrace.tools.files.DeleteFile;
-import dev.millrace.tools.files.EditFile;
-import dev.millrace.tools.files.GetFileInfo;
-import dev.millrace.tools.files.GrepFiles;
-import dev.millrace.tools.files.ListFiles;
-import dev.millrace.tools.files.MoveFile;
+import dev.millrace.tools.files.FileTools;
 import dev.millrace.tools.files.OperatorPlaces;
-import dev.millrace.tools.files.ReadFile;
+import dev.millrace.tools.files.SearchTools;
 import dev.millrace.tools.files.Workspace;
-import dev.millrace.tools.files.WriteFile;
 import dev.millrace.tools.http.GuardedHttp;
 import dev.millrace.tools.http.HttpCalls;
-import dev.millrace.tools.http.HttpGet;
-import dev.millrace.tools.http.HttpPost;
-import dev.millrace.tools.http.HttpRequest;
+import dev.millrace.tools.http.HttpTools;
+import dev.millrace.tools.java.JavaTools;
 import dev.millrace.tools.mcp.McpTools;
 import dev.millrace.tools.secrets.Secrets;
-import dev.millrace.tools.text.Base64Decode;
-import dev.millrace.tools.text.Base64Encode;
-import dev.millrace.tools.text.JsonParse;
-import dev.millrace.tools.text.JsonStringify;
+import dev.millrace.tools.text.TextTools;
 import dev.millrace.tools.webhook.WebhookDelivery;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -64,7 +52,7 @@ import org.eclipse.microprofile.health.Liveness;
 import org.eclipse.microprofile.health.Readiness;
 
 /** Turns configuration into the service's parts. */
-public class Wiring {
+public class ToolWiring {
 
     @Produces
     @Singleton
@@ -129,35 +117,22 @@ public class Wiring {
             OperatorTools operator,
             Config all) {
         try {
-            OperatorPlaces.requireApart(config.workspace(), Places.of(config, all));
+            OperatorPlaces.requireApart(config.workspace(), ConfiguredPlaces.of(config, all));
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException("millrace.tools.workspace: " + e.getMessage(), e);
         }
         Workspace workspace = new Workspace(config.workspace());
         int maxFileBytes = Math.toIntExact(config.maxFileSize().asLongValue());
-        List<Tool> builtIn = List.of(
-                new CurrentTime(Clock.systemUTC()),
-                new Sleep(),
-                new ReadFile(workspace, maxFileBytes),
-                new WriteFile(workspace, maxFileBytes),
-                new EditFile(workspace, maxFileBytes),
-                new DeleteFile(workspace),
-                new MoveFile(workspace),
-                new GetFileInfo(workspace),
-                new ListFiles(workspace),
-                new GrepFiles(workspace),
-                new JsonParse(),
-                new JsonStringify(),
-                new Base64Encode(),
-                new Base64Decode(),
-                new HttpGet(http),
-                new HttpPost(http),
-                new HttpRequest(http),
-                new Notify(),
-                new GetEnv(variables, config.env().allow().orElse(List.of()), System::getenv),
-                new SetEnv(variables),
-                new ReadResult(content, Math.toIntExact(config.maxResultSize().asLongValue())));
-        List<Tool> tools = new ArrayList<>(builtIn);
+        List<CallableTool> tools = new ArrayList<>(JavaTools.withoutCircuit(new HttpTools(http)));
+        for (Object builtIn : List.of(
+                new TimeTools(Clock.systemUTC()),
+                new FileTools(workspace, maxFileBytes),
+                new SearchTools(workspace),
+                new TextTools(),
+                new EnvTools(variables, config.env().allow().orElse(List.of()), System::getenv),
+                new ReadResult(content, Math.toIntExact(config.maxResultSize().asLongValue())))) {
+            tools.addAll(JavaTools.of(builtIn));
+        }
         tools.addAll(operator.tools());
         tools.addAll(java.tools());
         return new ToolRegistry(tools, List.of(mcp), Policies.of(config));
@@ -218,29 +193,29 @@ public class Wiring {
     @Produces
     @Singleton
     ToolRuntime runtime(
-            ToolRuntime.Settings settings,
+            ToolsConfig tools,
+            TopicsConfig topicsConfig,
             Config config,
             ToolRegistry registry,
             ToolExecutor executor,
-            WebhookDelivery webhooks) {
-        return new ToolRuntime(ClientSettings.of(config), settings, registry, executor, webhooks);
-    }
-
-    @Produces
-    @Singleton
-    ToolRuntime.Settings settings(ToolsConfig tools, TopicsConfig topicsConfig, Config config, MeterRegistry meters) {
+            WebhookDelivery webhooks,
+            MeterRegistry meters) {
         Topics topics = topicsConfig.topics();
         Map<String, Object> kafka = ClientSettings.of(config);
-        return new ToolRuntime.Settings(
+        WorkerSettings calls = WorkerSettings.of(kafka, topics, Topics.BUILT_IN_TOOLSET, tools.maxConcurrent())
+                .with(tools.staleAfter(), tools.shutdownGrace());
+        WorkerSettings notices = WorkerSettings.of(
+                        kafka, topics, "webhook", tools.webhook().maxConcurrent())
+                .with(tools.staleAfter(), Duration.ZERO);
+        return new ToolRuntime(
+                kafka,
                 topics,
                 topicsConfig.settings(),
-                WorkerSettings.of(kafka, topics, Topics.BUILT_IN_TOOLSET, tools.maxConcurrent())
-                        .with(tools.staleAfter(), tools.shutdownGrace()),
-                WorkerSettings.of(kafka, topics, "webhook", tools.webhook().maxConcurrent())
-                        .with(tools.staleAfter(), Duration.ZERO),
-                new MicrometerWorkerMetrics(meters, Topics.BUILT_IN_TOOLSET),
-                new MicrometerWorkerMetrics(meters, "webhook"),
-                DefinitionFiles.read(tools.definitions().orElse(List.of())));
+                registry,
+                DefinitionFiles.read(tools.definitions().orElse(List.of())),
+                () -> RequestWorker.start(
+                        calls, executor, new MicrometerWorkerMetrics(meters, Topics.BUILT_IN_TOOLSET)),
+                () -> RequestWorker.startNotices(notices, webhooks, new MicrometerWorkerMetrics(meters, "webhook")));
     }
 
     void start(@Observes @Priority(Interceptor.Priority.APPLICATION + 200) StartupEvent event, ToolRuntime runtime) {

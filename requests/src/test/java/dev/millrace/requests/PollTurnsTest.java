@@ -6,16 +6,16 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-class TurnsTest {
+class PollTurnsTest {
 
     private final AtomicLong nanos = new AtomicLong();
-    private final Turns turns = new Turns(64, Duration.ofSeconds(60), nanos::get);
+    private final PollTurns turns = new PollTurns(64, Duration.ofSeconds(60), nanos::get);
 
     @Test
     void shouldLetOnlyOnePollAtATime() {
         // given
-        Turns.Seat large = turns.enter(64);
-        Turns.Seat small = turns.enter(16);
+        PollTurns.Seat large = turns.enter(64);
+        PollTurns.Seat small = turns.enter(16);
         // when
         boolean first = turns.tryTake(large);
         boolean second = turns.tryTake(small);
@@ -27,8 +27,8 @@ class TurnsTest {
     @Test
     void shouldNotPollForMoreThanThereArePermits() {
         // given
-        Turns.Seat large = turns.enter(64);
-        Turns.Seat second = turns.enter(64);
+        PollTurns.Seat large = turns.enter(64);
+        PollTurns.Seat second = turns.enter(64);
         turns.tryTake(large);
         turns.taken(large, 1);
         pass(Duration.ofSeconds(1));
@@ -42,13 +42,13 @@ class TurnsTest {
     @Test
     void shouldLetASmallerOneTakeOverWhenALargerOneIsHeldUp() {
         // given
-        Turns.Seat large = turns.enter(64);
-        Turns.Seat small = turns.enter(16);
+        PollTurns.Seat large = turns.enter(64);
+        PollTurns.Seat small = turns.enter(16);
         turns.tryTake(large);
         turns.taken(large, 1);
         // when
         boolean atOnce = turns.tryTake(small);
-        pass(Turns.PATIENCE);
+        pass(PollTurns.PATIENCE);
         boolean later = turns.tryTake(small);
         // then
         assertThat(atOnce).isFalse();
@@ -58,15 +58,15 @@ class TurnsTest {
     @Test
     void shouldBeMorePatientWithABatchWhoseJobsAreDone() {
         // given
-        Turns.Seat large = turns.enter(64);
-        Turns.Seat small = turns.enter(16);
+        PollTurns.Seat large = turns.enter(64);
+        PollTurns.Seat small = turns.enter(16);
         turns.tryTake(large);
         turns.taken(large, 1);
         turns.finished(large);
         // when
-        pass(Turns.PATIENCE);
+        pass(PollTurns.PATIENCE);
         boolean soon = turns.tryTake(small);
-        pass(Turns.PATIENCE.multipliedBy(3));
+        pass(PollTurns.PATIENCE.multipliedBy(3));
         boolean late = turns.tryTake(small);
         // then
         assertThat(soon).isFalse();
@@ -76,9 +76,9 @@ class TurnsTest {
     @Test
     void shouldPreferTheLargerOfThoseThatWait() {
         // given
-        Turns.Seat other = turns.enter(4);
-        Turns.Seat small = turns.enter(16);
-        Turns.Seat large = turns.enter(64);
+        PollTurns.Seat other = turns.enter(4);
+        PollTurns.Seat small = turns.enter(16);
+        PollTurns.Seat large = turns.enter(64);
         turns.tryTake(other);
         turns.tryTake(small);
         turns.tryTake(large);
@@ -102,12 +102,12 @@ class TurnsTest {
     @Test
     void shouldNeedAnotherWhenAllAreHeldUpAndPermitsAreFree() {
         // given
-        Turns.Seat large = turns.enter(64);
+        PollTurns.Seat large = turns.enter(64);
         turns.tryTake(large);
         turns.taken(large, 1);
         // when
         int atOnce = turns.need();
-        pass(Turns.GROWTH_PATIENCE);
+        pass(PollTurns.GROWTH_PATIENCE);
         int later = turns.need();
         // then
         assertThat(atOnce).isZero();
@@ -117,10 +117,10 @@ class TurnsTest {
     @Test
     void shouldNeedNobodyWhileAnotherIsOnItsWay() {
         // given
-        Turns.Seat large = turns.enter(64);
+        PollTurns.Seat large = turns.enter(64);
         turns.tryTake(large);
         turns.taken(large, 1);
-        pass(Turns.GROWTH_PATIENCE);
+        pass(PollTurns.GROWTH_PATIENCE);
         turns.enter(16);
         // when
         int size = turns.need();
@@ -131,7 +131,7 @@ class TurnsTest {
     @Test
     void shouldNeedNobodyWithoutPermits() {
         // given
-        Turns.Seat large = turns.enter(64);
+        PollTurns.Seat large = turns.enter(64);
         turns.tryTake(large);
         turns.taken(large, 64);
         pass(Duration.ofMinutes(1));
@@ -145,7 +145,7 @@ class TurnsTest {
     @Test
     void shouldNeedASmallOneForTheLastPermit() {
         // given
-        Turns.Seat large = turns.enter(64);
+        PollTurns.Seat large = turns.enter(64);
         turns.tryTake(large);
         turns.taken(large, 63);
         pass(Duration.ofMinutes(1));
@@ -158,10 +158,10 @@ class TurnsTest {
     @Test
     void shouldGiveThePermitsBackWithTheSeatOfOneThatFailed() {
         // given
-        Turns.Seat large = turns.enter(64);
+        PollTurns.Seat large = turns.enter(64);
         turns.tryTake(large);
         turns.leave(large);
-        Turns.Seat next = turns.enter(64);
+        PollTurns.Seat next = turns.enter(64);
         // when
         boolean taken = turns.tryTake(next);
         // then
@@ -171,9 +171,9 @@ class TurnsTest {
     @Test
     void shouldDismissWhoIsOfNoUseButKeepTwo() throws InterruptedException {
         // given
-        Turns.Seat large = turns.enter(64);
-        Turns.Seat small = turns.enter(16);
-        Turns.Seat third = turns.enter(4);
+        PollTurns.Seat large = turns.enter(64);
+        PollTurns.Seat small = turns.enter(16);
+        PollTurns.Seat third = turns.enter(4);
         turns.tryTake(large);
         turns.tryTake(third);
         pass(Duration.ofSeconds(60));
@@ -189,7 +189,7 @@ class TurnsTest {
     @Test
     void shouldGiveNoTurnsAfterTheEnd() throws InterruptedException {
         // given
-        Turns.Seat large = turns.enter(64);
+        PollTurns.Seat large = turns.enter(64);
         turns.close();
         // when
         boolean taken = turns.awaitTake(large);

@@ -13,7 +13,7 @@ import java.util.Map;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
-class RepliesTest {
+class ReplyEventsTest {
 
     private static final Instant NOW = Instant.ofEpochMilli(1_700_000_000_123L);
 
@@ -31,7 +31,7 @@ class RepliesTest {
                 .tracestate("a=b")
                 .build();
         // when
-        Event reply = Replies.toEvent(Request.of(event, 1), new Reply.Completed(List.of(1, 2), 7), NOW);
+        Event reply = ReplyEvents.toEvent(Request.of(event, 1), new Reply.Completed(List.of(1, 2), 7), NOW);
         // then
         assertThat(reply.type()).isEqualTo(KnownEventType.TOOL_CALL_COMPLETED);
         assertThat(reply.lane()).isEqualTo(Segment.TOOL);
@@ -60,7 +60,7 @@ class RepliesTest {
         Request request =
                 Request.of(Requests.request("call-1", "echo", Map.of()).build(), 1);
         // when
-        Event reply = Replies.toEvent(request, new Reply.Failed("tool_timeout", "too slow", 9), NOW);
+        Event reply = ReplyEvents.toEvent(request, new Reply.Failed("tool_timeout", "too slow", 9), NOW);
         // then
         assertThat(reply.type()).isEqualTo(KnownEventType.TOOL_CALL_FAILED);
         assertThat(reply.fields())
@@ -98,6 +98,6 @@ class RepliesTest {
     }
 
     private static Event completed(Event event, int delivery, String result) throws MalformedEventException {
-        return Replies.toEvent(Request.of(event, delivery), new Reply.Completed(result, 1), NOW);
+        return ReplyEvents.toEvent(Request.of(event, delivery), new Reply.Completed(result, 1), NOW);
     }
 }

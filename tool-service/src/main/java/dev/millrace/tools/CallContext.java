@@ -1,5 +1,6 @@
 package dev.millrace.tools;
 
+import dev.millrace.tool.api.ToolContext;
 import java.time.Instant;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -13,11 +14,11 @@ import org.jspecify.annotations.Nullable;
  * @param callId the same on every attempt: the idempotency key
  * @param deadline when the time of the call is over; {@link Instant#MAX} = never
  */
-public record ToolContext(String taskId, @Nullable String sessionId, String namespace, String callId, Instant deadline)
-        implements dev.millrace.tool.api.ToolContext {
+public record CallContext(String taskId, @Nullable String sessionId, String namespace, String callId, Instant deadline)
+        implements ToolContext {
 
     /** A call that may take as long as it likes. */
-    public ToolContext(String taskId, @Nullable String sessionId, String namespace, String callId) {
+    public CallContext(String taskId, @Nullable String sessionId, String namespace, String callId) {
         this(taskId, sessionId, namespace, callId, Instant.MAX);
     }
 

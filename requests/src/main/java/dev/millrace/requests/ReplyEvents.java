@@ -9,7 +9,7 @@ import java.time.Instant;
 import java.util.Objects;
 
 /** The one place where a {@link Reply} becomes an event. */
-public final class Replies {
+public final class ReplyEvents {
 
     /** The {@code source} of every reply (F-089). */
     public static final String SOURCE = "tools.executor";
@@ -23,7 +23,7 @@ public final class Replies {
     /** The longest error of a reply, in characters; of a longer one this much is passed on. */
     public static final int MAX_ERROR = 100_000;
 
-    private Replies() {}
+    private ReplyEvents() {}
 
     /**
      * The reply as an event: TOOL_CALL_COMPLETED or TOOL_CALL_FAILED. It belongs to the request's task, session,

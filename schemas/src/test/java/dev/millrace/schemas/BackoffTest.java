@@ -1,0 +1,38 @@
+package dev.millrace.schemas;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+class BackoffTest {
+
+    @Test
+    void shouldPauseLongerEachTimeByAnAmountThatFollowsFromTheCall() {
+        // given
+        Backoff one = new Backoff(Duration.ofSeconds(1), Duration.ofSeconds(10), "call-1");
+        Backoff other = new Backoff(Duration.ofSeconds(1), Duration.ofSeconds(10), "call-2");
+        // then
+        for (int failures = 1; failures < 70; failures++) {
+            Duration full = failures > 4 ? Duration.ofSeconds(10) : Duration.ofSeconds(1L << (failures - 1));
+            assertThat(one.after(failures, null)).isBetween(full.dividedBy(2), full);
+            assertThat(one.after(failures, null)).isEqualTo(one.after(failures, null));
+        }
+        assertThat(one.after(1, null)).isNotEqualTo(other.after(1, null));
+        assertThat(one.after(1, Duration.ofMinutes(1))).isEqualTo(Duration.ofMinutes(1));
+    }
+
+    @Test
+    void shouldNotPauseWhereThereIsNoTime() throws InterruptedException {
+        // given
+        Backoff backoff = new Backoff(Duration.ofMillis(20), Duration.ofSeconds(1), "call-1");
+        long start = System.nanoTime();
+        // then
+        assertThat(backoff.pause(
+                        1, Duration.ofHours(1), start + Duration.ofMinutes(1).toNanos()))
+                .isFalse();
+        assertThat(backoff.pause(1, null, start + Duration.ofMinutes(1).toNanos()))
+                .isTrue();
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThanOrEqualTo(Duration.ofMillis(10));
+    }
+}
