@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param version of what is written below: equal definitions have equal versions
  * @param description for people and models that choose an agent
  * @param prompt the system prompt, with its fields
- * @param tools what it may use (F-154)
+ * @param tools what it may use
  * @param model how it is to be answered
  * @param limits of a task of this agent
  * @param approval which calls a person has to agree to
@@ -85,7 +85,7 @@ public record AgentDefinition(
         return at < 0 ? null : reference.substring(at + 1);
     }
 
-    /** Whether the agent may use this tool (F-154). */
+    /** Whether the agent may use this tool. */
     public boolean allows(String toolName) {
         return tools.has(toolName);
     }

@@ -16,7 +16,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which tools a task sees, and what becomes of a call (F-154): the model sees only its agent's tools, and a call outside
+ * Which tools a task sees, and what becomes of a call: the model sees only its agent's tools, and a call outside
  * of them is refused before anything runs. A task that another one started may do what its own agent may and each agent above
  * it as well, each in the version that its task began with. Safe for any thread.
  */

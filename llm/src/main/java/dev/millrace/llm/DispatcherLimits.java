@@ -5,7 +5,7 @@ import java.time.Duration;
 /**
  * What the dispatcher may spend.
  *
- * @param maxConcurrentCalls permits of this process, 1 or more (F-103)
+ * @param maxConcurrentCalls permits of this process, 1 or more
  * @param maxAttempts how often one call may ask the model, 1 or more
  * @param callTimeout the budget of one call from its permit to its outcome, pauses included; more than zero
  * @param retryBackoff the pause after the first failed attempt; it doubles with each further one; more than zero

@@ -11,7 +11,7 @@ import java.util.Objects;
 /** The one place where a {@link Reply} becomes an event. */
 public final class ReplyEvents {
 
-    /** The {@code source} of every reply (F-089). */
+    /** The {@code source} of every reply. */
     public static final String SOURCE = "tools.executor";
     /** Code of a reply to a request that has been delivered too often without an answer. */
     public static final String DELIVERY_LIMIT = "delivery_limit";

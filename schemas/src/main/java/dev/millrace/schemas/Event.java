@@ -6,10 +6,10 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One immutable fact, or a request for one (SPEC A.1). What it says is in the payload; who and why is in the fields.
+ * One immutable fact, or a request for one. What it says is in the payload; who and why is in the fields.
  *
  * <p>The payload is a JSON object: a record for types of the catalogue, Java values for everybody else. Nothing that is
- * reachable from an event can change (F-010, F-011).
+ * reachable from an event can change.
  *
  * <p>Ids and the namespace have 1 to {@value Ids#MAX_LENGTH} characters and no control characters, since they travel as
  * headers, stand in logs and are keys of stores.
@@ -89,7 +89,7 @@ public record Event(
     }
 
     /**
-     * The number that decides who goes first: the event's own priority, else its type's code; lower = earlier (F-013). Never
+     * The number that decides who goes first: the event's own priority, else its type's code; lower = earlier. Never
      * below {@link #lowestPriority}.
      */
     public int effectivePriority() {
@@ -154,7 +154,7 @@ public record Event(
     }
 
     /**
-     * Starts an event that this one causes (F-014, F-015): it inherits task, source, session, namespace, correlation,
+     * Starts an event that this one causes: it inherits task, source, session, namespace, correlation,
      * causal depth and trace; not payload, priority or expiry. Its id follows from this event's id, the type and the ordinal.
      */
     public Builder derive(EventType derivedType, int ordinal, Instant derivedTimestamp) {

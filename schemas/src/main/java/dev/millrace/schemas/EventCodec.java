@@ -28,8 +28,8 @@ import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Events as Kafka records: CloudEvents 1.0, Kafka protocol binding. Writes binary mode; reads binary and structured mode
- * (DESIGN §3). The record key is {@link Event#sessionKey()}.
+ * Events as Kafka records: CloudEvents 1.0, Kafka protocol binding. Writes binary mode; reads binary and structured mode.
+ * The record key is {@link Event#sessionKey()}.
  *
  * <p>Reading is lenient where a stranger with a command-line producer leaves something out, and strict where guessing would
  * hide a mistake. In binary mode {@code ce_specversion}, {@code ce_source} and {@code ce_time} may be missing, an empty

@@ -6,7 +6,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An event as one JSON object with the specification's field names (SPEC A.1): what the HTTP API shows and stores that
+ * An event as one JSON object with the field names of the contract: what the HTTP API shows and stores that
  * need the whole event in one value keep. On topics an event is a CloudEvent instead, see {@link EventCodec}.
  */
 public final class EventJson {

@@ -7,7 +7,7 @@ import java.util.TreeMap;
 
 /**
  * The catalogue of the types that Millrace itself gives a meaning. {@code docs/events.md} and {@code docs/asyncapi.yaml}
- * are generated from it. Codes come from SPEC A.2 and DESIGN §3; names and codes never change once released.
+ * are generated from it. Names and codes never change once released.
  */
 public enum KnownEventType implements EventType {
     SYSTEM_STARTED(

@@ -10,7 +10,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the owner of a task should hear of (F-114): that it ended, says something, asks something, or needs a decision. The
+ * What the owner of a task should hear of: that it ended, says something, asks something, or needs a decision. The
  * one place that says which events of the journal are news and what is told of them; event streams and webhooks send the
  * same {@link #toJson}.
  *

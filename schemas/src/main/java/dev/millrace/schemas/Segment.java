@@ -3,7 +3,7 @@ package dev.millrace.schemas;
 import java.util.List;
 
 /**
- * The priority segments of the type codes (F-037), highest priority first. Each segment has one lane, a topic of its own,
+ * The priority segments of the type codes, highest priority first. Each segment has one lane, a topic of its own,
  * so that a system event need not stand in line behind messages. {@link #ordinal()} is the rank: 0 goes first.
  */
 public enum Segment {

@@ -4,9 +4,9 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * The types of live text: what is told of a model's reply while it is being made (F-182, F-183, F-227, F-292). They travel on
- * {@link Topics#tokens} and to HTTP clients only. They are no facts: never on a lane, never in the journal (F-293), never a
- * reason for anything (X-25).
+ * The types of live text: what is told of a model's reply while it is being made. They travel on
+ * {@link Topics#tokens} and to HTTP clients only. They are no facts: never on a lane, never in the journal, never a
+ * reason for anything.
  */
 public enum StreamType implements EventType {
     START("stream.start", "A model is asked; its reply follows piece by piece."),
@@ -18,7 +18,7 @@ public enum StreamType implements EventType {
     ERROR("stream.error", "The call has failed for good, or nobody wants its reply any more."),
     TOKEN("TOKEN", "More of the answer, in the plainest form; made by the gateway and on no topic.");
 
-    /** Another name of {@link #TOOL_CALL}; accepted, never written. */
+    /** Another name of {@link #TOOL_CALL}; accepted, never written. */
     private static final String TOOL_CALL_ALIAS = "stream.tool.call";
 
     static final Map<String, StreamType> BY_NAME = byName();

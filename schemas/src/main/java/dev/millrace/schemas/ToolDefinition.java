@@ -41,7 +41,7 @@ public record ToolDefinition(
         OnExpiry onExpiry,
         @Nullable Retry retry) {
 
-    /** The time-out of a tool that states none (F-160, X-14), in milliseconds. */
+    /** The time-out of a tool that states none, in milliseconds. */
     public static final long DEFAULT_TIMEOUT_MS = 30_000;
 
     /** What a call does to the world, in the words of MCP's tool annotations. */
@@ -151,7 +151,7 @@ public record ToolDefinition(
         }
     }
 
-    /** The pause before a second attempt of a tool that states none (F-258), in milliseconds. */
+    /** The pause before a second attempt of a tool that states none, in milliseconds. */
     public static final long DEFAULT_RETRY_DELAY_MS = 1_000;
 
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_-]{1,64}");

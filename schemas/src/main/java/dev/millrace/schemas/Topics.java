@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * The catalogue of topics (DESIGN §2): the only place where their names stand. Lanes lead in, request topics lead out, the
+ * The catalogue of topics: the only place where their names stand. Lanes lead in, request topics lead out, the
  * journal is the record.
  *
  * @param prefix put before every name, such as {@code millrace.}; may be empty

@@ -6,7 +6,7 @@ import dev.millrace.tool.api.ToolException;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Something that a model may call (F-159). Safe for any number of threads. */
+/** Something that a model may call. Safe for any number of threads. */
 public interface CallableTool {
 
     /** What the model is told, and the schema that arguments are checked against before {@link #call}. */

@@ -29,8 +29,8 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.spi.LoggingEventBuilder;
 
 /**
- * Carries out tool calls. Whatever goes wrong becomes a {@link Reply.Failed} in words that a model understands (F-090,
- * F-301); nothing but an interrupt leaves it as an exception.
+ * Carries out tool calls. Whatever goes wrong becomes a {@link Reply.Failed} in words that a model understands;
+ * nothing but an interrupt leaves it as an exception.
  */
 public final class ToolExecutor implements RequestHandler {
 
@@ -43,7 +43,7 @@ public final class ToolExecutor implements RequestHandler {
     private static final long MAX_STEPS = 5_000_000;
 
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(20);
-    /** What tools of others say when the same may work another time (F-258). */
+    /** What tools of others say when the same may work another time. */
     private static final Pattern PASSING =
             Pattern.compile("(?i)ETIMEDOUT|ECONNRESET|ENOTFOUND|rate.?limit|\\b429\\b|\\b503\\b");
 

@@ -28,7 +28,7 @@ public final class ToolPolicies {
             int maxPerMinute,
             ToolDefinition.@Nullable Retry retry) {
 
-        /** Of a tool that nothing is said about (F-258): five at a time, three more attempts after a second. */
+        /** Of a tool that nothing is said about: five at a time, three more attempts after a second. */
         public static final Policy DEFAULT =
                 new Policy(null, 5, 0, new ToolDefinition.Retry(4, ToolDefinition.DEFAULT_RETRY_DELAY_MS));
 

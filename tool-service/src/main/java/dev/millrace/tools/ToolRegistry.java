@@ -18,7 +18,7 @@ public final class ToolRegistry {
     /**
      * A registry of these tools and no others.
      *
-     * @throws IllegalArgumentException if two have the same name (F-159)
+     * @throws IllegalArgumentException if two have the same name
      */
     public ToolRegistry(Collection<CallableTool> tools) {
         this(tools, List.of());
@@ -34,7 +34,7 @@ public final class ToolRegistry {
      * one of a source with the same name.
      *
      * @param policies what the operator says about them
-     * @throws IllegalArgumentException if two have the same name (F-159)
+     * @throws IllegalArgumentException if two have the same name
      */
     public ToolRegistry(Collection<CallableTool> tools, List<ToolSource> sources, ToolPolicies policies) {
         this.sources = List.copyOf(sources);

@@ -13,7 +13,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Says whether a person has to agree before a tool call runs. The agent's rule for the tool goes before the tool's own
- * policy, in both directions. A condition that cannot be compiled or evaluated asks (fail closed, X-37). Safe for any thread.
+ * policy, in both directions. A condition that cannot be compiled or evaluated asks (fail closed). Safe for any thread.
  */
 public final class Approvals {
 

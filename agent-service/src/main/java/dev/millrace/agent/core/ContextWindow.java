@@ -6,8 +6,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How much of the model's context window the task's conversation fills, and what of the transcript the model is shown
- * (F-179). The model is shown the summary, if there is one, then everything from {@link #keptFrom} on. Small, since it is
+ * How much of the model's context window the task's conversation fills, and what of the transcript the model is shown.
+ * The model is shown the summary, if there is one, then everything from {@link #keptFrom} on. Small, since it is
  * rewritten with every move: of the turns it knows only the last ones.
  *
  * @param size tokens that the model takes, 1 or more

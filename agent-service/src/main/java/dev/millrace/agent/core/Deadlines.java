@@ -16,7 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.LongStream;
 
-/** Nothing waits for ever: what of a task can be late, when, and what follows if it is. */
+/** Nothing waits for ever: what of a task can be late, when, and what follows if it is. */
 public final class Deadlines {
 
     /** The moment that does not come. */
@@ -27,7 +27,7 @@ public final class Deadlines {
     /**
      * How long somebody has taken answers without a break. After an outage the answers that came meanwhile are still to be
      * read, and calls that broke with it are made again: so nothing that was asked of others is late before it has had its
-     * time once more (X-17).
+     * time once more.
      *
      * @param modelCallsFromMs no model call is late before this moment, in Unix milliseconds
      * @param toolCallsFromMs no tool call is

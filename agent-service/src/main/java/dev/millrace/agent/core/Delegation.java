@@ -118,7 +118,7 @@ final class Delegation {
         return whole == TaskLimits.NONE ? TaskLimits.NONE : whole / shares;
     }
 
-    /** It has answered while children work in the background: it tells its owner so much, and waits for them. */
+    /** It has answered while children work in the background: it tells its owner so much, and waits for them. */
     static Transition answeredTooEarly(Acting s, @Nullable String response) {
         List<Effect> effects = new ArrayList<>();
         if (response != null && !response.isBlank()) {

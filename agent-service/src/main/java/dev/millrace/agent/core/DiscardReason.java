@@ -8,13 +8,13 @@ public enum DiscardReason {
     STALE_CALL,
     /** There is no such task. */
     UNKNOWN_TASK,
-    /** The task has failed or was cancelled (F-136). */
+    /** The task has failed or was cancelled. */
     TASK_ENDED,
-    /** The task has completed, and this is not a resume (F-133). */
+    /** The task has completed, and this is not a resume. */
     TASK_COMPLETED,
     /** The task is not suspended, or waits for nobody. */
     NOT_WAITING,
-    /** The task does nothing that could be suspended (F-134). */
+    /** The task does nothing that could be suspended. */
     NOT_SUSPENDABLE,
     /** Nothing of what the task waits for is overdue. */
     NOT_DUE

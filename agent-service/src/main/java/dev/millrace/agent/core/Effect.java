@@ -16,7 +16,7 @@ public sealed interface Effect {
     record CallModel(String callId, int iteration) implements Effect {}
 
     /**
-     * Have the model sum up what it is shown of the transcript before this position (F-179).
+     * Have the model sum up what it is shown of the transcript before this position.
      *
      * @param iteration the number of the model call that the room is needed for
      */
@@ -36,7 +36,7 @@ public sealed interface Effect {
             long timeoutMs)
             implements Effect {}
 
-    /** Put the task in line for a place; {@link TaskEvent.Admitted} answers it when its turn has come. */
+    /** Put the task in line for a place; {@link TaskEvent.Admitted} answers it when its turn has come. */
     record RequestAdmission() implements Effect {}
 
     /**

@@ -24,7 +24,7 @@ public sealed interface Fact {
     }
 
     /**
-     * A step that is no tool call is done (STEP_COMPLETED, F-092).
+     * A step that is no tool call is done (STEP_COMPLETED).
      *
      * @param actionsCount steps done so far, this one among them
      */
@@ -35,7 +35,7 @@ public sealed interface Fact {
         }
     }
 
-    /** A tool call was refused before it ran (TOOL_CALL_FAILED, F-154). */
+    /** A tool call was refused before it ran (TOOL_CALL_FAILED). */
     record ToolRefused(String callId, String toolName, String code, String message) implements Consequence {
         @Override
         public TaskEvent event(Meta meta) {
@@ -52,7 +52,7 @@ public sealed interface Fact {
         }
     }
 
-    /** A model call took too long (MODEL_CALL_FAILED, X-43). */
+    /** A model call took too long (MODEL_CALL_FAILED). */
     record ModelTimedOut(String callId, long timeoutMs) implements Consequence {
         /** What the task fails with. */
         public TaskError error() {
@@ -65,7 +65,7 @@ public sealed interface Fact {
         }
     }
 
-    /** A tool call took too long (TOOL_CALL_FAILED, X-43). */
+    /** A tool call took too long (TOOL_CALL_FAILED). */
     record ToolTimedOut(String callId, String toolName, long timeoutMs) implements Consequence {
         /** What the model is told. */
         public String message() {
@@ -113,11 +113,11 @@ public sealed interface Fact {
     /** The task waits (TASK_SUSPENDED), because the model asked. */
     record Asked(String question) implements Fact {}
 
-    /** The task told its owner something (TASK_NOTIFY, F-115). */
+    /** The task told its owner something (TASK_NOTIFY). */
     record Notified(String message) implements Fact {}
 
     /**
-     * The task ended with an answer (TASK_COMPLETED, F-073).
+     * The task ended with an answer (TASK_COMPLETED).
      *
      * @param inputSeq position in the transcript of the input
      * @param response {@code null} = the model had nothing to say

@@ -7,7 +7,7 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The steps that follow from one reply of the model (F-144, F-146): one per tool call, or a single response.
+ * The steps that follow from one reply of the model: one per tool call, or a single response.
  *
  * @param steps in the order in which the model asked; never empty
  * @param sequential whether a tool call is asked for only when the one before it is done; else all at once
@@ -110,7 +110,7 @@ public record Plan(List<Step> steps, boolean sequential) {
     /** The result is in the transcript. */
     public record Done() implements Standing {}
 
-    /** The plan for a reply without tool calls: no model call, no transition (F-081). */
+    /** The plan for a reply without tool calls: no model call, no transition. */
     static Plan response(@Nullable String text) {
         return new Plan(List.of(new RespondStep(0, text, false)), false);
     }
@@ -197,7 +197,7 @@ public record Plan(List<Step> steps, boolean sequential) {
         return steps.stream().allMatch(Step::completed);
     }
 
-    /** The same plan with one call standing otherwise; an unknown id changes nothing (F-145). */
+    /** The same plan with one call standing otherwise; an unknown id changes nothing. */
     Plan with(String callId, UnaryOperator<CallStep> change) {
         return new Plan(
                 steps.stream()

@@ -1,6 +1,6 @@
 package dev.millrace.agent.core;
 
-/** The rule for when a completed task is worth a reflection (F-100). */
+/** The rule for when a completed task is worth a reflection. */
 public final class Reflection {
 
     private static final int SHORT_RESULT_CHARS = 200;

@@ -31,7 +31,7 @@ final class Steps {
         this.limits = limits;
     }
 
-    /** Starts the next iteration, unless a limit is reached. */
+    /** Starts the next iteration, unless a limit is reached. */
     Transition callModel(TaskContext before, Meta cause, List<Effect> earlier) {
         return callModel(before, cause, earlier, true);
     }
@@ -61,7 +61,7 @@ final class Steps {
                 .after(earlier);
     }
 
-    /** Asks for the summary that the next iteration needs, unless a limit is reached (F-179). */
+    /** Asks for the summary that the next iteration needs, unless a limit is reached. */
     Transition compact(TaskContext before, ContextWindow.Turn cut, Meta cause, List<Effect> earlier) {
         Optional<TaskError> reached = limitReached(before.nextIteration());
         return reached.isPresent() ? fail(before, reached.get(), earlier) : summarise(before, cut, cause, earlier);
@@ -135,7 +135,7 @@ final class Steps {
         return Optional.empty();
     }
 
-    /** Turns a reply into a plan and starts it: all tool calls are joined into one next model call. */
+    /** Turns a reply into a plan and starts it: all tool calls are joined into one next model call. */
     Transition act(TaskContext before, Meta cause, TaskState.KeptReply reply, List<Effect> earlier) {
         List<ToolCall> calls = reply.calls();
         int max = before.limits().maxToolCallsPerStep();
@@ -164,7 +164,7 @@ final class Steps {
         }
         Plan plan = after.plan();
         if (plan.done()) {
-            // any tool step means that the model must see the results, also when a tool failed (F-130)
+            // any tool step means that the model must see the results, also when a tool failed
             return callModel(after.context(), cause, effects);
         }
         if (!plan.undecided().isEmpty()) {

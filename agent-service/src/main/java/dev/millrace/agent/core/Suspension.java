@@ -38,7 +38,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * How a task waits and goes on: what comes meanwhile is kept (X-09); when it has a reason to go on, it asks to be admitted
+ * How a task waits and goes on: what comes meanwhile is kept; when it has a reason to go on, it asks to be admitted
  * again, since it has given its place away; once admitted, it goes on with everything that has come.
  */
 final class Suspension {
@@ -49,7 +49,7 @@ final class Suspension {
         this.steps = steps;
     }
 
-    /** The model asks the person something. */
+    /** The model asks the person something. */
     static Transition ask(Reasoning s, QuestionAsked e, boolean byHand, String reason) {
         List<TranscriptEntry.Call> calls = Turns.asTranscript(e.calls());
         // an answer to a tool call that the reply does not have would be a result without a call
@@ -112,7 +112,7 @@ final class Suspension {
         };
     }
 
-    /** Somebody says something: the answer to a question, or something new to think about (F-132). */
+    /** Somebody says something: the answer to a question, or something new to think about. */
     static Transition hear(Suspended s, TaskEvent e, String text) {
         Continuation before = s.next() == null ? Continuation.ON : s.next();
         if (before.said().stream()
@@ -247,7 +247,7 @@ final class Suspension {
         return Delegation.goOnIfChildrenAreIn(s.from(after), effects);
     }
 
-    /** Admitted again: goes on from where it stopped (F-131), or with what was said. */
+    /** Admitted again: goes on from where it stopped, or with what was said. */
     Transition goOn(Suspended s, Continuation next, TaskEvent.Admitted e) {
         Question question = s.question();
         Meta cause = e.meta();

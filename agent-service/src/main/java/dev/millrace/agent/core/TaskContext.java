@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * the transcript.
  *
  * @param taskId the task
- * @param taskType the agent that works on it (F-111)
+ * @param taskType the agent that works on it
  * @param priority the effective priority of the event that started it
  * @param causalDepth how many tasks led to this one, each starting the next; 0 = none did
  * @param progress how far it is
@@ -50,8 +50,8 @@ public record TaskContext(
     /**
      * How far a task is.
      *
-     * @param iteration model calls since the start or the last resume from completed (F-074)
-     * @param actionsCount steps done so far (F-085, F-086)
+     * @param iteration model calls since the start or the last resume from completed
+     * @param actionsCount steps done so far
      * @param inputSeq position in the transcript of the input that the task works on now
      * @param transcriptLength number of transcript entries; the position of the next one
      * @param transcriptChars characters of what the model is shown of the transcript
@@ -99,12 +99,12 @@ public record TaskContext(
                 ContextWindow.EMPTY.appended(0, 0, input.terms().opening().with(input.text())));
     }
 
-    /** Model calls since the start or the last resume from completed (F-074). */
+    /** Model calls since the start or the last resume from completed. */
     public int iteration() {
         return progress.iteration();
     }
 
-    /** Steps done so far (F-085, F-086). */
+    /** Steps done so far. */
     public int actionsCount() {
         return progress.actionsCount();
     }
@@ -192,7 +192,7 @@ public record TaskContext(
     }
 
     /**
-     * Ready for new input after completion (F-148): iterations and life time start anew, transcript and actions stay.
+     * Ready for new input after completion: iterations and life time start anew, transcript and actions stay.
      *
      * @param more what it may use from now on at most; {@link TaskLimits#UNLIMITED} = what is left of its own limits
      */

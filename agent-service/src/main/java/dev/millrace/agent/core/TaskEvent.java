@@ -11,7 +11,7 @@ public sealed interface TaskEvent {
     Meta meta();
 
     /**
-     * Someone said something: the start of a task (F-061), or the answer that a suspended one waits for (X-10).
+     * Someone said something: the start of a task, or the answer that a suspended one waits for.
      *
      * @param text never empty
      * @param taskType the agent that is to work, such as {@code general}
@@ -68,7 +68,7 @@ public sealed interface TaskEvent {
     }
 
     /**
-     * There is room for the task (X-13): what {@link Effect.RequestAdmission} asked for. Not on any lane and not in the
+     * There is room for the task: what {@link Effect.RequestAdmission} asked for. Not on any lane and not in the
      * journal, where what follows from it stands.
      *
      * @param sessionUse what the task's session has used so far, this task's own use included; {@link Usage#NONE} without one
@@ -76,15 +76,15 @@ public sealed interface TaskEvent {
     record Admitted(Meta meta, Usage sessionUse) implements TaskEvent {}
 
     /**
-     * Time has passed: {@link TaskFsm#wakeAt} is reached, by {@link Meta#nowMs}. What is overdue is the machine's business
-     * (X-43). Not on any lane and not in the journal, where what follows from it stands.
+     * Time has passed: {@link TaskFsm#wakeAt} is reached, by {@link Meta#nowMs}. What is overdue is the machine's business.
+     * Not on any lane and not in the journal, where what follows from it stands.
      *
      * @param watchedSinceMs since when somebody has taken answers without a break, in Unix milliseconds: an answer may have
      *     come before that, and is still on its lane
      */
     record TimePassed(Meta meta, long watchedSinceMs) implements TaskEvent {}
 
-    /** The task exists (TASK_CREATED, F-127). */
+    /** The task exists (TASK_CREATED). */
     record TaskCreated(Meta meta) implements TaskEvent {}
 
     /**
@@ -124,7 +124,7 @@ public sealed interface TaskEvent {
     }
 
     /**
-     * The model asks the person something (NEED_MORE_INFO, X-11).
+     * The model asks the person something (NEED_MORE_INFO).
      *
      * @param callId the call that this answers
      * @param text what it said beside the question; {@code null} = nothing
@@ -202,7 +202,7 @@ public sealed interface TaskEvent {
      *
      * @param content JSON of the result, or the error's text
      * @param isError whether it failed
-     * @param notification the message of a successful {@code notify} call (F-116); {@code null} = this is none
+     * @param notification the message of a successful {@code notify} call; {@code null} = this is none
      * @param usage what a child has used; of no meaning for any other call
      */
     record ToolReturned(
@@ -238,7 +238,7 @@ public sealed interface TaskEvent {
             @Nullable String decidedBy)
             implements TaskEvent {}
 
-    /** Someone wants the task to wait (TASK_SUSPENDED, F-123). */
+    /** Someone wants the task to wait (TASK_SUSPENDED). */
     record TaskSuspended(Meta meta, String reason) implements TaskEvent {}
 
     /**
@@ -254,6 +254,6 @@ public sealed interface TaskEvent {
     /** Someone wants the task to end (TASK_CANCEL_REQUESTED). */
     record CancelRequested(Meta meta, String reason) implements TaskEvent {}
 
-    /** Someone declares the task failed (TASK_FAILED from outside, F-135). */
+    /** Someone declares the task failed (TASK_FAILED from outside). */
     record FailureDeclared(Meta meta, TaskError error) implements TaskEvent {}
 }

@@ -367,7 +367,7 @@ public final class TaskFsm {
                 .after(Delegation.cancelAll(s, "its parent task has failed"));
     }
 
-    /** The event that started the task has the task's id: seen again, it is a double (F-189). */
+    /** The event that started the task has the task's id: seen again, it is a double. */
     private static boolean repeated(Existing s, InputReceived e) {
         return e.meta().eventId().equals(s.context().taskId());
     }

@@ -4,7 +4,7 @@ package dev.millrace.agent.core;
  * What one task may use; chosen when it starts. A task that reaches a limit ends as {@link TaskState.Failed} with an error
  * that names the limit, its value and the use.
  *
- * @param maxIterations model calls since the start or the last resume of a completed task, 1 or more (F-075)
+ * @param maxIterations model calls since the start or the last resume of a completed task, 1 or more
  * @param maxToolCallsPerStep tool calls in one reply of the model, 1 or more
  * @param maxTranscriptChars characters of all messages and tool results together that the model is shown, 1 or more; what a
  *     summary stands for does not count any more
@@ -30,7 +30,7 @@ public record TaskLimits(
             new TaskLimits(Integer.MAX_VALUE, Integer.MAX_VALUE, NONE, NONE, NONE, NONE, Integer.MAX_VALUE);
 
     /**
-     * What holds when nothing is configured: 10 iterations (F-076), 32 tool calls, 4 million characters, 2 million tokens,
+     * What holds when nothing is configured: 10 iterations, 32 tool calls, 4 million characters, 2 million tokens,
      * any cost, 7 days, depth 8.
      */
     public static final TaskLimits DEFAULT = new TaskLimits(10, 32, 4_000_000, 2_000_000, NONE, 604_800_000, 8);

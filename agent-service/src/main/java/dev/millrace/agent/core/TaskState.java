@@ -5,19 +5,19 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Where a task stands: what it is waiting for (DESIGN §4). A state exists only if it changes what is legal. */
+/** Where a task stands: what it is waiting for. A state exists only if it changes what is legal. */
 public sealed interface TaskState {
 
     /** The one absent task. */
     TaskState ABSENT = new Absent();
 
-    /** The name of the state as events and people see it (F-126). */
+    /** The name of the state as events and people see it. */
     String label();
 
     /** What it waits for; empty = nothing. */
     Optional<Wait> waitsFor();
 
-    /** Whether it works and so takes one of the places that admission hands out. */
+    /** Whether it works and so takes one of the places that admission hands out. */
     boolean holdsPlace();
 
     /**
@@ -29,7 +29,7 @@ public sealed interface TaskState {
     /** Whether it waits for its turn: {@link TaskEvent.Admitted} is what it needs next. */
     boolean wantsAdmission();
 
-    /** Whether it has asked a question that nobody has answered: the next message of its session is the answer. */
+    /** Whether it has asked a question that nobody has answered: the next message of its session is the answer. */
     boolean awaitsAnswer();
 
     /** There is no such task yet. */
@@ -91,7 +91,7 @@ public sealed interface TaskState {
         }
     }
 
-    /** A task that works, or could: it may be suspended (F-126). */
+    /** A task that works, or could: it may be suspended. */
     sealed interface Active extends Existing {
         /** The same with other things beside the state. */
         Active with(TaskContext context);
@@ -148,7 +148,7 @@ public sealed interface TaskState {
     }
 
     /**
-     * Waits for a summary of the older part of its conversation, before it calls the model (F-179). From outside it is
+     * Waits for a summary of the older part of its conversation, before it calls the model. From outside it is
      * reasoning.
      *
      * @param awaiting the call's id; empty if there is none
@@ -219,8 +219,8 @@ public sealed interface TaskState {
     /**
      * Waits for a person or an event, or, when that has come, for admission.
      *
-     * @param from where it goes on; what arrives meanwhile is recorded in there (X-09)
-     * @param reason why it waits; may be empty (F-137)
+     * @param from where it goes on; what arrives meanwhile is recorded in there
+     * @param reason why it waits; may be empty
      * @param byHand whether somebody wants it to wait, until somebody says otherwise
      * @param kept a model reply that came while suspended; {@code null} = none
      * @param question what the model asked; {@code null} = nothing
@@ -331,7 +331,7 @@ public sealed interface TaskState {
         }
     }
 
-    /** Ended with an answer; accepts new input and nothing else. */
+    /** Ended with an answer; accepts new input and nothing else. */
     record Completed(TaskContext context) implements Existing {
         @Override
         public String label() {

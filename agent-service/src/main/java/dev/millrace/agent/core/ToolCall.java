@@ -35,7 +35,7 @@ public record ToolCall(String toolCallId, String toolName, String arguments, Rou
     public record Spawn(String taskType, String input, boolean background) implements Route {}
 
     /**
-     * A child that has completed goes on with something new (F-168); its answer is the result.
+     * A child that has completed goes on with something new; its answer is the result.
      *
      * @param taskId the child, as the model names it
      * @param input what it is to do
@@ -76,7 +76,7 @@ public record ToolCall(String toolCallId, String toolName, String arguments, Rou
     }
 
     /**
-     * It does not run; the model gets the error as the result (F-090, F-154).
+     * It does not run; the model gets the error as the result.
      *
      * @param code lower snake case, such as {@code tool_not_found}
      * @param message what the model is told

@@ -47,7 +47,7 @@ public sealed interface TranscriptEntry {
     }
 
     /**
-     * What the conversation before a cut came to, in words (F-179). The model is shown it in place of what it sums up; that
+     * What the conversation before a cut came to, in words. The model is shown it in place of what it sums up; that
      * stays in the transcript.
      *
      * @param text the summary
@@ -126,7 +126,7 @@ public sealed interface TranscriptEntry {
     record Call(String toolCallId, String toolName, String arguments) {}
 
     /**
-     * What came of a tool call (F-091).
+     * What came of a tool call.
      *
      * @param toolCallId the provider's id of the call
      * @param toolName the tool's name

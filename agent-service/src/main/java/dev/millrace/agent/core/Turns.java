@@ -29,7 +29,7 @@ final class Turns {
                 .toList();
     }
 
-    /** The result of a tool (F-091). */
+    /** The result of a tool. */
     static ToolResult result(Plan.CallStep step, TaskEvent.ToolReturned returned) {
         String content = returned.isError() ? "Error: " + returned.content() : returned.content();
         String edited = step.standing() instanceof Plan.Requested requested ? requested.editedArguments() : null;

@@ -9,7 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The agents that come with Millrace (F-111, F-150 to F-155): files like any other, in the jar. */
+/** The agents that come with Millrace: files like any other, in the jar. */
 public final class BuiltInAgents {
 
     private static final List<String> NAMES = List.of("explore", Agents.DEFAULT, "plan");

@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * What this instance says about itself on the system lane: that it has started, at fixed intervals that it is alive, and
- * that it stops (X-07, F-052, F-118). {@link #start} and {@link #close} once each.
+ * that it stops. {@link #start} and {@link #close} once each.
  */
 public final class InstanceEvents implements AutoCloseable {
 

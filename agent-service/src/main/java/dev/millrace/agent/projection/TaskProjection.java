@@ -139,7 +139,7 @@ public final class TaskProjection implements AutoCloseable {
     }
 
     /**
-     * How a task moved from state to state (F-138), the oldest move first.
+     * How a task moved from state to state, the oldest move first.
      *
      * @param after only what comes after this place; {@code null} = from the beginning
      * @param limit at most so many, 1 or more

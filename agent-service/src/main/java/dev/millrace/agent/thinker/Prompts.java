@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Prompts {
 
-    /** The tool by which the model asks the person something; the thinker answers to it, no worker sees it. */
+    /** The tool by which the model asks the person something; the thinker answers to it, no worker sees it. */
     static final String ASK_USER = "ask_user";
 
     /** The tool that reads what the index of memory names; who does not have it is not shown the index. */

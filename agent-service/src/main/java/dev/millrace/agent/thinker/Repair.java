@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Makes of a transcript what providers accept (F-180). The machine leaves no tool call without a result, but one transcript
+ * Makes of a transcript what providers accept. The machine leaves no tool call without a result, but one transcript
  * that is broken for whatever reason must not break its task for ever: providers refuse all of it.
  */
 final class Repair {

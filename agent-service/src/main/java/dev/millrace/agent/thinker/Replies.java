@@ -22,8 +22,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Turns what came of a model call into an event: REASON_DONE, NEED_MORE_INFO, CONTEXT_COMPACTED or MODEL_CALL_FAILED (F-082,
- * F-083), and MODEL_CALL_ABANDONED if nobody waits for it any more. Each says what the call used.
+ * Turns what came of a model call into an event: REASON_DONE, NEED_MORE_INFO, CONTEXT_COMPACTED or MODEL_CALL_FAILED,
+ * and MODEL_CALL_ABANDONED if nobody waits for it any more. Each says what the call used.
  */
 final class Replies {
 
@@ -204,7 +204,7 @@ final class Replies {
                 .findFirst();
     }
 
-    /** The plan as people read it in the journal (F-146); the machine makes its own from the tool calls. */
+    /** The plan as people read it in the journal; the machine makes its own from the tool calls. */
     private static List<Payload.Step> steps(ModelReply reply) {
         if (reply.toolCalls().isEmpty()) {
             return List.of(new Payload.Step(0, "Respond to the user", "respond", null));

@@ -15,7 +15,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Has the older part of a conversation summed up (F-179). It is written out as one text, not sent as a conversation: so the
+ * Has the older part of a conversation summed up. It is written out as one text, not sent as a conversation: so the
  * model does not go on with it, no tools have to be declared, and what is too long for one request can be shortened.
  */
 final class Summaries {

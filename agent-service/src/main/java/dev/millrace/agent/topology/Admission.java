@@ -18,7 +18,7 @@ import org.apache.kafka.streams.state.KeyValueStore;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who may work (X-13): hands out the places of a partition in the order of effective priority, then arrival, to one task
+ * Who may work: hands out the places of a partition in the order of effective priority, then arrival, to one task
  * of a conversation at a time. The order is kept in memory, where finding the next is quick however many wait; the store is
  * what it is built from at the start, and is not read in between but for single rows. For one stream thread.
  */

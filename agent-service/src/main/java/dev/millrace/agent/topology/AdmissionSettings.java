@@ -1,7 +1,7 @@
 package dev.millrace.agent.topology;
 
 /**
- * How many tasks work at the same time (X-13).
+ * How many tasks work at the same time.
  *
  * @param maxActiveTasks places per partition, 1 or more
  * @param whenFull what happens to a new task that finds none free

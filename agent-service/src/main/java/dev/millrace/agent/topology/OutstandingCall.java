@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param taskId the task
  * @param sessionId the task's conversation; {@code null} = none
  * @param correlationId root of the chain
- * @param causationId the event that led to the call; the reply's parent (F-054)
+ * @param causationId the event that led to the call; the reply's parent
  * @param traceparent W3C trace context; {@code null} = not traced
  * @param agent who asks
  * @param priority the task's effective priority; lower is called first
@@ -119,7 +119,7 @@ public record OutstandingCall(
     /** Starts an event that tells of this call while it runs. */
     public Event.Builder tell(StreamType type, int attempt, int seq, Instant now) {
         String id = Ids.hash(key() + '\n' + attempt + '\n' + seq).substring(0, 32);
-        return begin(id, type, now).source("llm"); // F-226
+        return begin(id, type, now).source("llm");
     }
 
     /** Starts the event that answers this call; the same answer has the same id, however often it is given. */

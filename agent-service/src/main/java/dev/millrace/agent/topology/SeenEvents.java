@@ -10,7 +10,7 @@ import java.time.Instant;
 import org.apache.kafka.streams.state.WindowStore;
 import org.apache.kafka.streams.state.WindowStoreIterator;
 
-/** Tells an event from outside that comes a second time. For one stream thread. */
+/** Tells an event from outside that comes a second time. For one stream thread. */
 final class SeenEvents {
 
     private static final byte[] NOTHING = {};

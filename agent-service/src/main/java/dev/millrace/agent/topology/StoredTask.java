@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * @param parent who waits for it; {@code null} = nobody
  * @param lastEventId id of the last event of the task in the journal: the parent of what follows because time passed;
  *     {@code null} = none yet
- * @param arrival its number in the line for admission, which it keeps (X-13); 0 = it has never stood there
+ * @param arrival its number in the line for admission, which it keeps; 0 = it has never stood there
  * @param wakeAtMs the time of its wake-up in the store of timers, in Unix milliseconds; 0 = there is none
  * @param updatedAtMs when the row was last written, by the clock of the instance that did, in Unix milliseconds
  * @param agent who works on it, and stays

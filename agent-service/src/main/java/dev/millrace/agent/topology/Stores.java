@@ -19,7 +19,7 @@ public final class Stores {
 
     /** The rows of all sections. */
     public static final String ROWS = "rows";
-    /** Ids of external events that were taken, by namespace and id. */
+    /** Ids of external events that were taken, by namespace and id. */
     static final String SEEN = "seen";
     /** Requests to cancel tasks whose start has not been read yet, by the task's key. */
     static final String CANCELS = "cancels";

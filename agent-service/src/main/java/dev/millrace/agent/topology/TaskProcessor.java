@@ -365,7 +365,7 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
         return writer.task(Event.qualified(namespace, taskId)) != null;
     }
 
-    /** The next message of a session in which a task waits for an answer is that answer. */
+    /** The next message of a session in which a task waits for an answer is that answer. */
     private Event asAnswer(Event event) {
         return event.type() == KnownEventType.MESSAGE_RECEIVED && event.taskId() == null && event.sessionId() != null
                 ? admission

@@ -29,8 +29,8 @@ import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Turns what the machine decided on one event into events: ids, parent, correlation and trace follow from the cause
- * (X-08). One object per event that the machine takes.
+ * Turns what the machine decided on one event into events: ids, parent, correlation and trace follow from the cause.
+ * One object per event that the machine takes.
  */
 final class TaskRecords {
 
@@ -71,7 +71,7 @@ final class TaskRecords {
         this.time = time;
     }
 
-    /** TASK_STATE_CHANGED for a move (X-07, F-138). */
+    /** TASK_STATE_CHANGED for a move. */
     Event moved(TaskState from, TaskState.Existing to) {
         return make(
                 KnownEventType.TASK_STATE_CHANGED,
@@ -101,7 +101,7 @@ final class TaskRecords {
                 new Payload.ModelCallRequested(call.callId(), call.iteration(), null, "summary"));
     }
 
-    /** TOOL_CALL_REQUESTED, for the journal and for the workers (F-089). */
+    /** TOOL_CALL_REQUESTED, for the journal and for the workers. */
     Event requested(Effect.CallTool call, TaskContext context) {
         Event event = make(
                 KnownEventType.TOOL_CALL_REQUESTED,
@@ -276,7 +276,7 @@ final class TaskRecords {
         return toParent(parent, child, Usage.NONE, null, "Task " + child.taskId() + " was not started: " + why);
     }
 
-    /** The answer to a parent whose TASK_RESUMED, for which this object was made, was not taken (F-117). */
+    /** The answer to a parent whose TASK_RESUMED, for which this object was made, was not taken. */
     Event notResumed(Parentage parent, StoredTask child) {
         String error = child.state() instanceof TaskState.Absent || !parent.isOf(child)
                 ? "Task " + child.taskId() + " not found"

@@ -8,7 +8,7 @@ import java.time.Duration;
  *
  * @param topics the catalogue of topics
  * @param partitions of every lane and of the journal, 1 or more
- * @param seenRetention how long the id of an external event is remembered, more than zero (X-27)
+ * @param seenRetention how long the id of an external event is remembered, more than zero
  * @param endedRetention how long the row and the transcript of an ended task are kept, more than zero
  * @param reflection whether REFLECTION_REQUESTED is sent for completed tasks that are worth it
  * @param admission how many tasks work at the same time

@@ -10,7 +10,7 @@ import org.apache.kafka.streams.state.KeyValueIterator;
 import org.apache.kafka.streams.state.KeyValueStore;
 
 /**
- * Wakes tasks (X-43): one wake-up per task at most, kept in a store by its time. A task that has more time than it thought
+ * Wakes tasks: one wake-up per task at most, kept in a store by its time. A task that has more time than it thought
  * keeps its wake-up, is woken for nothing, and gets a later one; so most tasks need one of them and not one per step. For
  * one stream thread.
  */

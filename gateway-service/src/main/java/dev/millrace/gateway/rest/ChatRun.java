@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Follows the task that a message of an OpenAI client has started, to its answer. If a task of the session waits for an
- * answer, the message is that answer (X-10), and the task that goes on is the one that is followed. For one thread.
+ * answer, the message is that answer, and the task that goes on is the one that is followed. For one thread.
  */
 final class ChatRun {
 

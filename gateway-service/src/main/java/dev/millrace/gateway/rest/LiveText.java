@@ -30,7 +30,7 @@ final class LiveText implements EventStream.View {
         NONE,
         /** {@code stream.*}: everything. */
         STREAM,
-        /** {@code TOKEN}: the text alone (F-292). */
+        /** {@code TOKEN}: the text alone. */
         PLAIN
     }
 

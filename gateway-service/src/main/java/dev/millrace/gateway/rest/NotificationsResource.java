@@ -33,7 +33,7 @@ import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 import org.jspecify.annotations.Nullable;
 
-/** What the owners of tasks should hear of, as server-sent events (F-114 to F-116). */
+/** What the owners of tasks should hear of, as server-sent events. */
 @Path("/v1/notifications")
 @Blocking // else a Multi counts as non-blocking, and the next annotation as a mistake
 @RunOnVirtualThread

@@ -30,7 +30,7 @@ public interface LlmConfig {
     /** Limits of providers' keys, by the names of the keys; see {@code docs/models.md}. */
     Map<String, Key> keys();
 
-    /** Model calls that may run at the same time in this instance. At least 1 (F-103). */
+    /** Model calls that may run at the same time in this instance. At least 1. */
     @WithDefault("3")
     int maxConcurrentCalls();
 

@@ -30,7 +30,7 @@ record Turn(
         List<String> offered,
         @Nullable String fingerprint) {
 
-    /** How the runtime starts the user message that lists the memory files (F-079): nobody said that. */
+    /** How the runtime starts the user message that lists the memory files: nobody said that. */
     private static final String MEMORY_INDEX = "[Available memory]";
 
     static Turn of(ModelRequest request, boolean withFingerprint) {

@@ -40,10 +40,10 @@ public interface ReflectionConfig {
     @WithDefault("67108864")
     long maxBytes();
 
-    /** The model that reflects, by the name that agents use. Absent = the default one (F-102). */
+    /** The model that reflects, by the name that agents use. Absent = the default one. */
     Optional<String> model();
 
-    /** How much that model can read, in tokens; what is longer is cut (F-101). At least 1. */
+    /** How much that model can read, in tokens; what is longer is cut. At least 1. */
     @WithDefault("128000")
     long contextWindow();
 

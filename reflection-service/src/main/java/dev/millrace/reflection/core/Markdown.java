@@ -4,7 +4,7 @@ import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** What memory reads in a document, and where it writes: the line of its summary (F-161, F-165). */
+/** What memory reads in a document, and where it writes: the line of its summary. */
 public final class Markdown {
 
     private static final Pattern SUMMARY = Pattern.compile("(?m)^> Summary:[ \\t]*(.*)$");
@@ -56,7 +56,7 @@ public final class Markdown {
                 .sum();
     }
 
-    /** A size for people and models: {@code 320B}, {@code 1.2KB} (F-079). */
+    /** A size for people and models: {@code 320B}, {@code 1.2KB}. */
     public static String shownSize(long bytes) {
         return bytes < KILO ? bytes + "B" : String.format(Locale.ROOT, "%.1fKB", bytes / (double) KILO);
     }

@@ -1,6 +1,6 @@
 package dev.millrace.reflection.core;
 
-/** How a document is shown that has not been read yet (F-079). */
+/** How a document is shown that has not been read yet. */
 public final class MemoryIndex {
 
     private MemoryIndex() {}

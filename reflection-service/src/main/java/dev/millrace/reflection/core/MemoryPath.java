@@ -5,7 +5,7 @@ import java.util.Deque;
 import java.util.regex.Pattern;
 
 /**
- * Where a document lies in the memory of its namespace: {@code facts/<name>.md} or {@code episodes/YYYY-MM.md} (F-161). It
+ * Where a document lies in the memory of its namespace: {@code facts/<name>.md} or {@code episodes/YYYY-MM.md}. It
  * is a key and not a place in a file system, and still nothing that could be another place there passes: what is written
  * out as files has the same paths.
  *
@@ -26,7 +26,7 @@ public record MemoryPath(String text) implements Comparable<MemoryPath> {
     /**
      * Reads what a model or a person wrote. {@code ./} and inner {@code ..} are resolved first.
      *
-     * @throws MemoryException {@code path_outside_memory} if it leads out of memory (F-166), {@code bad_path} if memory has
+     * @throws MemoryException {@code path_outside_memory} if it leads out of memory, {@code bad_path} if memory has
      *     no such place
      */
     public static MemoryPath parse(String written) throws MemoryException {

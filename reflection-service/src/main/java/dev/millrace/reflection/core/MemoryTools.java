@@ -5,7 +5,7 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** The memory tools (F-162 to F-166): what a call returns, and what it changes. Equal arguments give equal results. */
+/** The memory tools: what a call returns, and what it changes. Equal arguments give equal results. */
 public final class MemoryTools {
 
     /** The largest document of facts, in bytes: many of them are read before each reflection. */

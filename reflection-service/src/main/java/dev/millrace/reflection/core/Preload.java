@@ -18,7 +18,7 @@ record Preload(String text, boolean partial) {
 
     /** How much of facts is shown whole, in characters. */
     static final int MAX_FACTS_CHARS = 180_000;
-    /** How long the index of episodes may be (F-095), and that of facts that are not shown whole; in characters. */
+    /** How long the index of episodes may be, and that of facts that are not shown whole; in characters. */
     static final int MAX_INDEX_CHARS = 10_000;
 
     private static final List<String> FIRST = List.of("facts/user.md", "facts/memory.md");

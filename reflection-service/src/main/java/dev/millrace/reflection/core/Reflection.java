@@ -30,10 +30,10 @@ public record Reflection(
         boolean hasEpisode,
         boolean partial) {
 
-    /** How often the model is asked at most (F-096). */
+    /** How often the model is asked at most. */
     public static final int MAX_ROUNDS = 5;
 
-    /** What is said of a reflection that ends with tool calls (F-101). */
+    /** What is said of a reflection that ends with tool calls. */
     public static final String MAX_ROUNDS_REACHED = "Max reflection rounds reached";
 
     /**
@@ -92,7 +92,7 @@ public record Reflection(
         }
     }
 
-    /** Begins, with memory as it is now: all facts, and the index of episodes, the newest first (F-094, F-095). */
+    /** Begins, with memory as it is now: all facts, and the index of episodes, the newest first. */
     public static Reflection begin(
             String input, @Nullable String response, long iterations, long actionsCount, Documents documents) {
         Preload preload = Preload.of(documents);
@@ -145,7 +145,7 @@ public record Reflection(
         return begin + "\n… (" + (text.length() - begin.length()) + " characters left out)";
     }
 
-    /** The tools of a reflection (F-097): there is none to list where everything is shown. */
+    /** The tools of a reflection: there is none to list where everything is shown. */
     public boolean offers(String tool) {
         return MemoryTools.NAMES.contains(tool) && (partial || !tool.equals(MemoryTools.LIST));
     }

@@ -3,7 +3,7 @@ package dev.millrace.reflection.core;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What the model is told in a reflection, cut to what it can read (F-101). */
+/** What the model is told in a reflection, cut to what it can read. */
 public final class ReflectionPrompt {
 
     /** Characters of the window that messages may take: 60 % of its tokens, four characters each. */

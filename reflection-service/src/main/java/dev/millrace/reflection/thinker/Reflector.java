@@ -73,7 +73,7 @@ public final class Reflector implements ModelCalls<ReflectionCall> {
     /**
      * Which model reflects.
      *
-     * @param name as agents name one; {@code null} = the default one (F-102)
+     * @param name as agents name one; {@code null} = the default one
      * @param contextWindow what it can read, in tokens
      */
     public record Model(@Nullable String name, long contextWindow) {

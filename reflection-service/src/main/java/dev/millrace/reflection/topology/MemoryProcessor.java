@@ -9,8 +9,8 @@ import dev.millrace.engine.Sender;
 import dev.millrace.engine.UnitOfWork;
 import dev.millrace.reflection.core.MemoryException;
 import dev.millrace.reflection.core.MemoryTools;
-import dev.millrace.requests.Replies;
 import dev.millrace.requests.Reply;
+import dev.millrace.requests.ReplyEvents;
 import dev.millrace.requests.Request;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
@@ -146,7 +146,7 @@ final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoin
         Instant now = Instant.ofEpochMilli(context.currentSystemTimeMs());
         String error = "it could not be done: " + why.detail();
         if (event.type() == KnownEventType.TOOL_CALL_REQUESTED) {
-            send(Replies.toEvent(Request.of(event, 1), new Reply.Failed(why.reason(), error, 0), now), now);
+            send(ReplyEvents.toEvent(Request.of(event, 1), new Reply.Failed(why.reason(), error, 0), now), now);
         } else if (event.payload() instanceof Payload.ReasonDone reply) {
             reflections.failed(
                     event,
@@ -203,7 +203,7 @@ final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoin
         if (forgetting.covers(event, receivedMs)) {
             reply = new Reply.Failed(
                     "forgotten", "Memory has been forgotten since this call was made", elapsedMs(started));
-            send(Replies.toEvent(call, reply, now), now);
+            send(ReplyEvents.toEvent(call, reply, now), now);
             return;
         }
         try {
@@ -218,7 +218,7 @@ final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoin
         } catch (MemoryException e) {
             reply = new Reply.Failed(e.code(), String.valueOf(e.getMessage()), elapsedMs(started));
         }
-        send(Replies.toEvent(call, reply, now), now);
+        send(ReplyEvents.toEvent(call, reply, now), now);
     }
 
     private void send(Event answer, Instant now) {

@@ -100,7 +100,7 @@ final class Reflections {
     }
 
     /**
-     * MODEL_CALL_FAILED: what has been written stays, what was paid is told, and the task is as it was (F-099).
+     * MODEL_CALL_FAILED: what has been written stays, what was paid is told, and the task is as it was.
      *
      * @param reply what the event says, or a failure in place of a reply that could not be taken
      */
@@ -263,7 +263,7 @@ final class Reflections {
         Event ended = row.request()
                 .derive(type, 0, now)
                 .source("cognitive.reflect")
-                // caused by what was reflected on, as in the canonical flow (F-054)
+                // caused by what was reflected on, as in the canonical flow
                 .parentEventId(Objects.requireNonNullElse(
                         row.request().parentEventId(), row.request().id()))
                 .payload(payload)

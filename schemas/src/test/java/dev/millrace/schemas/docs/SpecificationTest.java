@@ -25,6 +25,9 @@ import org.junit.jupiter.api.Test;
 class SpecificationTest {
 
     private static final Pattern NUMBER = Pattern.compile("\\b(?:F-\\d{3}|X-\\d{2})\\b");
+    /** A section of notes that the first authors worked with. */
+    private static final Pattern ELSEWHERE = Pattern.compile("\\b(?:SPEC|DESIGN|STYLE)(?:\\.md)?`? (?:§|[A-G]\\.?\\d)");
+
     private static final Pattern ROW = Pattern.compile("(?m)^\\| (F-\\d{3}|X-\\d{2}) \\| [^|]+ \\| [^|]*\\|$");
     private static final int STATEMENTS = 305;
     private static final Path ROOT = root();
@@ -50,10 +53,28 @@ class SpecificationTest {
     @Test
     @DisplayName("each number that a test names stands in docs/specification.md")
     void shouldKnowTheNumbersOfTests() throws IOException {
-        Map<String, Path> named = numbers(path -> path.toString().contains("/src/test/"));
+        Map<String, Path> named = found(NUMBER, path -> path.toString().contains("/src/test/"));
 
         assertThat(named).hasSizeGreaterThan(100);
         assertThat(rows()).containsAll(named.keySet());
+    }
+
+    @Test
+    @DisplayName(
+            "no number stands in main code or in another document, and no reference to what is not in the repository")
+    void shouldBeTheOnlyPlaceBesideTests() throws IOException {
+        assertThat(found(
+                        Pattern.compile(NUMBER + "|" + ELSEWHERE),
+                        file -> !file.equals(DOCUMENT) && (isMain(file) || isDocument(file))))
+                .isEmpty();
+    }
+
+    private static boolean isMain(Path file) {
+        return file.toString().contains("/src/main/");
+    }
+
+    private static boolean isDocument(Path file) {
+        return file.toString().endsWith(".md") && !file.toString().contains("/src/test/");
     }
 
     private static List<String> rows() throws IOException {
@@ -63,14 +84,14 @@ class SpecificationTest {
                 .toList();
     }
 
-    /** The numbers that stand in files of the repository, with one that each stands in. */
-    private static Map<String, Path> numbers(Predicate<Path> wanted) throws IOException {
+    /** What of a pattern stands in files of the repository, with a file for each. */
+    private static Map<String, Path> found(Pattern pattern, Predicate<Path> wanted) throws IOException {
         Map<String, Path> found = new TreeMap<>();
         for (Path file : files()) {
             if (wanted.test(file) && TEXT.matcher(file.toString()).matches()) {
-                Matcher number = NUMBER.matcher(Files.readString(file));
-                while (number.find()) {
-                    found.put(number.group(), ROOT.relativize(file));
+                Matcher match = pattern.matcher(Files.readString(file));
+                while (match.find()) {
+                    found.put(match.group(), ROOT.relativize(file));
                 }
             }
         }

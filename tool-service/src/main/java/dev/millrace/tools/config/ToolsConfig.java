@@ -19,7 +19,7 @@ public interface ToolsConfig {
     @WithDefault("workspace")
     Path workspace();
 
-    /** CallableTool calls that may run at the same time in this instance. At least 1 (F-104). */
+    /** CallableTool calls that may run at the same time in this instance. At least 1. */
     @WithDefault("3")
     int maxConcurrent();
 
@@ -177,7 +177,7 @@ public interface ToolsConfig {
         /** Who has to agree before a call runs: {@code never}, {@code always} or {@code when:<condition>}. Absent = as it says itself. */
         Optional<String> approval();
 
-        /** Calls at the same time in this instance (F-258); 0 = no limit. */
+        /** Calls at the same time in this instance; 0 = no limit. */
         @WithDefault("5")
         int maxConcurrent();
 
@@ -189,10 +189,10 @@ public interface ToolsConfig {
         OptionalInt maxAttempts();
     }
 
-    /** Calls that fail for a passing reason (F-258). */
+    /** Calls that fail for a passing reason. */
     Retry retry();
 
-    /** Calls that fail for a passing reason (F-258). */
+    /** Calls that fail for a passing reason. */
     interface Retry {
 
         /** How often one call is tried, inside its time-out. 1 to 20. */
