@@ -36,7 +36,8 @@ public record AgentDefinition(
      *
      * @param name which model; {@code null} = the default one
      * @param temperature 0 to 2; {@code null} = the provider's own
-     * @param fallback the model that is asked if that one fails for good; {@code null} = the one that is configured for it
+     * @param fallback the model that is asked if that one fails for good; {@code null} = the one that is configured for
+     *     it
      * @param output JSON Schema of the object that its final answers are; {@code null} = free text
      */
     public record ModelChoice(
@@ -54,7 +55,8 @@ public record AgentDefinition(
     /**
      * How an agent works on a task.
      *
-     * @param sequential whether the tool calls of one step run one after the other, in the order in which the model asked
+     * @param sequential whether the tool calls of one step run one after the other, in the order in which the model
+     *     asked
      * @param subAgents names of the agents that it may start tasks of; empty = none
      */
     public record Steps(boolean sequential, List<String> subAgents) {

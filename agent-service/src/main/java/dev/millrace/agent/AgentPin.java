@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  * @param reference which version of which agent, see {@link AgentDefinition#reference}
  * @param model the name of a model that the task asked for; {@code null} = the agent's own
  * @param fields values of the prompt's fields
- * @param above references of the agents of the tasks that led to this one, the nearest first: the task may do nothing that
- *     one of them may not
+ * @param above references of the agents of the tasks that led to this one, the nearest first: the task may do nothing
+ *     that one of them may not
  */
 public record AgentPin(String reference, @Nullable String model, Map<String, String> fields, List<String> above) {
 

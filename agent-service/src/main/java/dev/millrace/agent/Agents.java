@@ -17,8 +17,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Every agent in every version that is known: those that are built in, and those that files define, which go before a built-in
- * one of the same name. Safe for any thread; never blocks.
+ * Every agent in every version that is known: those that are built in, and those that files define, which go before a
+ * built-in one of the same name. Safe for any thread; never blocks.
  */
 public final class Agents {
 
@@ -43,7 +43,9 @@ public final class Agents {
      */
     public record Current(AgentDefinition definition, boolean fromFile) {}
 
-    /** With these and no others yet; one must be the default agent. Nobody takes tasks for an agent that is not there. */
+    /**
+     * With these and no others yet; one must be the default agent. Nobody takes tasks for an agent that is not there.
+     */
     public Agents(List<AgentDefinition> builtIn) {
         this(builtIn, null);
     }

@@ -9,8 +9,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether arguments are such that a tool can take them, by the schema in its definition. What cannot be said within some tens
- * of milliseconds is left to the tool's worker, so that no schema holds up a machine. Safe for any thread.
+ * Whether arguments are such that a tool can take them, by the schema in its definition. What cannot be said within
+ * some tens of milliseconds is left to the tool's worker, so that no schema holds up a machine. Safe for any thread.
  */
 final class ArgumentChecks {
 

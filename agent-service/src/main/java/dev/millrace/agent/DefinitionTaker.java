@@ -15,9 +15,13 @@ public interface DefinitionTaker {
      */
     void take(String id, byte @Nullable [] value) throws MalformedEventException;
 
-    /** What was taken so far is void: the topic is another one of the same name by now, and is given from its beginning. */
+    /**
+     * What was taken so far is void: the topic is another one of the same name by now, and is given from its beginning.
+     */
     void beginAnew();
 
-    /** Called every few seconds, on the thread that calls {@link #take}, for what does not depend on the topic alone. */
+    /**
+     * Called every few seconds, on the thread that calls {@link #take}, for what does not depend on the topic alone.
+     */
     default void lookAgain() {}
 }

@@ -99,9 +99,9 @@ public final class MemoryIndex {
     }
 
     /**
-     * What the model of a task is shown: {@link #text} as it was at the first call, so that the later ones begin with the same
-     * bytes. It is looked up again after a document was removed, and for a task whose first call was made elsewhere or so long
-     * ago that it is not kept.
+     * What the model of a task is shown: {@link #text} as it was at the first call, so that the later ones begin with
+     * the same bytes. It is looked up again after a document was removed, and for a task whose first call was made
+     * elsewhere or so long ago that it is not kept.
      *
      * @param isFirst whether the task has just begun, or gone on from completed
      */
@@ -134,8 +134,9 @@ public final class MemoryIndex {
     }
 
     /**
-     * What there is to read in a namespace; empty if memory is. Where there are more lines than fit, those of the user and of
-     * {@code facts/memory.md} are shown and then those that were changed last, by path, and how many more there are.
+     * What there is to read in a namespace; empty if memory is. Where there are more lines than fit, those of the user
+     * and of {@code facts/memory.md} are shown and then those that were changed last, by path, and how many more there
+     * are.
      */
     Optional<String> text(String namespace) {
         Map<String, Line> documents = lines.getOrDefault(namespace, Map.of());

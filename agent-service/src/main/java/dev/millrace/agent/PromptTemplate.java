@@ -16,9 +16,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A prompt with fields: {@code {{date}}}, {@code {{namespace}}} and {@code {{input.…}}}, a path into the payload of the
- * event that started the task. {@code {{input.… | otherwise}}} says what stands there if the path leads nowhere or to an empty
- * text or list; without it that is nothing, since much of what an event may say is optional. The values are settled when the task starts and never change, so that a provider's prefix
- * cache holds from its first model call to its last.
+ * event that started the task. {@code {{input.… | otherwise}}} says what stands there if the path leads nowhere or to
+ * an empty text or list; without it that is nothing, since much of what an event may say is optional. The values are
+ * settled when the task starts and never change, so that a provider's prefix cache holds from its first model call to
+ * its last.
  *
  * @param text not blank
  */

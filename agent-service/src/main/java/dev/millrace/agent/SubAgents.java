@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The tools by which an agent has others work for it: the machine carries them out itself, no worker sees them. An
- * agent has them if it names sub-agents; for a task that another one started, those that all agents above it name as well.
+ * agent has them if it names sub-agents; for a task that another one started, those that all agents above it name as
+ * well.
  */
 final class SubAgents {
 

@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Which tools a task sees, and what becomes of a call: the model sees only its agent's tools, and a call outside
- * of them is refused before anything runs. A task that another one started may do what its own agent may and each agent above
- * it as well, each in the version that its task began with. Safe for any thread.
+ * of them is refused before anything runs. A task that another one started may do what its own agent may and each agent
+ * above it as well, each in the version that its task began with. Safe for any thread.
  */
 public final class ToolRouting {
 
@@ -89,7 +89,8 @@ public final class ToolRouting {
     }
 
     /**
-     * What a new task may use at most, beside what the configuration allows any task; no less if there is no agent for it.
+     * What a new task may use at most, beside what the configuration allows any task; no less if there is no agent for
+     * it.
      *
      * @param above references of the agents of the tasks that led to it
      */
@@ -108,8 +109,9 @@ public final class ToolRouting {
     }
 
     /**
-     * Where a call of this task goes, and who has to agree first: everybody whom the task's agent or an agent above it would
-     * have to ask. Nobody is asked for a call whose arguments its tool cannot take: that fails as its worker would have it fail.
+     * Where a call of this task goes, and who has to agree first: everybody whom the task's agent or an agent above it
+     * would have to ask. Nobody is asked for a call whose arguments its tool cannot take: that fails as its worker
+     * would have it fail.
      *
      * @param arguments JSON values, as the model gave them
      */
@@ -165,7 +167,9 @@ public final class ToolRouting {
         return strictest;
     }
 
-    /** The agent of a task, then those above it: what none of them may is not done. Empty = one is gone, and nothing is. */
+    /**
+     * The agent of a task, then those above it: what none of them may is not done. Empty = one is gone, and nothing is.
+     */
     private List<AgentDefinition> binding(AgentPin pin) {
         List<AgentDefinition> binding = new ArrayList<>();
         agents.find(pin.reference()).ifPresent(binding::add);

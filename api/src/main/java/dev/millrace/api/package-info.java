@@ -1,6 +1,6 @@
 /**
- * The JSON of the HTTP API: services write with these records, the OpenAPI document shows them, and clients read with them.
- * Names, order and absence are those on the wire.
+ * The JSON of the HTTP API: services write with these records, the OpenAPI document shows them, and clients read with
+ * them. Names, order and absence are those on the wire.
  */
 @NullMarked
 package dev.millrace.api;

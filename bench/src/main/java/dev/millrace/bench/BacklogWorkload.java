@@ -35,10 +35,11 @@ import org.apache.kafka.common.serialization.StringSerializer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How long a system event and a cancel take behind a backlog in the low lanes, with priorities and without, in one run. The
- * backlog is events that the machine records in the journal, half of them on the lane of tools, half on the cognitive one.
- * While it is worked off, system events are sent all the time, and tasks are cancelled that wait for a model which never
- * answers. Time counts from before an event is sent to when a reader of committed records sees what became of it.
+ * How long a system event and a cancel take behind a backlog in the low lanes, with priorities and without, in one run.
+ * The backlog is events that the machine records in the journal, half of them on the lane of tools, half on the
+ * cognitive one. While it is worked off, system events are sent all the time, and tasks are cancelled that wait for a
+ * model which never answers. Time counts from before an event is sent to when a reader of committed records sees what
+ * became of it.
  */
 final class BacklogWorkload implements Workload {
 

@@ -17,8 +17,8 @@ import java.util.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code ./millrace bench [WORKLOAD…] [--option value]…}: runs workloads, prints each result as one line of JSON on standard
- * output, and as a table on standard error, where it also says what it does meanwhile.
+ * {@code ./millrace bench [WORKLOAD…] [--option value]…}: runs workloads, prints each result as one line of JSON on
+ * standard output, and as a table on standard error, where it also says what it does meanwhile.
  */
 public final class Bench {
 

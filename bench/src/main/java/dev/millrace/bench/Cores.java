@@ -7,8 +7,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * How much the processors of this machine have worked since its start, whoever for, in seconds: what else is going on beside
- * a measurement is in it. Zero where the system does not tell.
+ * How much the processors of this machine have worked since its start, whoever for, in seconds: what else is going on
+ * beside a measurement is in it. Zero where the system does not tell.
  */
 record Cores(double busySeconds) {
 

@@ -1,8 +1,8 @@
 package dev.millrace.bench;
 
 /**
- * Keeps tasks in flight: as soon as one is done, the next one goes in. Its clock starts before a task is sent and stops when
- * whoever sent it knows its end.
+ * Keeps tasks in flight: as soon as one is done, the next one goes in. Its clock starts before a task is sent and stops
+ * when whoever sent it knows its end.
  */
 interface Driver extends AutoCloseable {
 

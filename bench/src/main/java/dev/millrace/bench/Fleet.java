@@ -15,14 +15,19 @@ import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import org.apache.kafka.clients.admin.Admin;
 
-/** A whole Millrace to be measured: processes of their own, so that what they cost is not mixed with what the driver costs. */
+/**
+ * A whole Millrace to be measured: processes of their own, so that what they cost is not mixed with what the driver
+ * costs.
+ */
 final class Fleet implements AutoCloseable {
 
     /** How it is divided into processes. */
     enum Mode {
         /** As {@code ./millrace up} runs it: broker and services in one process. */
         ONE,
-        /** Broker, agent-service, tool-service and gateway as four processes, with the JVM's own choice of compilers. */
+        /**
+         * Broker, agent-service, tool-service and gateway as four processes, with the JVM's own choice of compilers.
+         */
         SERVICES;
 
         /** As it is called on the command line and in results. */

@@ -31,9 +31,9 @@ import org.apache.kafka.streams.state.Stores;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What Kafka itself allows, in a process of its own: the shape of a task and nothing of its content. A message leads to a
- * request, a worker's answer to the request leads to an outcome: four records and four hops, where a task of Millrace has
- * the model's two replies as well.
+ * What Kafka itself allows, in a process of its own: the shape of a task and nothing of its content. A message leads to
+ * a request, a worker's answer to the request leads to an outcome: four records and four hops, where a task of Millrace
+ * has the model's two replies as well.
  */
 public final class FloorLoop {
 

@@ -4,7 +4,10 @@ import java.nio.charset.StandardCharsets;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.header.Header;
 
-/** What the headers of a record say, without the cost of reading the whole event, which a driver would share a core with. */
+/**
+ * What the headers of a record say, without the cost of reading the whole event, which a driver would share a core
+ * with.
+ */
 final class Headers {
 
     private Headers() {}

@@ -19,8 +19,9 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tasks that have asked a question which nobody answers: what they cost while they wait, and how long a start takes with
- * them. One process, as {@code ./millrace up}, killed and started again with all of them, and then with an empty folder.
+ * Tasks that have asked a question which nobody answers: what they cost while they wait, and how long a start takes
+ * with them. One process, as {@code ./millrace up}, killed and started again with all of them, and then with an empty
+ * folder.
  */
 final class IdleWorkload implements Workload {
 

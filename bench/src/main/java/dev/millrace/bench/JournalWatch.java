@@ -40,7 +40,9 @@ final class JournalWatch implements AutoCloseable {
         reader.start();
     }
 
-    /** When an event with this id, or the end of the task with this id as cancelled, was seen; {@code null} = not yet. */
+    /**
+     * When an event with this id, or the end of the task with this id as cancelled, was seen; {@code null} = not yet.
+     */
     @Nullable
     Long seenAt(String id) {
         return seenAt.get(id);

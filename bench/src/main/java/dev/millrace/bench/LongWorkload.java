@@ -20,9 +20,9 @@ import org.apache.kafka.clients.admin.Admin;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One task that reads a hundred files of 4.5 KB, one per step: whether a step costs the same at the end as at the beginning,
- * and how many bytes are written for each byte that is new. The files hold words in random order, as text does: it is not
- * the same twice, and a compressor makes less than half of it.
+ * One task that reads a hundred files of 4.5 KB, one per step: whether a step costs the same at the end as at the
+ * beginning, and how many bytes are written for each byte that is new. The files hold words in random order, as text
+ * does: it is not the same twice, and a compressor makes less than half of it.
  */
 final class LongWorkload implements Workload {
 

@@ -29,8 +29,8 @@ import org.apache.kafka.common.serialization.StringSerializer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Broker and services are killed with SIGKILL while tasks are in flight, and started again: how long from that start until all
- * of the tasks have completed, and which model calls were made a second time.
+ * Broker and services are killed with SIGKILL while tasks are in flight, and started again: how long from that start
+ * until all of the tasks have completed, and which model calls were made a second time.
  */
 final class RecoveryWorkload implements Workload {
 

@@ -4,12 +4,12 @@ import dev.millrace.agent.config.AgentRuntime;
 import dev.millrace.broker.EmbeddedBroker;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.kafka.EventStreams;
+import dev.millrace.gateway.kafka.FactListener;
+import dev.millrace.gateway.kafka.FactListener.Heard;
 import dev.millrace.gateway.kafka.ForgottenTopic;
 import dev.millrace.gateway.kafka.JournalTail;
 import dev.millrace.gateway.kafka.ListenerDroppedException;
 import dev.millrace.gateway.kafka.MailboxBudget;
-import dev.millrace.gateway.kafka.StreamListener;
-import dev.millrace.gateway.kafka.StreamListener.Heard;
 import dev.millrace.gateway.kafka.TailSettings;
 import dev.millrace.kafka.TopicSettings;
 import dev.millrace.kafka.TopicSetup;
@@ -45,10 +45,10 @@ import org.apache.kafka.common.serialization.StringSerializer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How much later than the model somebody sees what it says, with many streams at a time: broker, machine and the listening
- * side of the gateway in one process. Each task has one model call, whose reply comes in pieces at a steady rate, each piece
- * the time when it was made. Time counts from the oldest piece of a batch to when its listener has the batch, so gathering
- * is part of it.
+ * How much later than the model somebody sees what it says, with many streams at a time: broker, machine and the
+ * listening side of the gateway in one process. Each task has one model call, whose reply comes in pieces at a steady
+ * rate, each piece the time when it was made. Time counts from the oldest piece of a batch to when its listener has the
+ * batch, so gathering is part of it.
  */
 final class StreamsWorkload implements Workload {
     private static final Option STREAMS = new Option("streams", "200", "streams at a time");
@@ -151,7 +151,7 @@ final class StreamsWorkload implements Workload {
                         .source("bench")
                         .payload(Map.of("text", "say something"))
                         .build();
-                StreamListener listener = live.listen(task, PATIENCE);
+                FactListener listener = live.listen(task, PATIENCE);
                 reading.add(threads.submit(() -> read(listener)));
                 producer.send(EventCodec.toRecord(topics.lane(task.lane()), task))
                         .get();
@@ -172,7 +172,7 @@ final class StreamsWorkload implements Workload {
     }
 
     /** How late each batch of one task came, in milliseconds. */
-    private static List<Double> read(StreamListener listener) throws InterruptedException, ListenerDroppedException {
+    private static List<Double> read(FactListener listener) throws InterruptedException, ListenerDroppedException {
         List<Double> millis = new ArrayList<>();
         try (listener) {
             while (true) {
@@ -205,11 +205,11 @@ final class StreamsWorkload implements Workload {
 
         @Override
         public ModelReply chat(ModelRequest request) throws ModelCallException {
-            return stream(request, dev.millrace.llm.StreamListener.NONE);
+            return stream(request, dev.millrace.llm.FactListener.NONE);
         }
 
         @Override
-        public ModelReply stream(ModelRequest request, dev.millrace.llm.StreamListener listener)
+        public ModelReply stream(ModelRequest request, dev.millrace.llm.FactListener listener)
                 throws ModelCallException {
             StringBuilder text = new StringBuilder();
             try {

@@ -33,8 +33,8 @@ final class Surroundings {
     }
 
     /**
-     * How fast one core is in this moment, in megabytes of SHA-256 per second. A virtual machine shares its cores with others,
-     * whom it does not see: where this differs between two rows, so does everything else.
+     * How fast one core is in this moment, in megabytes of SHA-256 per second. A virtual machine shares its cores with
+     * others, whom it does not see: where this differs between two rows, so does everything else.
      */
     private static long hashed() {
         try {

@@ -15,9 +15,9 @@ import org.apache.kafka.clients.admin.Admin;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One agent loop over and over: a message, a model call, a tool call (encoding a word in base64), a model call, the answer.
- * Everything runs as it is shipped, except that the limits on what works at the same time are raised and reflection is off,
- * since it would be a third model call.
+ * One agent loop over and over: a message, a model call, a tool call (encoding a word in base64), a model call, the
+ * answer. Everything runs as it is shipped, except that the limits on what works at the same time are raised and
+ * reflection is off, since it would be a third model call.
  */
 final class TaskWorkload implements Workload {
 

@@ -6,8 +6,8 @@ import java.util.function.Supplier;
 import org.apache.kafka.common.utils.Time;
 
 /**
- * The system's time, of which the broker may be told that some has passed. Only the clock for durations moves; dates are
- * those of the system. For use from any thread.
+ * The system's time, of which the broker may be told that some has passed. Only the clock for durations moves; dates
+ * are those of the system. For use from any thread.
  */
 final class BrokerClock implements Time {
 

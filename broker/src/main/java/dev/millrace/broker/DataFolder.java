@@ -28,8 +28,8 @@ import org.apache.kafka.server.common.MetadataVersion;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The broker's folder on disk, held by at most one broker at a time. Kafka has a lock of its own, but takes it only after
- * its controller has written to the folder, so this one comes first.
+ * The broker's folder on disk, held by at most one broker at a time. Kafka has a lock of its own, but takes it only
+ * after its controller has written to the folder, so this one comes first.
  */
 final class DataFolder implements AutoCloseable {
 
@@ -40,7 +40,9 @@ final class DataFolder implements AutoCloseable {
     /** The folder of a partition; one that is being deleted has a longer name. */
     private static final Pattern PARTITION = Pattern.compile("(.+)-\\d+");
 
-    /** What a first start may have left behind when it was killed before it wrote meta.properties, which it does last. */
+    /**
+     * What a first start may have left behind when it was killed before it wrote meta.properties, which it does last.
+     */
     private static final Set<String> HALF_FORMATTED = Set.of(LOCK_FILE, MetadataLog.FOLDER, "bootstrap.checkpoint");
 
     private final Path path;
@@ -54,7 +56,8 @@ final class DataFolder implements AutoCloseable {
     }
 
     /**
-     * Complains if somebody else holds the folder; makes none. What holds it now may let go of it, and the other way round.
+     * Complains if somebody else holds the folder; makes none. What holds it now may let go of it, and the other way
+     * round.
      */
     static void requireFree(Path folder) throws BrokerStartException {
         Path path = folder.toAbsolutePath().normalize();
@@ -122,7 +125,9 @@ final class DataFolder implements AutoCloseable {
                 null);
     }
 
-    /** What is missing of the path, readable by nobody else: all that anybody said and all that tools found lies there. */
+    /**
+     * What is missing of the path, readable by nobody else: all that anybody said and all that tools found lies there.
+     */
     private static void makeForUsAlone(Path path) throws IOException {
         if (path.getFileSystem().supportedFileAttributeViews().contains("posix")) {
             Files.createDirectories(

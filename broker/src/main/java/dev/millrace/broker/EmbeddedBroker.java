@@ -66,7 +66,8 @@ public final class EmbeddedBroker implements AutoCloseable {
     }
 
     /**
-     * Says early what {@link #start} would find out: that another broker has its data in this folder now. Changes nothing.
+     * Says early what {@link #start} would find out: that another broker has its data in this folder now. Changes
+     * nothing.
      *
      * @throws BrokerStartException if it has
      */
@@ -77,7 +78,8 @@ public final class EmbeddedBroker implements AutoCloseable {
     /**
      * As above, for clients that reach it by way of something else, such as a relay.
      *
-     * @param advertisedHost the host where clients are told to connect, on the same port; this process has to reach itself there
+     * @param advertisedHost the host where clients are told to connect, on the same port; this process has to reach
+     *     itself there
      */
     public static EmbeddedBroker start(Path dataFolder, int port, String advertisedHost) throws BrokerStartException {
         try (Sockets sockets = Sockets.bind(port)) {
@@ -122,8 +124,8 @@ public final class EmbeddedBroker implements AutoCloseable {
     }
 
     /**
-     * The server properties that make this broker what tests count on (one node, quick groups, no topics out of thin air)
-     * and that do not depend on where it runs: for a broker of the same kind in a container.
+     * The server properties that make this broker what tests count on (one node, quick groups, no topics out of thin
+     * air) and that do not depend on where it runs: for a broker of the same kind in a container.
      */
     public static Map<String, String> portableSettings() {
         return BrokerSettings.anywhere().entrySet().stream()
@@ -149,9 +151,9 @@ public final class EmbeddedBroker implements AutoCloseable {
     }
 
     /**
-     * Takes all members out of the groups of Streams applications and out of share groups, for one who knows that they are dead:
-     * what they held would be held until their sessions are over. One who is not dead is told so by its next heartbeat, and joins
-     * again. Returns how many it were.
+     * Takes all members out of the groups of Streams applications and out of share groups, for one who knows that they
+     * are dead: what they held would be held until their sessions are over. One who is not dead is told so by its next
+     * heartbeat, and joins again. Returns how many it were.
      */
     public int endMemberships() {
         try {
@@ -167,8 +169,8 @@ public final class EmbeddedBroker implements AutoCloseable {
     }
 
     /**
-     * Stops the broker, flushes its data and releases port and folder. A second call does nothing; one that comes meanwhile
-     * waits until it is done.
+     * Stops the broker, flushes its data and releases port and folder. A second call does nothing; one that comes
+     * meanwhile waits until it is done.
      */
     @Override
     public synchronized void close() {
@@ -225,8 +227,8 @@ public final class EmbeddedBroker implements AutoCloseable {
     }
 
     /**
-     * The controller takes a broker that was killed for alive until its session is over, and refuses a new one before. That the
-     * folder could be locked says that it is dead, so nobody has to wait for that.
+     * The controller takes a broker that was killed for alive until its session is over, and refuses a new one before.
+     * That the folder could be locked says that it is dead, so nobody has to wait for that.
      */
     private void endFormerSession(BrokerClock clock) throws InterruptedException {
         while (!controller.controller().isActive()) {

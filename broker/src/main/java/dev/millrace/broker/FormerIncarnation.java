@@ -22,12 +22,14 @@ import org.apache.kafka.metadata.BrokerRegistration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The broker that was killed on this folder, as the metadata log still knows it: alive, and leader of everything. {@link #fence}
- * has the controller note that it is gone, as its own order of stopping would have done, before the next one reads that log.
+ * The broker that was killed on this folder, as the metadata log still knows it: alive, and leader of everything.
+ * {@link #fence} has the controller note that it is gone, as its own order of stopping would have done, before the next
+ * one reads that log.
  *
- * <p>The next one would take those leaderships for its own, begin to load its groups, lose them as soon as it is registered, and
- * load them again. Kafka 4.2.1 takes the end of the first load for the end of the second: a coordinator that has read a part of its
- * groups only, or none, answers, and stays like that ({@code docs/adr/0009-embedded-broker.md}).
+ * <p>The next one would take those leaderships for its own, begin to load its groups, lose them as soon as it is
+ * registered, and load them again. Kafka 4.2.1 takes the end of the first load for the end of the second: a coordinator
+ * that has read a part of its groups only, or none, answers, and stays like that
+ * ({@code docs/adr/0009-embedded-broker.md}).
  */
 final class FormerIncarnation implements MetadataPublisher {
 

@@ -29,8 +29,8 @@ import org.apache.kafka.coordinator.group.GroupCoordinator;
 import org.apache.kafka.server.authorizer.AuthorizableRequestContext;
 
 /**
- * Who is in the groups of Streams applications and in share groups. A member that was killed stays in its group until its
- * session times out, and nobody gets its partitions before; here each can be taken out, as if it had said goodbye.
+ * Who is in the groups of Streams applications and in share groups. A member that was killed stays in its group until
+ * its session times out, and nobody gets its partitions before; here each can be taken out, as if it had said goodbye.
  */
 final class Memberships {
 

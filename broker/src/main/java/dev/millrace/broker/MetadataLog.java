@@ -16,9 +16,9 @@ import org.apache.kafka.common.record.RecordBatch;
 import org.apache.kafka.metadata.MetadataRecordSerde;
 
 /**
- * Reads the controller's log the way Kafka does after a crash: up to the first batch that is broken. Kafka silently cuts
- * off what follows, which is right for a half-written end and wrong for a damaged middle: it then deletes the partitions
- * of the topics that it no longer knows. So whoever starts a broker compares first.
+ * Reads the controller's log the way Kafka does after a crash: up to the first batch that is broken. Kafka silently
+ * cuts off what follows, which is right for a half-written end and wrong for a damaged middle: it then deletes the
+ * partitions of the topics that it no longer knows. So whoever starts a broker compares first.
  */
 final class MetadataLog {
 

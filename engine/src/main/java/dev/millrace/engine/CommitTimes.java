@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * When the machines on one stream thread want to commit, for it to look after them then and to sleep otherwise. Asked by its
- * thread; a machine may leave from any.
+ * When the machines on one stream thread want to commit, for it to look after them then and to sleep otherwise. Asked
+ * by its thread; a machine may leave from any.
  */
 final class CommitTimes {
 

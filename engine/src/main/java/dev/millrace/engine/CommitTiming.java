@@ -6,10 +6,10 @@ import org.apache.kafka.streams.processor.PunctuationType;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
 
 /**
- * Decides when a machine commits. A commit costs about the same for one record as for a thousand, and nobody sees anything
- * before it. So while there is little to do, there is a commit as soon as somebody waits for what was sent; while there is
- * much, results are gathered for the commit interval, and where commits are slow for longer, so that most of the time goes
- * into work. For one stream thread.
+ * Decides when a machine commits. A commit costs about the same for one record as for a thousand, and nobody sees
+ * anything before it. So while there is little to do, there is a commit as soon as somebody waits for what was sent;
+ * while there is much, results are gathered for the commit interval, and where commits are slow for longer, so that
+ * most of the time goes into work. For one stream thread.
  */
 public final class CommitTiming implements AutoCloseable {
 
@@ -36,14 +36,17 @@ public final class CommitTiming implements AutoCloseable {
 
     private long nowMs;
     private long askedMs;
-    /** The longest time since the last question in which this thread was elsewhere: in the commit, if there was no pause. */
+    /**
+     * The longest time since the last question in which this thread was elsewhere: in the commit, if there was no
+     * pause.
+     */
     private long longestAwayMs;
 
     private long costMs;
 
     /**
-     * For a processor that {@link MachineStreams} runs, with the commit interval of its settings; to be called from {@code
-     * init}, and closed in {@code close}.
+     * For a processor that {@link MachineStreams} runs, with the commit interval of its settings; to be called from
+     * {@code init}, and closed in {@code close}.
      */
     public static CommitTiming of(ProcessorContext<?, ?> context) {
         Duration interval = context.appConfigs().get(MachineStreams.MACHINE_COMMIT_INTERVAL_MS) instanceof Long millis
@@ -83,7 +86,10 @@ public final class CommitTiming implements AutoCloseable {
         commitIfDue();
     }
 
-    /** Something was sent with the record that is being taken, and somebody waits for it, who sees nothing before the commit. */
+    /**
+     * Something was sent with the record that is being taken, and somebody waits for it, who sees nothing before the
+     * commit.
+     */
     public void awaited() {
         sent();
         awaited = true;

@@ -5,8 +5,8 @@ import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.streams.internals.ConsumerWrapper;
 
 /**
- * The main consumer of a stream thread, which returns when a machine of this thread wants to commit: Streams looks for what is due
- * only then. Streams makes it by the name of its class.
+ * The main consumer of a stream thread, which returns when a machine of this thread wants to commit: Streams looks for
+ * what is due only then. Streams makes it by the name of its class.
  */
 public final class CommittingConsumer extends ConsumerWrapper {
 

@@ -32,8 +32,8 @@ final class Failures {
     }
 
     /**
-     * Whether the state on the disk is at fault: a file is missing since the process was killed while it cleared up, or the disk
-     * was full.
+     * Whether the state on the disk is at fault: a file is missing since the process was killed while it cleared up, or
+     * the disk was full.
      */
     static boolean isLocalState(Throwable failure) {
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
@@ -89,8 +89,8 @@ final class Failures {
 
     /**
      * Whether a thread did something about partitions that it had just lost. The consumer says so by an {@code
-     * IllegalStateException} and Streams by a {@code NullPointerException}, with no types of their own, and Streams (4.2) does
-     * not see to it when a stopped process goes on, or a network comes back.
+     * IllegalStateException} and Streams by a {@code NullPointerException}, with no types of their own, and Streams
+     * (4.2) does not see to it when a stopped process goes on, or a network comes back.
      */
     private static boolean isLateForItsPartitions(Throwable cause) {
         String message = cause.getMessage();

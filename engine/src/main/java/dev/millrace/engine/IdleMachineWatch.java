@@ -24,9 +24,9 @@ import org.apache.kafka.streams.processor.TaskId;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds out why a machine that runs has no task. Mostly because there are more instances than partitions, which is well. But a
- * group may also have forgotten an instance, or leave partitions to nobody, and the instance does not notice: it says that it
- * runs, and nothing is read. For one thread.
+ * Finds out why a machine that runs has no task. Mostly because there are more instances than partitions, which is
+ * well. But a group may also have forgotten an instance, or leave partitions to nobody, and the instance does not
+ * notice: it says that it runs, and nothing is read. For one thread.
  */
 final class IdleMachineWatch {
 

@@ -47,8 +47,8 @@ public final class JsonSerdes {
     }
 
     /**
-     * Values of this type, written and read by this mapper; a deleted row is {@code null} in both forms. What it cannot read
-     * is an {@link UnreadableRowException}.
+     * Values of this type, written and read by this mapper; a deleted row is {@code null} in both forms. What it cannot
+     * read is an {@link UnreadableRowException}.
      */
     public static <T> Serde<T> of(ObjectMapper mapper, Class<T> type) {
         ObjectWriter writer = mapper.writerFor(type);

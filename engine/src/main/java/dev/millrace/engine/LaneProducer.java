@@ -13,8 +13,8 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.StringSerializer;
 
 /**
- * Puts events on lanes, idempotently and acknowledged by all replicas. Safe for any thread; meant for virtual ones, since
- * {@link #send} waits.
+ * Puts events on lanes, idempotently and acknowledged by all replicas. Safe for any thread; meant for virtual ones,
+ * since {@link #send} waits.
  */
 public final class LaneProducer implements AutoCloseable {
 
@@ -34,8 +34,8 @@ public final class LaneProducer implements AutoCloseable {
     }
 
     /**
-     * Returns when the event is acknowledged. An absent broker is waited for as long as this producer is open: the event
-     * has been paid for.
+     * Returns when the event is acknowledged. An absent broker is waited for as long as this producer is open: the
+     * event has been paid for.
      *
      * @return false if it is larger than any broker will ever take, and nothing was sent
      * @throws InterruptedException if interrupted, or closed meanwhile; the event may or may not be on the lane
@@ -59,7 +59,9 @@ public final class LaneProducer implements AutoCloseable {
         }
     }
 
-    /** Puts a bare header on one partition of a topic, without waiting; nothing is lost if it never arrives but time. */
+    /**
+     * Puts a bare header on one partition of a topic, without waiting; nothing is lost if it never arrives but time.
+     */
     public void mark(String topic, int partition, String header, String value) {
         ProducerRecord<String, byte[]> mark = new ProducerRecord<>(topic, partition, null, null);
         mark.headers().add(header, value.getBytes(StandardCharsets.UTF_8));

@@ -11,8 +11,8 @@ import java.util.stream.Stream;
 import org.apache.kafka.streams.processor.TaskId;
 
 /**
- * The folder with the state of a machine. With exactly-once everything in it is in the changelogs as well, so that a part of it
- * that is broken may go.
+ * The folder with the state of a machine. With exactly-once everything in it is in the changelogs as well, so that a
+ * part of it that is broken may go.
  */
 final class LocalState {
 

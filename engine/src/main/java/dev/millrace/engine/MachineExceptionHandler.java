@@ -20,11 +20,11 @@ import org.apache.kafka.streams.processor.api.Record;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a machine does about exceptions that reach Kafka Streams: the last net under {@link UnitOfWork}. A record that cannot be
- * deserialized goes to the dead letters. One whose request the topic of a toolset does not take (that topic is somebody else's,
- * and may be narrower than ours, or closed), or whose turn broke, is put into the {@link Quarantine}; the transaction fails, and
- * is done again without it. Everything else is the fault of no record, and fails. Streams makes it by its name, once for each of
- * the three tasks.
+ * What a machine does about exceptions that reach Kafka Streams: the last net under {@link UnitOfWork}. A record that
+ * cannot be deserialized goes to the dead letters. One whose request the topic of a toolset does not take (that topic
+ * is somebody else's, and may be narrower than ours, or closed), or whose turn broke, is put into the
+ * {@link Quarantine}; the transaction fails, and is done again without it. Everything else is the fault of no record,
+ * and fails. Streams makes it by its name, once for each of the three tasks.
  */
 public final class MachineExceptionHandler
         implements ProductionExceptionHandler, ProcessingExceptionHandler, DeserializationExceptionHandler {

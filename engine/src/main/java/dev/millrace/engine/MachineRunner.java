@@ -18,10 +18,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Starts a machine on a thread of its own, waiting for brokers and topics as long as it takes, and stops it. Another machine
- * takes its place when its local state failed, and when its group has forgotten it. Local state of another cluster is deleted
- * before the start; a machine whose changelog is gone does not start, since that state may be all that there is. What is special about a machine is in
- * {@link Steps}.
+ * Starts a machine on a thread of its own, waiting for brokers and topics as long as it takes, and stops it. Another
+ * machine takes its place when its local state failed, and when its group has forgotten it. Local state of another
+ * cluster is deleted before the start; a machine whose changelog is gone does not start, since that state may be all
+ * that there is. What is special about a machine is in {@link Steps}.
  */
 public final class MachineRunner implements AutoCloseable {
 

@@ -29,8 +29,8 @@ import org.slf4j.LoggerFactory;
 public final class MachineStreams implements AutoCloseable {
 
     /**
-     * The largest record that a machine writes. A record on a lane has at most 1 MiB; as JSON inside JSON it can double,
-     * and control characters take six bytes.
+     * The largest record that a machine writes. A record on a lane has at most 1 MiB; as JSON inside JSON it can
+     * double, and control characters take six bytes.
      */
     public static final int MAX_RECORD_BYTES = 8 * 1024 * 1024;
 
@@ -38,8 +38,8 @@ public final class MachineStreams implements AutoCloseable {
     public static final int MAX_ROW_BYTES = MAX_RECORD_BYTES - 4 * 1024;
 
     /**
-     * How the changelogs of stores are made: what a row was before it was rewritten or deleted is gone within a day, so that
-     * what is forgotten is.
+     * How the changelogs of stores are made: what a row was before it was rewritten or deleted is gone within a day, so
+     * that what is forgotten is.
      */
     public static final Map<String, String> CHANGELOG = Map.of(
             TopicConfig.MAX_MESSAGE_BYTES_CONFIG,
@@ -51,7 +51,10 @@ public final class MachineStreams implements AutoCloseable {
     static final String MACHINE_COMMIT_INTERVAL_MS = "millrace.commit.interval.ms";
 
     private static final int BATCH_BYTES = 64 * 1024;
-    /** What waits for a thread is bounded in records, each of which may have a mebibyte; Streams' own 1000 would be a gigabyte. */
+    /**
+     * What waits for a thread is bounded in records, each of which may have a mebibyte; Streams' own 1000 would be a
+     * gigabyte.
+     */
     private static final int BUFFERED_RECORDS = 100;
 
     private static final Logger LOGGER = LoggerFactory.getLogger(MachineStreams.class);
@@ -97,7 +100,10 @@ public final class MachineStreams implements AutoCloseable {
         }
     }
 
-    /** Not started yet; {@code kafka} says how to reach the brokers, and whatever else is to be set beside {@link #config}. */
+    /**
+     * Not started yet; {@code kafka} says how to reach the brokers, and whatever else is to be set beside
+     * {@link #config}.
+     */
     public MachineStreams(Map<String, Object> kafka, Settings settings, Topology topology) {
         machine = settings.machine();
         group = settings.applicationId();

@@ -9,7 +9,10 @@ import dev.millrace.schemas.HeaderNames;
  */
 public interface ModelCalls<C> {
 
-    /** Make this call, unless it waits or runs already. The reply comes back as an event on a topic that the machine reads. */
+    /**
+     * Make this call, unless it waits or runs already. The reply comes back as an event on a topic that the machine
+     * reads.
+     */
     void request(int partition, C call);
 
     /**
@@ -23,8 +26,8 @@ public interface ModelCalls<C> {
     }
 
     /**
-     * Put a fence on the topic that replies come by: a record with the header {@link HeaderNames#FENCE} and this value on this partition. When the
-     * machine reads it back, every reply that had been given before has been taken.
+     * Put a fence on the topic that replies come by: a record with the header {@link HeaderNames#FENCE} and this value
+     * on this partition. When the machine reads it back, every reply that had been given before has been taken.
      */
     void fence(int partition, String value);
 

@@ -52,8 +52,8 @@ public record ModelUsage(Payload.@Nullable Usage usage, List<Payload.FailedAttem
 
     /**
      * MODEL_CALL_ABANDONED, in place of a reply that came when nobody waited for it any more: it was paid for like any
-     * other. A call that is made twice, since an instance was believed dead, has two replies of the same id; the time at
-     * which each was given tells them apart.
+     * other. A call that is made twice, since an instance was believed dead, has two replies of the same id; the time
+     * at which each was given tells them apart.
      *
      * @param code why nobody waited for it, lower snake case
      * @return empty if the event is no reply, or says nothing about what it used

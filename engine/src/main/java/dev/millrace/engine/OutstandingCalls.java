@@ -34,8 +34,8 @@ public final class OutstandingCalls<C> {
     /**
      * Stands on the topic of the replies behind everything that was there at the start.
      *
-     * @param calls keys of what was out at the start. What was asked for since then is not among them: it is being made, or
-     *     its reply stands behind the fence
+     * @param calls keys of what was out at the start. What was asked for since then is not among them: it is being
+     *     made, or its reply stands behind the fence
      */
     private record Fence(String value, Set<String> calls) {}
 
@@ -62,7 +62,10 @@ public final class OutstandingCalls<C> {
         this.whenKept = whenKept;
     }
 
-    /** After a start or a rebalance, before any record is taken: has a fence set if there are calls that may be to repeat. */
+    /**
+     * After a start or a rebalance, before any record is taken: has a fence set if there are calls that may be to
+     * repeat.
+     */
     public void fenceOff() {
         Set<String> calls = new LinkedHashSet<>();
         try (KeyValueIterator<String, C> outstanding = store.all()) {
@@ -104,7 +107,10 @@ public final class OutstandingCalls<C> {
         }
     }
 
-    /** Has a call made. The reply of a call that the committed state does not know is stale, so it need not wait for the commit. */
+    /**
+     * Has a call made. The reply of a call that the committed state does not know is stale, so it need not wait for the
+     * commit.
+     */
     public void request(C call) {
         store.put(key.apply(call), call);
         whenKept.accept(() -> modelCalls.request(partition, call));

@@ -31,9 +31,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Of which cluster, and of which changelogs there, the state on this disk is a copy: written beside it, and compared before a
- * machine starts and while it runs. Kafka Streams compares offsets only, and takes those of one cluster for those of another.
- * For one thread.
+ * Of which cluster, and of which changelogs there, the state on this disk is a copy: written beside it, and compared
+ * before a machine starts and while it runs. Kafka Streams compares offsets only, and takes those of one cluster for
+ * those of another. For one thread.
  */
 final class Provenance {
 
@@ -110,9 +110,9 @@ final class Provenance {
     }
 
     /**
-     * Compares what is written with what the brokers have, before the machine starts. If it fits, the cluster is written then;
-     * if not, all stays as it is written until the state is gone and this was asked again. So state of another cluster is
-     * known as that after each restart, wherever the process ended while it was deleted.
+     * Compares what is written with what the brokers have, before the machine starts. If it fits, the cluster is
+     * written then; if not, all stays as it is written until the state is gone and this was asked again. So state of
+     * another cluster is known as that after each restart, wherever the process ended while it was deleted.
      *
      * @throws KafkaException if they do not answer
      * @throws UncheckedIOException if the disk does not

@@ -10,9 +10,9 @@ import org.apache.kafka.streams.processor.api.RecordMetadata;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Records that broke the transaction in which they were taken, in a way that {@link UnitOfWork} did not foresee: a broker
- * refused what followed from one, say. The transaction is undone and its records are taken once more, without this one. For
- * any thread, and for one life of the process: the next one finds out again.
+ * Records that broke the transaction in which they were taken, in a way that {@link UnitOfWork} did not foresee: a
+ * broker refused what followed from one, say. The transaction is undone and its records are taken once more, without
+ * this one. For any thread, and for one life of the process: the next one finds out again.
  */
 final class Quarantine {
 
@@ -42,8 +42,8 @@ final class Quarantine {
     }
 
     /**
-     * Remembers which record led to this value, for as long as anybody has the value. Streams cannot say it: when a broker
-     * refuses something, the machine is at another record.
+     * Remembers which record led to this value, for as long as anybody has the value. Streams cannot say it: when a
+     * broker refuses something, the machine is at another record.
      */
     void sent(byte[] value, RecordMetadata origin) {
         causes.put(value, new Place(origin.topic(), origin.partition(), origin.offset()));

@@ -18,14 +18,15 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a model may reply, so that the reply and whatever follows from it can be events. What the model can do better the next
- * time becomes a tool call with malformed arguments, which is refused and says why; for the rest the call fails.
+ * What a model may reply, so that the reply and whatever follows from it can be events. What the model can do better
+ * the next time becomes a tool call with malformed arguments, which is refused and says why; for the rest the call
+ * fails.
  */
 public final class ReplyLimits {
 
     /**
-     * The longest text of a reply, in bytes of JSON; a longer one fails its call. It leaves room on a lane for what else an
-     * event has, so that the result of a sub-task fits where the reply did.
+     * The longest text of a reply, in bytes of JSON; a longer one fails its call. It leaves room on a lane for what
+     * else an event has, so that the result of a sub-task fits where the reply did.
      */
     public static final int MAX_TEXT_BYTES = 1_000_000;
     /** The largest arguments of one tool call, in bytes of JSON; with larger ones the call is refused. */

@@ -31,8 +31,8 @@ import org.slf4j.LoggerFactory;
 public final class Sender {
 
     /**
-     * Header of a record that has been sent to its own partition, so that it is never sent twice; its value is the date that
-     * the record had before, see {@link #dateOf}.
+     * Header of a record that has been sent to its own partition, so that it is never sent twice; its value is the date
+     * that the record had before, see {@link #dateOf}.
      */
     public static final String REROUTED = "rerouted";
 
@@ -74,8 +74,8 @@ public final class Sender {
     /**
      * Looks at the record that is being taken before anything else does.
      *
-     * @throws RejectedRecordException if it has broken a transaction before, or unpacked it is so large that not even its copy
-     *     in the journal could be
+     * @throws RejectedRecordException if it has broken a transaction before, or unpacked it is so large that not even
+     *     its copy in the journal could be
      */
     public void requireBearable(byte @Nullable [] value) throws RejectedRecordException {
         unit.requireSound();
@@ -87,8 +87,8 @@ public final class Sender {
     }
 
     /**
-     * Puts the record aside that is being taken and cannot be. Of one that is too large even for that, the dead letter has
-     * neither value nor headers of its own; it stays where it was for as long as its topic keeps it.
+     * Puts the record aside that is being taken and cannot be. Of one that is too large even for that, the dead letter
+     * has neither value nor headers of its own; it stays where it was for as long as its topic keeps it.
      *
      * @param value its value; {@code null} = it has none
      * @param dated its own date, in Unix milliseconds
@@ -161,8 +161,8 @@ public final class Sender {
     }
 
     /**
-     * When a record first stood on its topic: its own date, or the one that it had before it was sent on. Never later than now:
-     * where the brokers do not date records themselves, a sender may write any date.
+     * When a record first stood on its topic: its own date, or the one that it had before it was sent on. Never later
+     * than now: where the brokers do not date records themselves, a sender may write any date.
      *
      * @param dated its own date, in Unix milliseconds
      * @param sentOn names of the headers that may have an earlier one

@@ -34,8 +34,8 @@ public final class StoreReader<V> {
     }
 
     /**
-     * Reads until there is something, for some seconds: a store is away for a moment while partitions are handed out anew,
-     * and away for good if its partition went elsewhere.
+     * Reads until there is something, for some seconds: a store is away for a moment while partitions are handed out
+     * anew, and away for good if its partition went elsewhere.
      */
     public <R> Optional<R> read(int partition, Function<ReadOnlyKeyValueStore<String, V>, Optional<R>> query)
             throws InterruptedException {

@@ -19,9 +19,10 @@ import org.apache.kafka.streams.state.Stores;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One kind of rows in a store that has several kinds, as if it were a store by itself. A store of its own for each kind would
- * be one more changelog partition in each transaction, with a batch, a marker and a place in the log of transactions, and one
- * more database on disk (ADR 0020). Its keys begin with a character of its own; they sort as they would alone.
+ * One kind of rows in a store that has several kinds, as if it were a store by itself. A store of its own for each kind
+ * would be one more changelog partition in each transaction, with a batch, a marker and a place in the log of
+ * transactions, and one more database on disk (ADR 0020). Its keys begin with a character of its own; they sort as they
+ * would alone.
  *
  * @param <V> its values
  */

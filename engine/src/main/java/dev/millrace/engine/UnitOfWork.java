@@ -26,9 +26,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What one record or one tick leads to: all of it is kept, or nothing. Records that are sent wait for the end and are measured
- * before; of rows that are written the old value is remembered. So a defect of ours, or a record that fits no topic, costs the
- * unit in which it happens, and the transaction goes on with the next one. For one stream thread and one store of rows.
+ * What one record or one tick leads to: all of it is kept, or nothing. Records that are sent wait for the end and are
+ * measured before; of rows that are written the old value is remembered. So a defect of ours, or a record that fits no
+ * topic, costs the unit in which it happens, and the transaction goes on with the next one. For one stream thread and
+ * one store of rows.
  */
 public final class UnitOfWork {
 
@@ -70,7 +71,8 @@ public final class UnitOfWork {
      * Units over these rows.
      *
      * @param rows are to be read and written by {@link #rows()} from now on
-     * @param undone called after a unit was undone that may have changed what is known of the rows in memory; reads it anew
+     * @param undone called after a unit was undone that may have changed what is known of the rows in memory; reads it
+     *     anew
      */
     public UnitOfWork(
             ProcessorContext<byte[], Outgoing> context,

@@ -1,8 +1,8 @@
 package dev.millrace.engine;
 
 /**
- * A stored row that this version cannot read, most likely because a newer one wrote it. It is the fault of no record, so the
- * instance stops with it: whoever can read the row takes its partition over, and nothing is lost.
+ * A stored row that this version cannot read, most likely because a newer one wrote it. It is the fault of no record,
+ * so the instance stops with it: whoever can read the row takes its partition over, and nothing is lost.
  */
 public final class UnreadableRowException extends RuntimeException {
     private static final long serialVersionUID = 1L;

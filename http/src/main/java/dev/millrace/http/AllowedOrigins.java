@@ -9,8 +9,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * The other origins whose pages an operator lets in, by Quarkus' own keys and in its own form: {@code https://a.example},
- * {@code /a regular expression/}, or {@code *} for every page there is.
+ * The other origins whose pages an operator lets in, by Quarkus' own keys and in its own form:
+ * {@code https://a.example}, {@code /a regular expression/}, or {@code *} for every page there is.
  */
 final class AllowedOrigins implements Predicate<String> {
 

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param method in capitals
  * @param path without the query, normalized
- * @param hosts each value of the header Host, and the authority of an HTTP/2 request; none only from clients that are no
- *     browsers
+ * @param hosts each value of the header Host, and the authority of an HTTP/2 request; none only from clients that are
+ *     no browsers
  * @param origins each value of the header Origin
  * @param fetchSites each value of the header Sec-Fetch-Site
  * @param localAddress the address that the connection came in at; {@code null} = not known

@@ -14,9 +14,9 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides who is let in. There is no login, so what a program on this machine may do a page in this machine's browser must
- * not be able to do: a page of another origin tells where it is from (Origin, Sec-Fetch-Site), and one that has had its own
- * name point here tells that name (Host). Programs send neither, and go by the address that they name.
+ * Decides who is let in. There is no login, so what a program on this machine may do a page in this machine's browser
+ * must not be able to do: a page of another origin tells where it is from (Origin, Sec-Fetch-Site), and one that has
+ * had its own name point here tells that name (Host). Programs send neither, and go by the address that they name.
  */
 final class Doorkeeper {
 

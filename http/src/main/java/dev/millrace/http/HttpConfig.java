@@ -9,9 +9,9 @@ import java.util.Optional;
 public interface HttpConfig {
 
     /**
-     * Names that this server is reached by, as they stand in the header Host, without a port; {@code *} stands for any text.
-     * {@code localhost}, loopback addresses and the address that a connection came in at are answered anyway, any other is a
-     * 421. Absent = no further ones.
+     * Names that this server is reached by, as they stand in the header Host, without a port; {@code *} stands for any
+     * text. {@code localhost}, loopback addresses and the address that a connection came in at are answered anyway, any
+     * other is a 421. Absent = no further ones.
      */
     Optional<List<String>> allowedHosts();
 }

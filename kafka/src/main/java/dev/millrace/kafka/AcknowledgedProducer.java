@@ -22,8 +22,8 @@ import org.apache.kafka.common.serialization.StringSerializer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends records and says so only once all in-sync replicas have them. Connects when it is first used, since no producer can
- * be made while the brokers' names do not resolve. For any thread.
+ * Sends records and says so only once all in-sync replicas have them. Connects when it is first used, since no producer
+ * can be made while the brokers' names do not resolve. For any thread.
  */
 public final class AcknowledgedProducer implements AutoCloseable {
 

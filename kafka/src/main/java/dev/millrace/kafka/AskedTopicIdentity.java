@@ -21,7 +21,8 @@ import org.apache.kafka.common.KafkaFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asks the brokers. All of this process that reach them in the same way share a client, and the answers that are new enough.
+ * Asks the brokers. All of this process that reach them in the same way share a client, and the answers that are new
+ * enough.
  */
 final class AskedTopicIdentity implements TopicIdentity {
     private static final int ANSWER_MS = 2_000;

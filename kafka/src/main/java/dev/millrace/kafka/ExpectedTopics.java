@@ -28,7 +28,9 @@ record ExpectedTopics(Topics topics, TopicSettings settings) {
      */
     record Found(int partitions, Set<String> cleanup, int maxMessageBytes, boolean datedByBroker) {}
 
-    /** The topics that were found and whose records bear the dates of their senders, although brokers are to date them. */
+    /**
+     * The topics that were found and whose records bear the dates of their senders, although brokers are to date them.
+     */
     List<String> datedBySenders(Map<String, Found> found) {
         return all().stream()
                 .filter(topics::datedByBroker)
@@ -72,8 +74,8 @@ record ExpectedTopics(Topics topics, TopicSettings settings) {
     }
 
     /**
-     * What is wrong with the topics that were found, a line for each under a heading, and then what to do; empty if all is
-     * well.
+     * What is wrong with the topics that were found, a line for each under a heading, and then what to do; empty if all
+     * is well.
      *
      * @param found by name
      * @param withMissing whether a topic that was not found is a problem

@@ -8,8 +8,8 @@ import java.util.Optional;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 
 /**
- * Knows what has been forgotten, as the topic {@link Topics#forgotten} tells it. Follows nothing before somebody asks. For any
- * thread.
+ * Knows what has been forgotten, as the topic {@link Topics#forgotten} tells it. Follows nothing before somebody asks.
+ * For any thread.
  */
 public final class ForgottenFollower implements AutoCloseable {
 

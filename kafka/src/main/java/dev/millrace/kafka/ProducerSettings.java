@@ -11,8 +11,8 @@ public final class ProducerSettings {
 
     /**
      * Of a producer for whose records somebody waits. A record that comes alone leaves at once. Those that come while a
-     * request is under way leave together when it has been answered, for a request costs a broker about the same with one
-     * record as with a hundred: so there are the fewer requests per record the more there is to do.
+     * request is under way leave together when it has been answered, for a request costs a broker about the same with
+     * one record as with a hundred: so there are the fewer requests per record the more there is to do.
      *
      * @param kafka how to reach the brokers; stays as it is
      * @param clientId how brokers and metrics call it

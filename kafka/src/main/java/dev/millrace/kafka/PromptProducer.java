@@ -19,9 +19,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Sends records one by one, each of which somebody waits for. While there are few, each leaves at once. While there are
- * many, they are gathered for {@link #GATHERED_FOR}: a request costs a broker, and everybody who reads there, about the same
- * with one record as with a hundred, and where so much is going on nobody notices the wait. For any thread; meant for
- * virtual ones.
+ * many, they are gathered for {@link #GATHERED_FOR}: a request costs a broker, and everybody who reads there, about the
+ * same with one record as with a hundred, and where so much is going on nobody notices the wait. For any thread; meant
+ * for virtual ones.
  *
  * @param <K> the records' keys
  * @param <V> their values
@@ -43,7 +43,10 @@ public final class PromptProducer<K, V> implements AutoCloseable {
     private final Rush rush;
     private volatile boolean closed;
 
-    /** A producer that connects when it is used; {@code settings} are {@link ProducerSettings#prompt} and what else is wanted. */
+    /**
+     * A producer that connects when it is used; {@code settings} are {@link ProducerSettings#prompt} and what else is
+     * wanted.
+     */
     public PromptProducer(Map<String, Object> settings, Serializer<K> keys, Serializer<V> values) {
         Map<String, Object> gathering = new HashMap<>(settings);
         gathering.put(ProducerConfig.LINGER_MS_CONFIG, GATHERED_FOR.toMillis());
@@ -52,8 +55,8 @@ public final class PromptProducer<K, V> implements AutoCloseable {
     }
 
     /**
-     * Sends a record and returns when it is acknowledged, however long the brokers are away: the work that led to it is done,
-     * and would be lost.
+     * Sends a record and returns when it is acknowledged, however long the brokers are away: the work that led to it is
+     * done, and would be lost.
      *
      * @param what it is, for the log
      * @throws RecordTooLargeException if no broker will ever take it

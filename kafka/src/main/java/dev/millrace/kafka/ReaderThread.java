@@ -15,8 +15,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A thread that reads until it is closed. Whatever fails is told by {@link #problem}, and the thread begins again with a new
- * consumer, after a pause that grows. For any thread.
+ * A thread that reads until it is closed. Whatever fails is told by {@link #problem}, and the thread begins again with
+ * a new consumer, after a pause that grows. For any thread.
  */
 public final class ReaderThread implements AutoCloseable {
 

@@ -21,12 +21,12 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.spi.LoggingEventBuilder;
 
 /**
- * Reads records for one taker, on a thread of its own, and goes on whatever comes: a record that its taker cannot use costs
- * itself, is logged with its place and counted; anything else that goes wrong makes the loop begin again with a new consumer,
- * where it was, after pauses that grow. {@link #problem} says so meanwhile. Where the topic turns out to be another one of the
- * same name, deleted and made again or of another cluster, it begins anew, within seconds; also where a consumer without
- * {@code auto.offset.reset} finds that what it was to go on with is not there. It begins with {@link #start} and
- * ends with {@link #close}.
+ * Reads records for one taker, on a thread of its own, and goes on whatever comes: a record that its taker cannot use
+ * costs itself, is logged with its place and counted; anything else that goes wrong makes the loop begin again with a
+ * new consumer, where it was, after pauses that grow. {@link #problem} says so meanwhile. Where the topic turns out to
+ * be another one of the same name, deleted and made again or of another cluster, it begins anew, within seconds; also
+ * where a consumer without {@code auto.offset.reset} finds that what it was to go on with is not there. It begins with
+ * {@link #start} and ends with {@link #close}.
  */
 public final class RecordLoop implements AutoCloseable {
 
@@ -60,8 +60,8 @@ public final class RecordLoop implements AutoCloseable {
         void begin(Consumer<byte[], byte[]> consumer, Map<TopicPartition, Long> reached);
 
         /**
-         * What was taken so far is void: the topic is another one of the same name by now, or has lost records. {@link #begin}
-         * comes next, with nothing reached; the consumer of before is still open.
+         * What was taken so far is void: the topic is another one of the same name by now, or has lost records.
+         * {@link #begin} comes next, with nothing reached; the consumer of before is still open.
          */
         void beginAnew();
 

@@ -45,8 +45,8 @@ public final class ToolPublisher implements AutoCloseable {
     }
 
     /**
-     * Whether the topic is another one than the one that was published on, so that it has to be done again: it was deleted
-     * and made again. False as well if the brokers do not say.
+     * Whether the topic is another one than the one that was published on, so that it has to be done again: it was
+     * deleted and made again. False as well if the brokers do not say.
      */
     public boolean isOutdated() throws InterruptedException {
         TopicId before = publishedOn;
@@ -54,8 +54,8 @@ public final class ToolPublisher implements AutoCloseable {
     }
 
     /**
-     * Returns when every definition is on the topic and acknowledged, and those of this toolset that are no more have been
-     * taken back. All instances of a toolset therefore have to have the same tools.
+     * Returns when every definition is on the topic and acknowledged, and those of this toolset that are no more have
+     * been taken back. All instances of a toolset therefore have to have the same tools.
      *
      * @param mayCome whether a tool of this name, which is not among the definitions, may still come, so that its
      *     definition of old stays

@@ -13,9 +13,9 @@ import org.apache.kafka.common.errors.TimeoutException;
 
 /**
  * Tells every record of a topic, from the first one on and then as they come, to one taker, on a thread of its own that
- * begins when it is started or first asked. Broker failures delay records and lose none; a record that the taker cannot use
- * costs itself. A topic that was deleted and made again is told from its first record on, within seconds, after its taker has
- * been told so. For any thread.
+ * begins when it is started or first asked. Broker failures delay records and lose none; a record that the taker cannot
+ * use costs itself. A topic that was deleted and made again is told from its first record on, within seconds, after its
+ * taker has been told so. For any thread.
  */
 public final class TopicFollower implements AutoCloseable {
 
@@ -26,7 +26,10 @@ public final class TopicFollower implements AutoCloseable {
     private final Condition moved = lock.newCondition();
     /** By partition, the offset before which everything has been taken. Guarded by the lock. */
     private final Map<TopicPartition, Long> positions = new HashMap<>();
-    /** By partition, what was on the topic when its reading began, or began anew. Guarded by the lock; empty = not known. */
+    /**
+     * By partition, what was on the topic when its reading began, or began anew. Guarded by the lock; empty = not
+     * known.
+     */
     private Map<TopicPartition, Long> goal = Map.of();
 
     /** Who is told. Called by one thread. */
@@ -129,7 +132,10 @@ public final class TopicFollower implements AutoCloseable {
         }
     }
 
-    /** Waits until what was on the topic when its reading began, or began anew, has been taken; false if that takes longer. */
+    /**
+     * Waits until what was on the topic when its reading began, or began anew, has been taken; false if that takes
+     * longer.
+     */
     public boolean awaitCaughtUp(Duration timeout) throws InterruptedException {
         lock.lockInterruptibly();
         try {
@@ -144,8 +150,8 @@ public final class TopicFollower implements AutoCloseable {
     }
 
     /**
-     * Returns once everything has been taken that was on the topic when this was called. Begins to follow if nobody has asked
-     * before.
+     * Returns once everything has been taken that was on the topic when this was called. Begins to follow if nobody has
+     * asked before.
      *
      * @param deadline of {@link System#nanoTime}
      * @throws org.apache.kafka.common.KafkaException if it takes longer, or the brokers do not say where the topic ends

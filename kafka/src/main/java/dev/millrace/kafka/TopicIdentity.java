@@ -5,8 +5,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Tells which topic it is that has a name: one that was deleted and made again, or lies in another cluster, is another one,
- * whose offsets mean something else. Connects when it is asked. For one thread.
+ * Tells which topic it is that has a name: one that was deleted and made again, or lies in another cluster, is another
+ * one, whose offsets mean something else. Connects when it is asked. For one thread.
  */
 public interface TopicIdentity extends AutoCloseable {
 

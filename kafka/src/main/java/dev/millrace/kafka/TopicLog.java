@@ -20,8 +20,9 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A topic as a log, read without a group: by consumers that others {@link #open}, or here, where single questions are answered
- * with one consumer that stays open, so that calls wait for each other. Connects when it is asked. For any thread.
+ * A topic as a log, read without a group: by consumers that others {@link #open}, or here, where single questions are
+ * answered with one consumer that stays open, so that calls wait for each other. Connects when it is asked. For any
+ * thread.
  */
 public final class TopicLog implements AutoCloseable {
 

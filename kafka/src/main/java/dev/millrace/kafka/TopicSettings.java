@@ -11,8 +11,8 @@ import java.util.regex.Pattern;
  *
  * @param partitions how many partitions each topic has whose keys meet in a topology, 1 or more ({@code
  *     millrace.topics.partitions})
- * @param replication on how many brokers a topic that is made lies, 1 or more; {@value #BROKER_DEFAULT} = what the broker
- *     is configured to ({@code millrace.topics.replication}). Not checked on topics that exist
+ * @param replication on how many brokers a topic that is made lies, 1 or more; {@value #BROKER_DEFAULT} = what the
+ *     broker is configured to ({@code millrace.topics.replication}). Not checked on topics that exist
  * @param create whether missing topics are made; if not, a missing topic is a failure ({@code millrace.topics.create})
  * @param toolsets those beside the ones of the catalogue, whose request topics are to be there as well ({@code
  *     millrace.topics.toolsets})
@@ -29,8 +29,8 @@ public record TopicSettings(
      * A toolset of somebody's own workers.
      *
      * @param name letters, digits, {@code .}, {@code _} and {@code -}, 1 to 64 characters, none of {@link Topics}' own
-     * @param partitions how many its request topic has if it is made, 1 or more: 1 for a share group, as many as workers
-     *     shall work at the same time for an ordinary group. Not checked on a topic that exists
+     * @param partitions how many its request topic has if it is made, 1 or more: 1 for a share group, as many as
+     *     workers shall work at the same time for an ordinary group. Not checked on a topic that exists
      */
     public record Toolset(String name, int partitions) {
         private static final Pattern FORM = Pattern.compile("([A-Za-z0-9._-]{1,64})(?::([1-9][0-9]{0,3}))?");

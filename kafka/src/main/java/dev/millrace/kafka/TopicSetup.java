@@ -37,13 +37,15 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Checks at the start of a service that the topics are there and are right, and makes the missing ones where that is
- * wanted. Of topics that exist one setting is changed, where topics may be made: who dates the records. Several services may do
- * this at the same time.
+ * wanted. Of topics that exist one setting is changed, where topics may be made: who dates the records. Several
+ * services may do this at the same time.
  */
 public final class TopicSetup {
     private static final Logger LOGGER = LoggerFactory.getLogger(TopicSetup.class);
 
-    /** How long to wait before asking again for a topic that was made a moment ago and that not every broker knows yet. */
+    /**
+     * How long to wait before asking again for a topic that was made a moment ago and that not every broker knows yet.
+     */
     private static final long ASK_AGAIN_MS = 50;
 
     /** How long the admin client may take to say goodbye. */
@@ -70,12 +72,13 @@ public final class TopicSetup {
 
     /**
      * Returns when every topic of the catalogue exists, with the cleanup policy that the catalogue names, room for its
-     * largest records and, where keys meet, with {@link TopicSettings#partitions}. Blocks the caller for at most {@code deadline}, also when no broker
-     * answers. The admin client stays open; close it with a time limit, since a close without one waits for brokers that
-     * do not answer.
+     * largest records and, where keys meet, with {@link TopicSettings#partitions}. Blocks the caller for at most
+     * {@code deadline}, also when no broker answers. The admin client stays open; close it with a time limit, since a
+     * close without one waits for brokers that do not answer.
      *
      * @throws TopicSetupException if a topic is missing and none are to be made, if one is not as expected, or if the
-     *     brokers refuse or do not answer in time; the message says what to do. Nothing is made if an existing topic is wrong
+     *     brokers refuse or do not answer in time; the message says what to do. Nothing is made if an existing topic is
+     *     wrong
      */
     public static void ensure(Admin admin, Topics topics, TopicSettings settings, Duration deadline) {
         new TopicSetup(admin, topics, settings, deadline).run();
@@ -128,7 +131,10 @@ public final class TopicSetup {
         LOGGER.debug("The topics are there");
     }
 
-    /** Topics of before ADR 0024. Records that are there keep their dates; nothing else needs to be as it should at once. */
+    /**
+     * Topics of before ADR 0024. Records that are there keep their dates; nothing else needs to be as it should at
+     * once.
+     */
     private void dateByBroker(List<String> names) {
         if (settings.create()) {
             Map<ConfigResource, Collection<AlterConfigOp>> changes = new LinkedHashMap<>();

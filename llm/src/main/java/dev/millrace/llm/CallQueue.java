@@ -8,9 +8,9 @@ import java.util.PriorityQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The calls that wait, by the key of the provider that they will ask, so that a provider that has enough holds up nobody
- * else's calls. A key is closed until some moment, or while one call asks the rate limiter for it. Not safe for several
- * threads: the dispatcher's lock guards it.
+ * The calls that wait, by the key of the provider that they will ask, so that a provider that has enough holds up
+ * nobody else's calls. A key is closed until some moment, or while one call asks the rate limiter for it. Not safe for
+ * several threads: the dispatcher's lock guards it.
  */
 final class CallQueue {
 

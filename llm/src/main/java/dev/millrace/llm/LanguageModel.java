@@ -3,8 +3,8 @@ package dev.millrace.llm;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A language model that answers one request with one reply. Safe for any number of threads; each call blocks its thread,
- * which is meant to be a virtual one.
+ * A language model that answers one request with one reply. Safe for any number of threads; each call blocks its
+ * thread, which is meant to be a virtual one.
  *
  * <p>There are no retries in here: {@link ModelDispatcher} does them.
  *
@@ -59,8 +59,8 @@ public interface LanguageModel {
     }
 
     /**
-     * With which key of a provider a model is asked. Calls with the same key count against the same rate limit, and wait
-     * together when the provider has enough of it.
+     * With which key of a provider a model is asked. Calls with the same key count against the same rate limit, and
+     * wait together when the provider has enough of it.
      *
      * @param model as in {@link ModelRequest#model()}
      * @return what the key is called, never the key; null = there is none, and nobody is held back

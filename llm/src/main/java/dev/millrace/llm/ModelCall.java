@@ -14,11 +14,11 @@ import org.jspecify.annotations.Nullable;
  * @param request builds the request; called on the call's own virtual thread, after a permit is free: once, and again
  *     where the call had to give its permit back to wait for its provider
  * @param completion takes the final outcome, at most once: exactly once unless the call is cancelled or the dispatcher
- *     closed; called on a virtual thread, and may block. If it throws, it is called once more, with a failure that has the
- *     same charges, so that no call is left without an answer
+ *     closed; called on a virtual thread, and may block. If it throws, it is called once more, with a failure that has
+ *     the same charges, so that no call is left without an answer
  * @param listener takes the reply while it comes; null = nobody does, and the model is asked for a whole reply
- * @param model what the request will name, as far as that is known before it is built; null = the default model. Decides
- *     whose rate limit the call waits for; if it turns out to be another one, it waits for that
+ * @param model what the request will name, as far as that is known before it is built; null = the default model.
+ *     Decides whose rate limit the call waits for; if it turns out to be another one, it waits for that
  * @param review looks at the reply before it counts
  */
 public record ModelCall(

@@ -21,10 +21,10 @@ import org.slf4j.LoggerFactory;
  * nothing is wrong with the request, its fallback is asked in what is left of the call's time.
  *
  * <p>A call keeps its permit while it waits for its next attempt after a passing failure. Where the provider has enough
- * of a key, because it says so or because its {@link RateLimiter limit} is reached, the call gives its permit back and waits
- * in its place in line, and no other call with that key is started meanwhile; calls with other keys go on. The budget of
- * a call runs from its first permit on, also while it waits in this way; what would have to wait for longer than that
- * fails at once, or goes to the fallback.
+ * of a key, because it says so or because its {@link RateLimiter limit} is reached, the call gives its permit back and
+ * waits in its place in line, and no other call with that key is started meanwhile; calls with other keys go on. The
+ * budget of a call runs from its first permit on, also while it waits in this way; what would have to wait for longer
+ * than that fails at once, or goes to the fallback.
  *
  * <p>All methods are safe for any thread and none of them waits for a model, except {@link #close}.
  */
@@ -36,7 +36,7 @@ public final class ModelDispatcher implements AutoCloseable {
 
     private final LanguageModel model;
     private final DispatcherLimits limits;
-    private final Backoff backoff;
+    private final CallBackoff backoff;
     private final DispatchClock clock;
     private final RateLimiter rates;
     private final LongAdder fallbacks = new LongAdder();
@@ -69,7 +69,7 @@ public final class ModelDispatcher implements AutoCloseable {
         this.model = model;
         this.limits = limits;
         this.rates = rates;
-        this.backoff = new Backoff(limits.retryBackoff(), limits.maxRetryBackoff());
+        this.backoff = new CallBackoff(limits.retryBackoff(), limits.maxRetryBackoff());
         this.clock = clock;
     }
 

@@ -9,7 +9,9 @@ public sealed interface ModelOutcome {
     /** How often a model was asked, the fallback included; 0 if the request could not even be built. */
     int attempts();
 
-    /** What attempts used that gave no reply, as far as their providers said; the reply's own usage is not among them. */
+    /**
+     * What attempts used that gave no reply, as far as their providers said; the reply's own usage is not among them.
+     */
     List<ModelCharge> charges();
 
     /**

@@ -11,9 +11,10 @@ import org.jspecify.annotations.Nullable;
  * @param reasoning what the provider let us see of the model's thinking; null if nothing, never empty
  * @param toolCalls in the model's order; empty if it only answered
  * @param model what answered, as the provider calls it
- * @param nextRequestIn how long the provider will take no further request with this key; null if it says nothing like it
- * @param continuation what the provider wants to see again with this turn when the results of its tool calls are sent: its
- *     thinking, signed. Opaque, and of no meaning to another provider or model; null if it wants nothing
+ * @param nextRequestIn how long the provider will take no further request with this key; null if it says nothing like
+ *     it
+ * @param continuation what the provider wants to see again with this turn when the results of its tool calls are sent:
+ *     its thinking, signed. Opaque, and of no meaning to another provider or model; null if it wants nothing
  */
 public record ModelReply(
         @Nullable String text,

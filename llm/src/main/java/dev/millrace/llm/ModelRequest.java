@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  * @param temperature 0 to 2; null = the provider's own
  * @param maxOutputTokens 1 or more; null = the provider's own
  * @param responseSchema what the text of the answer must look like; null = free text
- * @param fallback which model is asked if that one fails for good and not because of the request; null = the one that is
- *     configured for it
+ * @param fallback which model is asked if that one fails for good and not because of the request; null = the one that
+ *     is configured for it
  */
 public record ModelRequest(
         String callId,

@@ -5,7 +5,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What a request will use, before anybody has counted it: four characters of a conversation are about one token, in the
- * languages and programs that models mostly read. Good for a reservation that is settled afterwards, and for nothing else.
+ * languages and programs that models mostly read. Good for a reservation that is settled afterwards, and for nothing
+ * else.
  */
 final class RequestTokens {
 

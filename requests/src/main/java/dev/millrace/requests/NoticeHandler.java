@@ -2,7 +2,10 @@ package dev.millrace.requests;
 
 import dev.millrace.schemas.Event;
 
-/** Does something about events that nobody waits for an answer to. Called on a platform thread of its own, by many at a time. */
+/**
+ * Does something about events that nobody waits for an answer to. Called on a platform thread of its own, by many at a
+ * time.
+ */
 @FunctionalInterface
 public interface NoticeHandler {
 
@@ -25,8 +28,8 @@ public interface NoticeHandler {
      * Does it, however long it takes. An event may come more than once. An exception is taken for a bug of the handler:
      * it is logged, and the event becomes a dead letter.
      *
-     * @throws InterruptedException if the thread was interrupted, which the worker does when it has to stop and the grace
-     *     period is over; the event then goes back to the topic
+     * @throws InterruptedException if the thread was interrupted, which the worker does when it has to stop and the
+     *     grace period is over; the event then goes back to the topic
      */
     Outcome handle(Event event) throws InterruptedException;
 }

@@ -10,8 +10,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who may poll, and for how much. A share consumer that has a batch cannot poll before the whole batch is done, so there
- * are several, each in a {@link Seat}, and this decides among them:
+ * Who may poll, and for how much. A share consumer that has a batch cannot poll before the whole batch is done, so
+ * there are several, each in a {@link Seat}, and this decides among them:
  *
  * <ul>
  *   <li>Only one polls at a time, and only when there are permits for the largest batch that it can get: a request is
@@ -25,7 +25,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class PollTurns {
 
-    /** How long a batch may take before its consumer counts as held up: longer than a batch of jobs that cost nothing. */
+    /**
+     * How long a batch may take before its consumer counts as held up: longer than a batch of jobs that cost nothing.
+     */
     static final Duration PATIENCE = Duration.ofMillis(5);
 
     /** How long permits may lie unused before one more consumer is made, which is not cheap. */
@@ -256,7 +258,10 @@ final class PollTurns {
         };
     }
 
-    /** When its jobs are done and only the broker is waited for, it will be back soon, and another one would wait as well. */
+    /**
+     * When its jobs are done and only the broker is waited for, it will be back soon, and another one would wait as
+     * well.
+     */
     private boolean isBrieflyWorking(Seat seat, Duration limit) {
         long nanos = seat.running == 0 ? 4 * limit.toNanos() : limit.toNanos();
         return seat.state == State.WORKING && nanoTime.getAsLong() - seat.since < nanos;

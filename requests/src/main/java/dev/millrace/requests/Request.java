@@ -41,7 +41,10 @@ public record Request(
                 deliveryCount);
     }
 
-    /** How long the requester wants to give the work, in milliseconds; {@code null} if it does not say, or says less than 1. */
+    /**
+     * How long the requester wants to give the work, in milliseconds; {@code null} if it does not say, or says less
+     * than 1.
+     */
     public @Nullable Long timeoutMs() {
         return event.fields().get("timeoutMs") instanceof Number number && number.longValue() >= 1
                 ? Long.valueOf(number.longValue())

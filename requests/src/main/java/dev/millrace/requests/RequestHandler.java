@@ -1,8 +1,8 @@
 package dev.millrace.requests;
 
 /**
- * Does the work of one request. Called on a platform thread of its own, by as many at a time as the worker may run: work that
- * computes without end costs one of these, and holds up nothing else.
+ * Does the work of one request. Called on a platform thread of its own, by as many at a time as the worker may run:
+ * work that computes without end costs one of these, and holds up nothing else.
  */
 @FunctionalInterface
 public interface RequestHandler {
@@ -15,8 +15,8 @@ public interface RequestHandler {
      * <p>What went wrong with the work is a {@link Reply.Failed}. An exception is taken for a bug of the handler: it is
      * logged and answered as {@link ReplyEvents#INTERNAL_ERROR}.
      *
-     * @throws InterruptedException if the thread was interrupted, which the worker does when it has to stop and the grace
-     *     period is over; the request then goes back to the topic unanswered
+     * @throws InterruptedException if the thread was interrupted, which the worker does when it has to stop and the
+     *     grace period is over; the request then goes back to the topic unanswered
      */
     Reply handle(Request request) throws InterruptedException;
 }

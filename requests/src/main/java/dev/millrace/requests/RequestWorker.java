@@ -3,11 +3,11 @@ package dev.millrace.requests;
 /**
  * Takes requests from one request topic and has them done, for as long as it is open. Started by {@link #start}.
  *
- * <p>Promised: a request leaves the topic only after the broker has acknowledged its reply, or its dead letter. A request
- * is not given to anyone else while its job runs, however long it takes and whoever else comes or goes. What a killed
- * worker held goes to another one at once; what a silent one held, after the lock's time. A slow job holds up no other
- * one while {@link WorkerSettings#maxConcurrent} is not reached. A request that cannot be read, or that was delivered too
- * often, ends as a dead letter, and the rest goes on. Not promised: that a job runs only once.
+ * <p>Promised: a request leaves the topic only after the broker has acknowledged its reply, or its dead letter. A
+ * request is not given to anyone else while its job runs, however long it takes and whoever else comes or goes. What a
+ * killed worker held goes to another one at once; what a silent one held, after the lock's time. A slow job holds up no
+ * other one while {@link WorkerSettings#maxConcurrent} is not reached. A request that cannot be read, or that was
+ * delivered too often, ends as a dead letter, and the rest goes on. Not promised: that a job runs only once.
  *
  * <p>Without a broker the worker waits and tries again; it never fails.
  */

@@ -19,9 +19,9 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
- * A worker on a Kafka share group (KIP-932) with as many share consumers as the slowness of the jobs asks for. One thread
- * looks after the whole: it sets the group up, makes consumers when {@link PollTurns} needs them, and asks now and then
- * whether the broker is there.
+ * A worker on a Kafka share group (KIP-932) with as many share consumers as the slowness of the jobs asks for. One
+ * thread looks after the whole: it sets the group up, makes consumers when {@link PollTurns} needs them, and asks now
+ * and then whether the broker is there.
  */
 final class ShareGroupWorker implements RequestWorker {
     private static final Logger LOGGER = LoggerFactory.getLogger(RequestWorker.class);
@@ -29,7 +29,9 @@ final class ShareGroupWorker implements RequestWorker {
     private static final Duration IDLE = Duration.ofSeconds(60);
     private static final Duration ASK_EVERY = Duration.ofSeconds(5);
     private static final Duration NUDGE_EVERY = Duration.ofMillis(5);
-    /** What a poll can get stuck on comes right after a request, so in quiet times it need not be looked for so often. */
+    /**
+     * What a poll can get stuck on comes right after a request, so in quiet times it need not be looked for so often.
+     */
     private static final Duration QUIET = Duration.ofMillis(100);
 
     private static final Duration READY_FOR = Duration.ofSeconds(15);

@@ -6,10 +6,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Gets a poll going again that has stopped fetching. Kafka's client (4.2.1) fetches once per poll until it has acquired
- * something. When all that it acquired is the marker that ends a transaction, it acknowledges it by itself, has nothing to
- * return and fetches no more until the poll is over. Every request of a transactional producer is followed by such a
- * marker. What can be seen from outside is that acknowledgements were sent while nobody acknowledged anything; then, and
- * only then, the poll is woken, since nothing is being fetched that a second poll could collide with.
+ * something. When all that it acquired is the marker that ends a transaction, it acknowledges it by itself, has nothing
+ * to return and fetches no more until the poll is over. Every request of a transactional producer is followed by such a
+ * marker. What can be seen from outside is that acknowledgements were sent while nobody acknowledged anything; then,
+ * and only then, the poll is woken, since nothing is being fetched that a second poll could collide with.
  */
 final class StallWatch {
     private static final String SENT = "acknowledgements-send-total";

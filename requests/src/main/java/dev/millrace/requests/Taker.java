@@ -24,8 +24,9 @@ final class Taker implements Runnable {
     private static final Logger LOGGER = LoggerFactory.getLogger(RequestWorker.class);
 
     /**
-     * How long one poll waits. Long, because a poll that is begun while the fetch of the one before is still under way may
-     * make Kafka's client fetch twice, and what comes second lies locked and unseen in it while the first is worked on.
+     * How long one poll waits. Long, because a poll that is begun while the fetch of the one before is still under way
+     * may make Kafka's client fetch twice, and what comes second lies locked and unseen in it while the first is worked
+     * on.
      */
     private static final Duration POLL = Duration.ofSeconds(10);
 
@@ -150,7 +151,9 @@ final class Taker implements Runnable {
         }
     }
 
-    /** Sends the acknowledgements and waits for the answer, so that none is under way when {@link StallWatch} begins. */
+    /**
+     * Sends the acknowledgements and waits for the answer, so that none is under way when {@link StallWatch} begins.
+     */
     private void commit() throws InterruptedException {
         try {
             consumer.commitSync(ACKNOWLEDGE_LIMIT);
@@ -178,8 +181,8 @@ final class Taker implements Runnable {
     }
 
     /**
-     * Renews the lock of every job that still runs. The renewal goes out by a commit and not by a poll: a poll would fetch
-     * as well, and what it fetched would lie locked and untouched in the consumer until this batch is done.
+     * Renews the lock of every job that still runs. The renewal goes out by a commit and not by a poll: a poll would
+     * fetch as well, and what it fetched would lie locked and untouched in the consumer until this batch is done.
      */
     private void renew(Batch batch) throws InterruptedException {
         tellBroker(batch);

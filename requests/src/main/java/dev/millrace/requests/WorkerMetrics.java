@@ -40,8 +40,8 @@ public interface WorkerMetrics {
 
     /**
      * Every few seconds: how many requests are on the topic that nobody has finished, those that run included. What the
-     * broker says, so it counts the markers of transactions as well for a moment, and the whole group. Not called while the
-     * broker does not say.
+     * broker says, so it counts the markers of transactions as well for a moment, and the whole group. Not called while
+     * the broker does not say.
      */
     void backlog(long requests);
 }

@@ -12,10 +12,10 @@ import java.util.Map;
  * @param toolset whose request topic is served
  * @param group the share group: workers with the same one share the requests
  * @param maxConcurrent how many jobs run at a time in this worker, 1 or more
- * @param maxDeliveries at this delivery the worker gives up on a request instead of running it, 2 or more; not more than
- *     the broker's {@code group.share.delivery.count.limit} (default 5), which drops the request without a word
- * @param lock how long a request stays locked for a worker that has gone silent without its connection breaking; renewed
- *     while the job runs, and cut to what the broker allows
+ * @param maxDeliveries at this delivery the worker gives up on a request instead of running it, 2 or more; not more
+ *     than the broker's {@code group.share.delivery.count.limit} (default 5), which drops the request without a word
+ * @param lock how long a request stays locked for a worker that has gone silent without its connection breaking;
+ *     renewed while the job runs, and cut to what the broker allows
  * @param grace how long {@link RequestWorker#close} lets running jobs go on, zero or more
  */
 public record WorkerSettings(

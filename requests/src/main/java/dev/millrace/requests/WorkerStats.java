@@ -11,8 +11,8 @@ package dev.millrace.requests;
  * @param deadLettered requests that could not be read or were delivered too often
  * @param returned requests that were given back unanswered at shutdown
  * @param renewed how often the lock on a request was renewed because its job still ran
- * @param backlog requests on the topic that nobody in the group has finished, a few seconds ago; {@link #UNKNOWN} if the
- *     broker has not said
+ * @param backlog requests on the topic that nobody in the group has finished, a few seconds ago; {@link #UNKNOWN} if
+ *     the broker has not said
  */
 public record WorkerStats(
         int running,

@@ -4,8 +4,8 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How long to pause before the next attempt: twice as long each time, less up to a half, which follows from the seed and not
- * from chance, so that a run can be repeated and many that failed together do not come back together.
+ * How long to pause before the next attempt: twice as long each time, less up to a half, which follows from the seed
+ * and not from chance, so that a run can be repeated and many that failed together do not come back together.
  *
  * @param first after the first failure
  * @param longest the longest

@@ -15,9 +15,15 @@ import org.jspecify.annotations.Nullable;
  */
 public final class DeadLetters {
 
-    /** Header: why, as a stable word in lower snake case such as {@code bad_json}; the list is in {@code docs/events.md}. */
+    /**
+     * Header: why, as a stable word in lower snake case such as {@code bad_json}; the list is in
+     * {@code docs/events.md}.
+     */
     public static final String REASON = "millrace-reason";
-    /** Header: why, in words for a person; cut at {@value #MAX_DETAIL_LENGTH} characters; absent if there is no more to say. */
+    /**
+     * Header: why, in words for a person; cut at {@value #MAX_DETAIL_LENGTH} characters; absent if there is no more to
+     * say.
+     */
     public static final String DETAIL = "millrace-detail";
     /** Header: the topic that the record was read from. */
     public static final String ORIGIN_TOPIC = "millrace-origin-topic";
@@ -54,8 +60,8 @@ public final class DeadLetters {
     }
 
     /**
-     * The headers of a dead letter: the original ones in their order, then ours. Ours are replaced if the record had been
-     * a dead letter before. The argument stays as it is.
+     * The headers of a dead letter: the original ones in their order, then ours. Ours are replaced if the record had
+     * been a dead letter before. The argument stays as it is.
      *
      * @param reason stable word, lower snake case, at most 64 characters
      * @param detail for people; {@code null} = nothing to add
@@ -80,8 +86,8 @@ public final class DeadLetters {
     }
 
     /**
-     * The dead letter for a record: to {@link Topics#deadLetters}, with the original key and value, dated by the producer
-     * (so that it is kept for the full retention, however old the original is).
+     * The dead letter for a record: to {@link Topics#deadLetters}, with the original key and value, dated by the
+     * producer (so that it is kept for the full retention, however old the original is).
      *
      * @param reason stable word, lower snake case, at most 64 characters
      * @param detail for people; {@code null} = nothing to add

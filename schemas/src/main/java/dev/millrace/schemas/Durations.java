@@ -7,7 +7,9 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Durations as people write them: {@code 500ms}, {@code 90s}, {@code 10m}, {@code 2h}, {@code 7d} or {@code PT1M30S}. */
+/**
+ * Durations as people write them: {@code 500ms}, {@code 90s}, {@code 10m}, {@code 2h}, {@code 7d} or {@code PT1M30S}.
+ */
 public final class Durations {
     private static final Pattern SHORT = Pattern.compile("(\\d{1,9})(ms|s|m|h|d|)");
 

@@ -8,8 +8,8 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * The closed list of codes that say why something did not work; {@code docs/events.md} is generated from it. A code is a
- * stable word for programs, the text beside it is for people. A new one is added here first; none is renamed.
+ * The closed list of codes that say why something did not work; {@code docs/events.md} is generated from it. A code is
+ * a stable word for programs, the text beside it is for people. A new one is added here first; none is renamed.
  */
 public enum ErrorCode {
     // records

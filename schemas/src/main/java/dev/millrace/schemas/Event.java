@@ -26,8 +26,9 @@ import org.jspecify.annotations.Nullable;
  * @param parentEventId id of the event that caused this one; {@code null} only on a root
  * @param priority overrides the type's code, 0 or more, lower goes first; {@code null} = the type's code. What is below
  *     {@link #lowestPriority} counts as that
- * @param causalDepth how many tasks led to this event, each starting the next; 0 = it was caused by no task, or by one that
- *     nothing but people started. An event that a task causes has the task's own depth, one more if it starts another task
+ * @param causalDepth how many tasks led to this event, each starting the next; 0 = it was caused by no task, or by one
+ *     that nothing but people started. An event that a task causes has the task's own depth, one more if it starts
+ *     another task
  * @param expiry after this moment the event is recorded as expired and not processed; {@code null} = never
  * @param traceparent W3C trace context; {@code null} = not traced
  * @param tracestate W3C trace state; {@code null} = none
@@ -97,8 +98,8 @@ public record Event(
     }
 
     /**
-     * How early an event of this type may go, whatever priority it names. What is below 100 is for the system's own types, so
-     * that a cancel stands behind nobody's task.
+     * How early an event of this type may go, whatever priority it names. What is below 100 is for the system's own
+     * types, so that a cancel stands behind nobody's task.
      */
     public static int lowestPriority(EventType type) {
         return type.segment() == Segment.SYSTEM ? Segment.SYSTEM.firstCode() : Segment.EXTERNAL.firstCode();
@@ -120,9 +121,9 @@ public record Event(
     }
 
     /**
-     * The name of something inside a namespace that is unique across namespaces: {@code namespace/id}, and just the id in
-     * the default namespace. An id of the default namespace that has a slash itself is written out in full, since it would
-     * otherwise be taken for something in another namespace.
+     * The name of something inside a namespace that is unique across namespaces: {@code namespace/id}, and just the id
+     * in the default namespace. An id of the default namespace that has a slash itself is written out in full, since it
+     * would otherwise be taken for something in another namespace.
      */
     public static String qualified(String namespace, String id) {
         return namespace.equals(DEFAULT_NAMESPACE) && id.indexOf('/') < 0 ? id : namespace + '/' + id;
@@ -134,10 +135,11 @@ public record Event(
     }
 
     /**
-     * What happened as JSON, with every field that the sender wrote: {@link String}, {@link Boolean}, {@link Number}, {@link
-     * List}, {@link Map} and {@code null}. Cannot be changed. Numbers come out as they would from JSON text, whatever class
-     * they had: whole ones as {@link Integer}, {@link Long} or {@link java.math.BigInteger}, the smallest that will do, all
-     * others as {@link java.math.BigDecimal}. So read them through {@link Number}, never by a cast to one of these.
+     * What happened as JSON, with every field that the sender wrote: {@link String}, {@link Boolean}, {@link Number},
+     * {@link List}, {@link Map} and {@code null}. Cannot be changed. Numbers come out as they would from JSON text,
+     * whatever class they had: whole ones as {@link Integer}, {@link Long} or {@link java.math.BigInteger}, the
+     * smallest that will do, all others as {@link java.math.BigDecimal}. So read them through {@link Number}, never by
+     * a cast to one of these.
      */
     public Map<String, @Nullable Object> fields() {
         return content.fields();
@@ -155,7 +157,8 @@ public record Event(
 
     /**
      * Starts an event that this one causes: it inherits task, source, session, namespace, correlation,
-     * causal depth and trace; not payload, priority or expiry. Its id follows from this event's id, the type and the ordinal.
+     * causal depth and trace; not payload, priority or expiry. Its id follows from this event's id, the type and the
+     * ordinal.
      */
     public Builder derive(EventType derivedType, int ordinal, Instant derivedTimestamp) {
         return derive(Ids.derived(id, derivedType, ordinal), derivedType, derivedTimestamp);

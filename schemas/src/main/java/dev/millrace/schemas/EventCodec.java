@@ -28,13 +28,14 @@ import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Events as Kafka records: CloudEvents 1.0, Kafka protocol binding. Writes binary mode; reads binary and structured mode.
- * The record key is {@link Event#sessionKey()}.
+ * Events as Kafka records: CloudEvents 1.0, Kafka protocol binding. Writes binary mode; reads binary and structured
+ * mode. The record key is {@link Event#sessionKey()}.
  *
- * <p>Reading is lenient where a stranger with a command-line producer leaves something out, and strict where guessing would
- * hide a mistake. In binary mode {@code ce_specversion}, {@code ce_source} and {@code ce_time} may be missing, an empty
- * optional header counts as missing, of a header that comes twice the last one counts, unknown headers are ignored, and a
- * trace context that is none is dropped. The payload is always one JSON object, whatever the content type says.
+ * <p>Reading is lenient where a stranger with a command-line producer leaves something out, and strict where guessing
+ * would hide a mistake. In binary mode {@code ce_specversion}, {@code ce_source} and {@code ce_time} may be missing, an
+ * empty optional header counts as missing, of a header that comes twice the last one counts, unknown headers are
+ * ignored, and a trace context that is none is dropped. The payload is always one JSON object, whatever the content
+ * type says.
  */
 public final class EventCodec {
 
@@ -104,8 +105,8 @@ public final class EventCodec {
 
     /**
      * The event as a record for a topic; partition left to the partitioner, which hashes the key. The record has no
-     * timestamp, so that it is dated when it is sent: what the event says of its time is anybody's word, and a date in the
-     * past would have the record deleted at once (ADR 0024).
+     * timestamp, so that it is dated when it is sent: what the event says of its time is anybody's word, and a date in
+     * the past would have the record deleted at once (ADR 0024).
      */
     public static ProducerRecord<String, byte[]> toRecord(String topic, Event event) {
         ProducerRecord<String, byte[]> bare = KafkaMessageFactory.<String>createWriter(
@@ -178,7 +179,8 @@ public final class EventCodec {
     }
 
     /**
-     * Reads an event in structured mode: one JSON object with the attributes beside {@code data} or {@code data_base64}.
+     * Reads an event in structured mode: one JSON object with the attributes beside {@code data} or
+     * {@code data_base64}.
      *
      * @param json the whole object as UTF-8
      * @param defaultTimestamp counts where the event names no time

@@ -25,9 +25,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The data of an event, a JSON object: as bytes, as a tree, as Java values and as a {@link Payload}. It is made from one of
- * them, and the others follow when they are asked for. What was read keeps its bytes, so it goes on as it came. Two are
- * equal if they are as Java values. Immutable; for any thread.
+ * The data of an event, a JSON object: as bytes, as a tree, as Java values and as a {@link Payload}. It is made from
+ * one of them, and the others follow when they are asked for. What was read keeps its bytes, so it goes on as it came.
+ * Two are equal if they are as Java values. Immutable; for any thread.
  */
 final class EventContent {
 

@@ -13,7 +13,10 @@ public final class EventJson {
 
     private EventJson() {}
 
-    /** Every field; those that are {@code null} on the event are left out, and a causal depth of 0, timestamps are Unix milliseconds. */
+    /**
+     * Every field; those that are {@code null} on the event are left out, and a causal depth of 0, timestamps are Unix
+     * milliseconds.
+     */
     public static Map<String, @Nullable Object> toJson(Event event) {
         Map<String, @Nullable Object> json = new LinkedHashMap<>();
         json.put("id", event.id());

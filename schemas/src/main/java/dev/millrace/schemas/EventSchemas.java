@@ -41,9 +41,9 @@ public final class EventSchemas {
     private EventSchemas() {}
 
     /**
-     * What is wrong with the payload of this event: sentences for people, each with the JSON pointer of the place, what was
-     * expected there and what was found. Empty = nothing. A type without a schema takes any payload of at most {@link
-     * #MAX_DEPTH} levels; the other fields of an event are checked when it is made.
+     * What is wrong with the payload of this event: sentences for people, each with the JSON pointer of the place, what
+     * was expected there and what was found. Empty = nothing. A type without a schema takes any payload of at most
+     * {@link #MAX_DEPTH} levels; the other fields of an event are checked when it is made.
      */
     public static List<String> problems(Event event) {
         JsonNode payload;
@@ -130,8 +130,8 @@ public final class EventSchemas {
     }
 
     /**
-     * The tree as the validator wants it: whole numbers as such however they are written, since it compares the lowest 64 bits
-     * of any other decimal.
+     * The tree as the validator wants it: whole numbers as such however they are written, since it compares the lowest
+     * 64 bits of any other decimal.
      *
      * @param level how deep it lies
      */

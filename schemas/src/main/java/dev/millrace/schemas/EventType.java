@@ -2,12 +2,14 @@ package dev.millrace.schemas;
 
 /**
  * The type of an event: a name and the code that is its default priority. The set is open: what the catalogue
- * {@link KnownEventType} has not heard of is a {@link CustomEventType} and as legal as any other. Live text has types of its own,
- * {@link StreamType}.
+ * {@link KnownEventType} has not heard of is a {@link CustomEventType} and as legal as any other. Live text has types
+ * of its own, {@link StreamType}.
  */
 public sealed interface EventType permits KnownEventType, StreamType, CustomEventType {
 
-    /** The name as it stands in the {@code ce_type} header, such as {@code MESSAGE_RECEIVED} or {@code file.changed}. */
+    /**
+     * The name as it stands in the {@code ce_type} header, such as {@code MESSAGE_RECEIVED} or {@code file.changed}.
+     */
     String wireName();
 
     /** The code, 0 or more; lower goes first. */

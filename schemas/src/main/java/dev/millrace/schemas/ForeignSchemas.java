@@ -11,9 +11,9 @@ import java.util.regex.PatternSyntaxException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads JSON Schemas (2020-12) that others wrote, such that no {@code pattern} in them takes long. One that RE2 does not know
- * ({@link LinearPattern}), with lookaround for one, is tried with the JDK's expressions and given up after a while; a text
- * that could not be checked counts as one that fits.
+ * Reads JSON Schemas (2020-12) that others wrote, such that no {@code pattern} in them takes long. One that RE2 does
+ * not know ({@link LinearPattern}), with lookaround for one, is tried with the JDK's expressions and given up after a
+ * while; a text that could not be checked counts as one that fits.
  */
 final class ForeignSchemas {
 
@@ -27,8 +27,8 @@ final class ForeignSchemas {
     private ForeignSchemas() {}
 
     /**
-     * For schemas that no operator has seen, such as those of MCP servers: what RE2 does not know is not even tried, since there
-     * are expressions that the JDK can be kept from by nothing.
+     * For schemas that no operator has seen, such as those of MCP servers: what RE2 does not know is not even tried,
+     * since there are expressions that the JDK can be kept from by nothing.
      */
     static SchemaRegistry ofStrangers() {
         return STRANGE;

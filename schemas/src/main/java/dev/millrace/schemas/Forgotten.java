@@ -6,10 +6,12 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A record of the topic {@link Topics#forgotten}: what of the topics that are kept by time nobody is to be shown any more.
+ * A record of the topic {@link Topics#forgotten}: what of the topics that are kept by time nobody is to be shown any
+ * more.
  *
  * @param scope what is forgotten
- * @param atMs of a session or a namespace only what came up to this moment is, in Unix milliseconds; a task is as a whole
+ * @param atMs of a session or a namespace only what came up to this moment is, in Unix milliseconds; a task is as a
+ *     whole
  */
 public record Forgotten(ForgetScope scope, long atMs) {
 

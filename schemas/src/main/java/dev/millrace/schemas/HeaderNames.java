@@ -1,8 +1,8 @@
 package dev.millrace.schemas;
 
 /**
- * The headers of records that are Millrace's own; those of CloudEvents are beside them, see {@link EventCodec}, and those of dead
- * letters in {@link DeadLetters}. All values are UTF-8, numbers are decimal digits.
+ * The headers of records that are Millrace's own; those of CloudEvents are beside them, see {@link EventCodec}, and
+ * those of dead letters in {@link DeadLetters}. All values are UTF-8, numbers are decimal digits.
  */
 public final class HeaderNames {
 
@@ -11,7 +11,8 @@ public final class HeaderNames {
 
     /**
      * In the journal, of events that others have sent: when they came onto their lane, in Unix milliseconds. Whatever a
-     * date decides is decided by this one, and not by what the event says of its time. Absent = the event is the machine's.
+     * date decides is decided by this one, and not by what the event says of its time. Absent = the event is the
+     * machine's.
      */
     public static final String RECEIVED = "millrace-received";
 
@@ -20,13 +21,16 @@ public final class HeaderNames {
     /** In memory: the version that the document has from this record on. */
     public static final String VERSION = "millrace-version";
     /**
-     * In memory, of a record that answers a MEMORY_EDIT_REQUESTED: the request's id. The record has the document as it is after
-     * it; {@link #OUTCOME} has the number of the version that the edit has made, or why it was refused, see {@link
-     * MemoryDocument.Refusal}.
+     * In memory, of a record that answers a MEMORY_EDIT_REQUESTED: the request's id. The record has the document as it
+     * is after it; {@link #OUTCOME} has the number of the version that the edit has made, or why it was refused, see
+     * {@link MemoryDocument.Refusal}.
      */
     public static final String ANSWER = "millrace-answer";
 
-    /** On lanes of replies, of a record without a value: everything before it was there before a model call is made again. */
+    /**
+     * On lanes of replies, of a record without a value: everything before it was there before a model call is made
+     * again.
+     */
     public static final String FENCE = "millrace-fence";
 
     /** On the topic of contents: whether a record is a piece or the index of pieces. */

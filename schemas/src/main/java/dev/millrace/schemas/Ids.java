@@ -33,8 +33,8 @@ public final class Ids {
     }
 
     /**
-     * Returns if no character is a control character or half of a surrogate pair. The first would break log lines, headers
-     * and keys; the second has no UTF-8 form, so that two different ids could become one on the wire.
+     * Returns if no character is a control character or half of a surrogate pair. The first would break log lines,
+     * headers and keys; the second has no UTF-8 form, so that two different ids could become one on the wire.
      *
      * @throws IllegalArgumentException if one is, naming the field, the place and the character
      */

@@ -12,9 +12,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The text that a task begins with, made from the payload of the event that starts it. {@code {{body.items.0.name}}} is
- * what stands at this path: names of fields, and indexes of lists from 0. {@code {{body.name | nobody}}} is {@code nobody}
- * where the path leads nowhere, or to null, an empty text or list; without it a path that leads nowhere is a mistake, and null is the
- * empty text. Other braces are text.
+ * what stands at this path: names of fields, and indexes of lists from 0. {@code {{body.name | nobody}}} is {@code
+ * nobody} where the path leads nowhere, or to null, an empty text or list; without it a path that leads nowhere is a
+ * mistake, and null is the empty text. Other braces are text.
  */
 public final class InputTemplate {
 

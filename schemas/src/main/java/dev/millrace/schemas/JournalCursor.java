@@ -6,8 +6,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A place in the journal: what HTTP clients hold to ask for "everything after this". Cursors of one conversation share the
- * partition, and there a greater offset is later; across partitions the order means nothing.
+ * A place in the journal: what HTTP clients hold to ask for "everything after this". Cursors of one conversation share
+ * the partition, and there a greater offset is later; across partitions the order means nothing.
  *
  * @param partition the journal's partition, 0 or more
  * @param offset the record's offset there, 0 or more

@@ -23,8 +23,8 @@ public final class JsonText {
     }
 
     /**
-     * The text if it takes at most so many bytes in JSON; else as much of its beginning as fits, and how many characters are
-     * left out.
+     * The text if it takes at most so many bytes in JSON; else as much of its beginning as fits, and how many
+     * characters are left out.
      */
     public static String cutToBytes(String text, long maxBytes) {
         if ((long) text.length() * MOST_BYTES_PER_CHARACTER <= maxBytes) {
@@ -56,7 +56,9 @@ public final class JsonText {
         return text.substring(0, parts ? end - 1 : end);
     }
 
-    /** The text with U+FFFD for each half of a surrogate pair that has lost the other: such a half has no UTF-8 form. */
+    /**
+     * The text with U+FFFD for each half of a surrogate pair that has lost the other: such a half has no UTF-8 form.
+     */
     static String wellFormed(String text) {
         int lone = loneSurrogate(text, 0);
         if (lone < 0) {

@@ -20,16 +20,17 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * JSON as Java values that cannot change: {@link String}, {@link Boolean}, {@link Integer}, {@link Long}, {@link
- * BigInteger}, {@link BigDecimal}, {@link List}, {@link Map} and {@code null}. A number has the kind that it has after a
- * trip through JSON text, so that a payload equals itself read back: the narrowest of the three whole ones that holds it,
- * and {@link BigDecimal} for what has a point or an exponent. A text has no half of a surrogate pair, since that has no UTF-8
- * form: U+FFFD stands in its place.
+ * BigInteger}, {@link BigDecimal}, {@link List}, {@link Map} and {@code null}. A number has the kind that it has after
+ * a trip through JSON text, so that a payload equals itself read back: the narrowest of the three whole ones that holds
+ * it, and {@link BigDecimal} for what has a point or an exponent. A text has no half of a surrogate pair, since that
+ * has no UTF-8 form: U+FFFD stands in its place.
  */
 final class JsonValues {
 
     /**
      * Numbers at or beyond ten to this power, or as much smaller than one, are refused: no double holds them, and one
-     * short text such as {@code 1e999999999} would otherwise cost gigabytes as soon as someone wants it as a whole number.
+     * short text such as {@code 1e999999999} would otherwise cost gigabytes as soon as someone wants it as a whole
+     * number.
      */
     static final int MAX_EXPONENT = 309;
 

@@ -6,8 +6,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * The catalogue of the types that Millrace itself gives a meaning. {@code docs/events.md} and {@code docs/asyncapi.yaml}
- * are generated from it. Names and codes never change once released.
+ * The catalogue of the types that Millrace itself gives a meaning. {@code docs/events.md} and
+ * {@code docs/asyncapi.yaml} are generated from it. Names and codes never change once released.
  */
 public enum KnownEventType implements EventType {
     SYSTEM_STARTED(
@@ -136,8 +136,8 @@ public enum KnownEventType implements EventType {
     }
 
     /**
-     * Whether only Millrace itself writes it, to the journal or a request topic; on a lane it is refused. Everything else is
-     * taken from anyone.
+     * Whether only Millrace itself writes it, to the journal or a request topic; on a lane it is refused. Everything
+     * else is taken from anyone.
      */
     public boolean machineOnly() {
         return switch (this) {

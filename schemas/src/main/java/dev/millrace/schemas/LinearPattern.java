@@ -4,8 +4,8 @@ import com.google.re2j.Pattern;
 import com.google.re2j.PatternSyntaxException;
 
 /**
- * A regular expression of somebody else's, in RE2's syntax: no back-references, no lookaround. A search in a text costs at most
- * the text's length times {@link #MAX_SIZE}, whatever expression and text are. Immutable.
+ * A regular expression of somebody else's, in RE2's syntax: no back-references, no lookaround. A search in a text costs
+ * at most the text's length times {@link #MAX_SIZE}, whatever expression and text are. Immutable.
  */
 public final class LinearPattern {
 
@@ -57,7 +57,9 @@ public final class LinearPattern {
         return pattern.matcher(text).find();
     }
 
-    /** How long an expression is when its repetitions are written out: the library does so, and has no limit of its own. */
+    /**
+     * How long an expression is when its repetitions are written out: the library does so, and has no limit of its own.
+     */
     private static final class Measure {
 
         private final String regex;

@@ -1,6 +1,8 @@
 package dev.millrace.schemas;
 
-/** Bytes, headers or fields that are not an event. The message says what was expected and found, for a person to read. */
+/**
+ * Bytes, headers or fields that are not an event. The message says what was expected and found, for a person to read.
+ */
 public final class MalformedEventException extends Exception {
     private static final long serialVersionUID = 1L;
 

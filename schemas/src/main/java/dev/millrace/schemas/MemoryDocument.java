@@ -23,10 +23,11 @@ import org.jspecify.annotations.Nullable;
  * @param summary what its line {@code > Summary:} says; empty if it has none
  * @param size of the content, in bytes of UTF-8
  * @param updatedAt when it was written
- * @param updatedBy who wrote it: {@code task <id>}, {@code reflection <id of the task>}, or a person: {@code person <name>},
- *     {@code person} if they did not say who they are
+ * @param updatedBy who wrote it: {@code task <id>}, {@code reflection <id of the task>}, or a person:
+ *     {@code person <name>}, {@code person} if they did not say who they are
  * @param changeId id of the call or edit that wrote it
- * @param deleted whether this version is that the document was taken away; only of an older version, and its content is empty
+ * @param deleted whether this version is that the document was taken away; only of an older version, and its content is
+ *     empty
  */
 public record MemoryDocument(
         String namespace,
@@ -124,8 +125,8 @@ public record MemoryDocument(
     }
 
     /**
-     * Names one version of one document among all that ever were at its place, also after memory was forgotten and numbers
-     * begin anew: an entity tag as HTTP has it, without quotes.
+     * Names one version of one document among all that ever were at its place, also after memory was forgotten and
+     * numbers begin anew: an entity tag as HTTP has it, without quotes.
      */
     public static String tag(long version, String changeId) {
         return version + "-" + Ids.hash(changeId).substring(0, TAG_HASH);

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What the owner of a task should hear of: that it ended, says something, asks something, or needs a decision. The
- * one place that says which events of the journal are news and what is told of them; event streams and webhooks send the
- * same {@link #toJson}.
+ * one place that says which events of the journal are news and what is told of them; event streams and webhooks send
+ * the same {@link #toJson}.
  *
  * @param kind what there is to say
  * @param event the event that says it; it belongs to a task

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What an event says: a record for each type of the catalogue, so that nobody reads a known field by its name. What the
- * fields mean, their ranges and units stand in the JSON Schema of the type, and so in {@code docs/events.md}; a test holds
- * each record to its schema. A component that may be absent is nullable, a list is
+ * fields mean, their ranges and units stand in the JSON Schema of the type, and so in {@code docs/events.md}; a test
+ * holds each record to its schema. A component that may be absent is nullable, a list is
  * empty then. Times are texts as RFC 3339
  * has them, or numbers of Unix milliseconds where the name ends in {@code At}. Immutable all the way down.
  *
@@ -100,8 +100,8 @@ public sealed interface Payload {
     }
 
     /**
-     * Of {@value #COMPLETED} and {@value #FAILED}, which the task machine sends to the parent of a sub-task in the background.
-     * Other people may send events of these types that mean something else.
+     * Of {@value #COMPLETED} and {@value #FAILED}, which the task machine sends to the parent of a sub-task in the
+     * background. Other people may send events of these types that mean something else.
      */
     record BackgroundTaskEnded(
             @Nullable String callId,

@@ -11,7 +11,9 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.StreamSupport;
 
-/** Turns what the schema validator finds into sentences: place, expected, found. Found texts are not repeated when long. */
+/**
+ * Turns what the schema validator finds into sentences: place, expected, found. Found texts are not repeated when long.
+ */
 final class SchemaProblems {
 
     /** How many problems are told of one event; the reader mends them and tries again. */

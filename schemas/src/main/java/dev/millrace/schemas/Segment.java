@@ -40,7 +40,10 @@ public enum Segment {
         return laneSuffix;
     }
 
-    /** The segment that an effective priority falls into. Anything below 0 counts as 0; anything above 500 is background. */
+    /**
+     * The segment that an effective priority falls into. Anything below 0 counts as 0; anything above 500 is
+     * background.
+     */
     public static Segment ofCode(int code) {
         Segment found = SYSTEM;
         for (Segment segment : VALUES) {

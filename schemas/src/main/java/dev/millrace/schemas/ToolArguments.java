@@ -13,8 +13,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What arguments a tool takes, by the schema in its definition, which a stranger may have written. Workers ask before they run
- * a call; the task machine asks before it asks a person, with less patience. Safe for any thread.
+ * What arguments a tool takes, by the schema in its definition, which a stranger may have written. Workers ask before
+ * they run a call; the task machine asks before it asks a person, with less patience. Safe for any thread.
  */
 public final class ToolArguments {
 
@@ -65,8 +65,8 @@ public final class ToolArguments {
     }
 
     /**
-     * What is wrong with arguments, in sentences for models; an empty list if nothing is. Absent if it cannot be said at that
-     * cost.
+     * What is wrong with arguments, in sentences for models; an empty list if nothing is. Absent if it cannot be said
+     * at that cost.
      *
      * @param steps keywords of a schema looked at, 1 or more
      */

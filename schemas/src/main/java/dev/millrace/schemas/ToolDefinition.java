@@ -17,11 +17,12 @@ import org.jspecify.annotations.Nullable;
  *
  * @param name unique; letters, digits, {@code _} and {@code -}, 1 to 64 characters
  * @param description what the tool does, for the model
- * @param parameters JSON Schema (draft 2020-12) of the arguments, an object schema; absent in JSON = no arguments. Copied,
- *     so that it cannot change
- * @param toolset whose request topic gets the calls, see {@link Topics#requests}; letters, digits, {@code .}, {@code _} and
- *     {@code -}, 1 to 64 characters
- * @param timeoutMs how long one execution may take, in milliseconds, 1 or more; absent in JSON = {@value #DEFAULT_TIMEOUT_MS}
+ * @param parameters JSON Schema (draft 2020-12) of the arguments, an object schema; absent in JSON = no arguments.
+ *     Copied, so that it cannot change
+ * @param toolset whose request topic gets the calls, see {@link Topics#requests}; letters, digits, {@code .}, {@code _}
+ *     and {@code -}, 1 to 64 characters
+ * @param timeoutMs how long one execution may take, in milliseconds, 1 or more; absent in JSON =
+ *     {@value #DEFAULT_TIMEOUT_MS}
  * @param sideEffects what a call does to the world; absent in JSON = the worst
  * @param approval whether a person has to agree before a call runs; absent in JSON = never
  * @param approvalExpiryMs how long the person has, in milliseconds, 1 or more; absent = the installation's default
@@ -124,7 +125,8 @@ public record ToolDefinition(
      * How often a worker tries again what failed for a passing reason, inside the call's time-out.
      *
      * @param maxAttempts executions in all, 1 to {@value #MAX_ATTEMPTS}; 1 = no second one
-     * @param initialDelayMs the pause after the first failure, in milliseconds, 0 or more; it grows from one to the next
+     * @param initialDelayMs the pause after the first failure, in milliseconds, 0 or more; it grows from one to the
+     *     next
      */
     public record Retry(int maxAttempts, long initialDelayMs) {
         /** More is a loop. */

@@ -51,14 +51,17 @@ public record Topics(String prefix) {
             String readBy) {}
 
     /**
-     * Whether the brokers date the records of a topic, and not who writes them: retention then counts from when a record came,
-     * whatever its writer says (ADR 0024). Not where only the newest record per key counts, nor where the one writer dates them.
+     * Whether the brokers date the records of a topic, and not who writes them: retention then counts from when a
+     * record came, whatever its writer says (ADR 0024). Not where only the newest record per key counts, nor where the
+     * one writer dates them.
      */
     public boolean datedByBroker(Topic topic) {
         return topic.cleanup() == Cleanup.DELETE && !topic.name().equals(variables());
     }
 
-    /** The largest batch of records that a lane or a request topic takes, in bytes: what Kafka takes by default, 1 MiB. */
+    /**
+     * The largest batch of records that a lane or a request topic takes, in bytes: what Kafka takes by default, 1 MiB.
+     */
     public static final int MAX_EVENT_BYTES = 1_048_588;
 
     /**
@@ -67,7 +70,9 @@ public record Topics(String prefix) {
      */
     public static final int MAX_COPY_BYTES = 2 * MAX_EVENT_BYTES;
 
-    /** How long a compacted topic keeps what has been replaced or deleted, as soon as anything more is written to it. */
+    /**
+     * How long a compacted topic keeps what has been replaced or deleted, as soon as anything more is written to it.
+     */
     public static final Duration COMPACTION_LAG = Duration.ofDays(1);
 
     private static final Duration ONE_HOUR = Duration.ofHours(1);
@@ -75,7 +80,9 @@ public record Topics(String prefix) {
     private static final Duration ONE_WEEK = Duration.ofDays(7);
     private static final Duration ONE_MONTH = Duration.ofDays(30);
 
-    /** Longer than any other topic that is kept by time holds a record, with the day that a segment of it takes records. */
+    /**
+     * Longer than any other topic that is kept by time holds a record, with the day that a segment of it takes records.
+     */
     public static final Duration FORGOTTEN_RETENTION = Duration.ofDays(40);
 
     /** How long live text stays if nothing else is configured: long enough for a client to come back to. */

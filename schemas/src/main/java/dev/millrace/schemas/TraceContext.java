@@ -45,8 +45,9 @@ public record TraceContext(String traceId, String spanId, boolean sampled) {
     }
 
     /**
-     * The trace of a chain of events: the one that its events name, else one that follows from its root, so that all that
-     * came of one event is one trace also where nobody began one. The span is the one of the task's work in this trace.
+     * The trace of a chain of events: the one that its events name, else one that follows from its root, so that all
+     * that came of one event is one trace also where nobody began one. The span is the one of the task's work in this
+     * trace.
      *
      * @param traceparent of any event of the chain; null = it has none
      */
@@ -64,8 +65,8 @@ public record TraceContext(String traceId, String spanId, boolean sampled) {
     }
 
     /**
-     * The request of a tool call, with the span of that call as its trace context: what a worker does for it, in whatever
-     * language, belongs under it.
+     * The request of a tool call, with the span of that call as its trace context: what a worker does for it, in
+     * whatever language, belongs under it.
      */
     public static Event underItsCall(Event request) {
         String taskId = request.taskId();

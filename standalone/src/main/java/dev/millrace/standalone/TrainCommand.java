@@ -15,9 +15,9 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
 /**
- * {@code millrace train FOLDER}: what {@code ./millrace build} lets a JVM do that writes an archive for later starts (an AOT
- * cache, or a class data archive). It starts everything, has one task done, and ends, so that the archive has the classes of
- * a start and of a task, and of the commands.
+ * {@code millrace train FOLDER}: what {@code ./millrace build} lets a JVM do that writes an archive for later starts
+ * (an AOT cache, or a class data archive). It starts everything, has one task done, and ends, so that the archive has
+ * the classes of a start and of a task, and of the commands.
  */
 @Command(
         name = "train",

@@ -27,8 +27,8 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /**
- * {@code millrace up}: the broker, then all services in one Quarkus application, until a signal ends it. Everything that
- * can be wrong with the arguments is found before the broker starts, and the broker stops after the services have.
+ * {@code millrace up}: the broker, then all services in one Quarkus application, until a signal ends it. Everything
+ * that can be wrong with the arguments is found before the broker starts, and the broker stops after the services have.
  */
 @Command(
         name = "up",
@@ -134,7 +134,7 @@ final class UpCommand implements Callable<Integer> {
         BrokerCommand.requireFree(dataPath.resolve(KAFKA_FOLDER));
         requireFreePort();
         requireApart();
-        Path workspacePath = Workspace.prepare(workspace);
+        Path workspacePath = WorkspaceFolder.prepare(workspace);
         EmbeddedBroker broker = BrokerCommand.start(dataPath.resolve(KAFKA_FOLDER), kafkaPort);
         // all services were in the process that held the data before this one
         broker.endMemberships();

@@ -7,10 +7,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Notices that virtual threads of this process do not run any more: all that carries them is held by some that never give
- * way, so that requests, streams and model calls stand still while the process looks alive. A platform thread starts a virtual
- * one each second; if {@link #PATIENCE} of its own seconds pass and that one has not run, the carriers stand. Seconds in
- * which the watch did not run either, as on a machine that sleeps or is short of everything, do not count. Safe for any thread.
+ * Notices that virtual threads of this process do not run any more: all that carries them is held by some that never
+ * give way, so that requests, streams and model calls stand still while the process looks alive. A platform thread
+ * starts a virtual one each second; if {@link #PATIENCE} of its own seconds pass and that one has not run, the carriers
+ * stand. Seconds in which the watch did not run either, as on a machine that sleeps or is short of everything, do not
+ * count. Safe for any thread.
  */
 public final class CarrierWatch implements AutoCloseable {
 

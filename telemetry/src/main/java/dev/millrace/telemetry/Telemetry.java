@@ -8,8 +8,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Where spans and metrics go: over OTLP to the endpoint that OpenTelemetry's own variables name ({@code
- * OTEL_EXPORTER_OTLP_ENDPOINT}, or that of traces or metrics alone), or nowhere. All its other variables count as well. Safe
- * for any thread; nothing here waits, but {@link #close}.
+ * OTEL_EXPORTER_OTLP_ENDPOINT}, or that of traces or metrics alone), or nowhere. All its other variables count as well.
+ * Safe for any thread; nothing here waits, but {@link #close}.
  */
 public interface Telemetry extends AutoCloseable {
 

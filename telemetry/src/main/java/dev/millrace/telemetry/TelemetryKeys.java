@@ -1,6 +1,9 @@
 package dev.millrace.telemetry;
 
-/** The names of OpenTelemetry's conventions that are used here: those for generative AI, still in development, and for HTTP. */
+/**
+ * The names of OpenTelemetry's conventions that are used here: those for generative AI, still in development, and for
+ * HTTP.
+ */
 public final class TelemetryKeys {
 
     public static final String OPERATION_NAME = "gen_ai.operation.name";

@@ -28,8 +28,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A real browser without a window, told what to do over its DevTools protocol. Its profile is a folder of the test, and it
- * reaches nothing but this machine. Ends on {@link #close}.
+ * A real browser without a window, told what to do over its DevTools protocol. Its profile is a folder of the test, and
+ * it reaches nothing but this machine. Ends on {@link #close}.
  */
 public final class Chromium implements AutoCloseable {
 

@@ -23,9 +23,10 @@ import org.apache.kafka.common.record.RecordBatch;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Records as somebody sends them who means harm, or knows no better: broken, of odd types, sizes, dates and keys, for every topic
- * that others write to. A seed gives the same ones again. None of them is addressed to a task, session or namespace of anybody
- * else, drains the system or changes a tool that exists: what may be done by right is not what is tried here. For one thread.
+ * Records as somebody sends them who means harm, or knows no better: broken, of odd types, sizes, dates and keys, for
+ * every topic that others write to. A seed gives the same ones again. None of them is addressed to a task, session or
+ * namespace of anybody else, drains the system or changes a tool that exists: what may be done by right is not what is
+ * tried here. For one thread.
  */
 public final class HostileRecords {
 

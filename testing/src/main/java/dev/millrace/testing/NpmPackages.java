@@ -14,8 +14,8 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Packages from npm that tests run: installed once, into a cache folder in the user's home, from whatever registry npm is
- * set up with. Where there is no Node or no network, that is said in a line that begins with {@code SKIPPED}, which
+ * Packages from npm that tests run: installed once, into a cache folder in the user's home, from whatever registry npm
+ * is set up with. Where there is no Node or no network, that is said in a line that begins with {@code SKIPPED}, which
  * {@code ./millrace test} repeats at its end.
  */
 public final class NpmPackages {

@@ -223,7 +223,10 @@ public final class ServiceProcess implements AutoCloseable {
         return List.of("-jar", jar.toString());
     }
 
-    /** What {@code ./millrace} adds as well if it has run the application once; a JVM that finds it not to fit goes on without. */
+    /**
+     * What {@code ./millrace} adds as well if it has run the application once; a JVM that finds it not to fit goes on
+     * without.
+     */
     private static List<String> archive() {
         Path folder = repository().resolve(Path.of("standalone", "target", "archive"));
         Path classes = folder.resolve("classes");

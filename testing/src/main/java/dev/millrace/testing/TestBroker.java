@@ -37,8 +37,8 @@ import org.testcontainers.kafka.KafkaContainer;
 
 /**
  * The broker of this test JVM: started on first use, shared by all tests, gone with the JVM. In this process unless
- * {@code -Dmillrace.test.broker=container} asks for Testcontainers' Kafka. Safe to use from any thread; every method that
- * waits gives up after {@link #LIMIT} with an {@link AssertionError}.
+ * {@code -Dmillrace.test.broker=container} asks for Testcontainers' Kafka. Safe to use from any thread; every method
+ * that waits gives up after {@link #LIMIT} with an {@link AssertionError}.
  */
 public final class TestBroker {
 
@@ -200,7 +200,9 @@ public final class TestBroker {
         return new TopicReader(bootstrapServers, List.of(topics));
     }
 
-    /** At INFO a broker prints more than a thousand lines; works where logging ends in java.util.logging, as in Quarkus. */
+    /**
+     * At INFO a broker prints more than a thousand lines; works where logging ends in java.util.logging, as in Quarkus.
+     */
     private static void quieten() {
         for (String name : List.of("org.apache.kafka", "kafka", "state.change.logger", "org.testcontainers")) {
             Logger logger = Logger.getLogger(name);

@@ -69,7 +69,8 @@ public final class TopicReader implements AutoCloseable {
     }
 
     /**
-     * The first event that satisfies the condition; reads on until there is one. Records that are no events are passed over.
+     * The first event that satisfies the condition; reads on until there is one. Records that are no events are passed
+     * over.
      *
      * @throws AssertionError if the deadline passes first
      */

@@ -8,7 +8,10 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
-/** Stands before the tools: how many calls at a time, how many in a minute, and none to what is broken. Safe for any thread. */
+/**
+ * Stands before the tools: how many calls at a time, how many in a minute, and none to what is broken. Safe for any
+ * thread.
+ */
 public final class CallGuards {
 
     private static final long MINUTE_NANOS = TimeUnit.MINUTES.toNanos(1);
@@ -79,8 +82,8 @@ public final class CallGuards {
      * Waits until the call may begin.
      *
      * @return to be run when it has ended
-     * @throws ToolException with code {@code tool_busy} or {@code tool_rate_limited} if that would take longer than there
-     *     is time
+     * @throws ToolException with code {@code tool_busy} or {@code tool_rate_limited} if that would take longer than
+     *     there is time
      */
     Runnable enter(String toolName, long limitNanos) throws ToolException, InterruptedException {
         ToolPolicies.Policy policy = policies.of(toolName);

@@ -13,16 +13,16 @@ public interface CallableTool {
     ToolDefinition definition();
 
     /**
-     * What fails together with this tool, and is left alone together when it fails again and again: the tool itself, or the
-     * server behind several. {@code null} = nothing, since each call may go somewhere else.
+     * What fails together with this tool, and is left alone together when it fails again and again: the tool itself, or
+     * the server behind several. {@code null} = nothing, since each call may go somewhere else.
      */
     default @Nullable String circuit() {
         return definition().name();
     }
 
     /**
-     * Does it. Called on a platform thread of its own, which is interrupted when the time is over; one that goes on all the
-     * same keeps its place among the calls of this tool until it ends, see {@link ToolThreads}.
+     * Does it. Called on a platform thread of its own, which is interrupted when the time is over; one that goes on all
+     * the same keeps its place among the calls of this tool until it ends, see {@link ToolThreads}.
      *
      * @param params JSON values that satisfy the schema
      * @return JSON values

@@ -4,8 +4,8 @@ import java.time.Duration;
 import java.util.function.LongSupplier;
 
 /**
- * Leaves alone what fails again and again: after so many failures in a row nothing is tried for a while, then one call is
- * let through to see. Safe for any thread.
+ * Leaves alone what fails again and again: after so many failures in a row nothing is tried for a while, then one call
+ * is let through to see. Safe for any thread.
  */
 final class CircuitBreaker {
 

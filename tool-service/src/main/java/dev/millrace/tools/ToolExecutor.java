@@ -204,8 +204,8 @@ public final class ToolExecutor implements RequestHandler {
     /**
      * What is executed.
      *
-     * @param leave gives its place among the calls of its tool back, when its thread ends: later than the answer, if it does
-     *     not heed its interrupt
+     * @param leave gives its place among the calls of its tool back, when its thread ends: later than the answer, if it
+     *     does not heed its interrupt
      */
     private record Execution(CallableTool tool, Request request, ToolContext context, Runnable leave) {}
 

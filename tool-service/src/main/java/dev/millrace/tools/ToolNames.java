@@ -16,8 +16,8 @@ public final class ToolNames {
     private ToolNames() {}
 
     /**
-     * The name for models: letters, digits, {@code _} and {@code -}, at most 64. A name that does not fit is cut, and gets
-     * a hash of the whole at its end, so that it is the same after each start and no other tool's.
+     * The name for models: letters, digits, {@code _} and {@code -}, at most 64. A name that does not fit is cut, and
+     * gets a hash of the whole at its end, so that it is the same after each start and no other tool's.
      */
     public static String of(String server, String tool) {
         String wanted = server + SEPARATOR + tool;

@@ -52,8 +52,8 @@ public final class ToolPolicies {
     /**
      * Policies.
      *
-     * @param byTool by the tool's name; a dash, a dot and an underscore are the same, since environment variables cannot
-     *     tell them apart
+     * @param byTool by the tool's name; a dash, a dot and an underscore are the same, since environment variables
+     *     cannot tell them apart
      * @param others for all other tools
      */
     public ToolPolicies(Map<String, Policy> byTool, Policy others) {

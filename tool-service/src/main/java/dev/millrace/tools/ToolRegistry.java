@@ -30,8 +30,8 @@ public final class ToolRegistry {
     }
 
     /**
-     * A registry of these tools, and of those that the sources have at the time; a tool that is there for good goes before
-     * one of a source with the same name.
+     * A registry of these tools, and of those that the sources have at the time; a tool that is there for good goes
+     * before one of a source with the same name.
      *
      * @param policies what the operator says about them
      * @throws IllegalArgumentException if two have the same name

@@ -16,9 +16,9 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The threads that tools run on. Each call has one of the platform's: the scheduler of virtual threads takes none away from
- * who computes, so a few such tools would stop all else in the process, their own time-outs included. A thread that is
- * interrupted and goes on is stuck; there may be so many of them and no more. Safe for any thread.
+ * The threads that tools run on. Each call has one of the platform's: the scheduler of virtual threads takes none away
+ * from who computes, so a few such tools would stop all else in the process, their own time-outs included. A thread
+ * that is interrupted and goes on is stuck; there may be so many of them and no more. Safe for any thread.
  */
 public final class ToolThreads {
 
@@ -49,8 +49,8 @@ public final class ToolThreads {
     }
 
     /**
-     * Runs the work and waits for it; when the time is over, or the waiting thread is interrupted, the work is interrupted and
-     * left.
+     * Runs the work and waits for it; when the time is over, or the waiting thread is interrupted, the work is
+     * interrupted and left.
      *
      * @param ended run once, when the work has ended, which may be long after this has returned; also if it never began
      * @throws ToolException with code {@code tool_busy} if as many threads are stuck as may be
@@ -125,7 +125,10 @@ public final class ToolThreads {
         return nanoTime.getAsLong() - call.sinceNanos() > HEEDED_WITHIN.toNanos();
     }
 
-    /** Whether as many are stuck as may be: then no tool runs until one of them ends, and only a new process is rid of them. */
+    /**
+     * Whether as many are stuck as may be: then no tool runs until one of them ends, and only a new process is rid of
+     * them.
+     */
     public boolean isFull() {
         return left.size() >= maxStuck && stuck() >= maxStuck;
     }

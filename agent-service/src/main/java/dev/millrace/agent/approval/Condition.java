@@ -22,13 +22,17 @@ import org.projectnessie.cel.interpreter.InterpretableDecorator;
 import org.projectnessie.cel.relocated.com.google.api.expr.v1alpha1.Type;
 
 /**
- * A condition on a tool call in the Common Expression Language (CEL), over {@code args}, {@code tool}, {@code agent} and
- * {@code tenant} (the namespace, which is a reserved word there): compiled once, then asked from any thread. It cannot loop for ever or reach out of itself, and what it may cost is limited: a call whose arguments are too large, or whose
- * evaluation takes too many steps, has no answer.
+ * A condition on a tool call in the Common Expression Language (CEL), over {@code args}, {@code tool}, {@code agent}
+ * and {@code tenant} (the namespace, which is a reserved word there): compiled once, then asked from any thread. It
+ * cannot loop for ever or reach out of itself, and what it may cost is limited: a call whose arguments are too large,
+ * or whose evaluation takes too many steps, has no answer.
  */
 final class Condition {
 
-    /** The longest text of all arguments together that is looked at, in characters: some operators read it several times. */
+    /**
+     * The longest text of all arguments together that is looked at, in characters: some operators read it several
+     * times.
+     */
     static final int MAX_ARGUMENT_CHARS = 100_000;
     /** Steps of one evaluation, that is operators applied: a few milliseconds. */
     static final int MAX_STEPS = 20_000;

@@ -11,8 +11,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The arguments that an expression mentions ({@code args.to.city}, {@code args["to"]}), and what a call has there: for people
- * who are asked because the expression has no answer.
+ * The arguments that an expression mentions ({@code args.to.city}, {@code args["to"]}), and what a call has there: for
+ * people who are asked because the expression has no answer.
  */
 final class Mentions {
 

@@ -12,7 +12,10 @@ import java.util.OptionalLong;
 @ConfigMapping(prefix = "millrace.agent")
 public interface AgentConfig {
 
-    /** The folder for the state of the task machine; for this instance alone. If it is lost, it is built again from Kafka. */
+    /**
+     * The folder for the state of the task machine; for this instance alone. If it is lost, it is built again from
+     * Kafka.
+     */
     @WithDefault("data/agent")
     Path stateDir();
 
@@ -21,8 +24,8 @@ public interface AgentConfig {
     int streamThreads();
 
     /**
-     * How long results are gathered before a commit while there is much to do (where commits are slow for up to ten times as
-     * long); while there is little, what somebody waits for is committed at once.
+     * How long results are gathered before a commit while there is much to do (where commits are slow for up to ten
+     * times as long); while there is little, what somebody waits for is committed at once.
      */
     @WithDefault("20ms")
     Duration commitInterval();
@@ -39,8 +42,8 @@ public interface AgentConfig {
     Duration heartbeatInterval();
 
     /**
-     * How long model calls that run may go on when the service stops, so that their replies are kept; the rest is made again
-     * after the next start.
+     * How long model calls that run may go on when the service stops, so that their replies are kept; the rest is made
+     * again after the next start.
      */
     @WithDefault("8s")
     Duration shutdownGrace();
@@ -57,15 +60,15 @@ public interface AgentConfig {
     Duration agentsReload();
 
     /**
-     * The agent that takes tasks whose {@code taskType} names no agent. Absent = such tasks are refused: 422, or a dead letter
-     * with {@code unknown_agent}.
+     * The agent that takes tasks whose {@code taskType} names no agent. Absent = such tasks are refused: 422, or a dead
+     * letter with {@code unknown_agent}.
      */
     Optional<String> defaultAgent();
 
     /**
-     * How many bytes of UTF-8 of the index of memory the model is shown before the first step of a task. Where that is not
-     * enough, {@code facts/user.md} and {@code facts/memory.md} are shown, then what was changed last, and how many more there
-     * are. 1 or more.
+     * How many bytes of UTF-8 of the index of memory the model is shown before the first step of a task. Where that is
+     * not enough, {@code facts/user.md} and {@code facts/memory.md} are shown, then what was changed last, and how many
+     * more there are. 1 or more.
      */
     @WithDefault("16384")
     int memoryIndexBytes();
@@ -95,8 +98,8 @@ public interface AgentConfig {
     interface Lanes {
 
         /**
-         * Whether a higher lane is read before a lower one, at the price of some throughput when there is a backlog; if not,
-         * the oldest record goes first.
+         * Whether a higher lane is read before a lower one, at the price of some throughput when there is a backlog; if
+         * not, the oldest record goes first.
          */
         @WithDefault("true")
         boolean priority();
@@ -105,7 +108,9 @@ public interface AgentConfig {
     /** How many tasks work at the same time. */
     interface Admission {
 
-        /** Tasks that may work at the same time, per partition; those that wait for somebody do not count. At least 1. */
+        /**
+         * Tasks that may work at the same time, per partition; those that wait for somebody do not count. At least 1.
+         */
         @WithDefault("5")
         int maxActiveTasks();
 
@@ -142,17 +147,22 @@ public interface AgentConfig {
         /** Millionths of a US dollar before a task fails with {@code cost_limit}. At least 1. Absent = no limit. */
         OptionalLong maxCostMicros();
 
-        /** Time from the start of a task, or its last resume from completed, before it fails with {@code task_timeout}. */
+        /**
+         * Time from the start of a task, or its last resume from completed, before it fails with {@code task_timeout}.
+         */
         @WithDefault("7d")
         Duration maxLifeTime();
 
-        /** Tasks that may lead to a task, each starting the next, before it fails with {@code causal_depth_limit}. At least 1. */
+        /**
+         * Tasks that may lead to a task, each starting the next, before it fails with {@code causal_depth_limit}. At
+         * least 1.
+         */
         @WithDefault("8")
         int maxCausalDepth();
 
         /**
-         * How long a task waits for a model's reply before it fails with {@code timeout}, the wait for a permit included.
-         * Longer than {@code millrace.llm.call-timeout}, whose own answer should come first.
+         * How long a task waits for a model's reply before it fails with {@code timeout}, the wait for a permit
+         * included. Longer than {@code millrace.llm.call-timeout}, whose own answer should come first.
          */
         @WithDefault("15m")
         Duration modelCallTimeout();
@@ -164,7 +174,10 @@ public interface AgentConfig {
         @WithDefault("10m")
         Duration toolCallGrace();
 
-        /** How long an ended task can still be resumed; after that its row and transcript are removed. The journal stays. */
+        /**
+         * How long an ended task can still be resumed; after that its row and transcript are removed. The journal
+         * stays.
+         */
         @WithDefault("30d")
         Duration endedRetention();
     }
@@ -173,9 +186,9 @@ public interface AgentConfig {
     interface Compaction {
 
         /**
-         * The part of the window, or of {@code task.max-transcript-chars}, that a conversation may fill before its older part
-         * is summed up by a model call of its own. More than 0, at most 1 (then only when the provider says that it is too
-         * long).
+         * The part of the window, or of {@code task.max-transcript-chars}, that a conversation may fill before its
+         * older part is summed up by a model call of its own. More than 0, at most 1 (then only when the provider says
+         * that it is too long).
          */
         @WithDefault("0.8")
         double threshold();
@@ -188,7 +201,9 @@ public interface AgentConfig {
     /** Calls that a person has to agree to. */
     interface Approval {
 
-        /** How long a person has to decide on a tool call, where neither the agent nor the tool says. More than zero. */
+        /**
+         * How long a person has to decide on a tool call, where neither the agent nor the tool says. More than zero.
+         */
         @WithDefault("24h")
         Duration defaultExpiry();
     }
@@ -196,10 +211,14 @@ public interface AgentConfig {
     /** Limits of one session: all its tasks together. */
     interface Session {
 
-        /** Input and output tokens before a task fails with {@code session_token_limit}. At least 1. Absent = no limit. */
+        /**
+         * Input and output tokens before a task fails with {@code session_token_limit}. At least 1. Absent = no limit.
+         */
         OptionalLong maxTokens();
 
-        /** Millionths of a US dollar before a task fails with {@code session_cost_limit}. At least 1. Absent = no limit. */
+        /**
+         * Millionths of a US dollar before a task fails with {@code session_cost_limit}. At least 1. Absent = no limit.
+         */
         OptionalLong maxCostMicros();
 
         /** How long it is known what a session has used, after it was last used. */
@@ -211,13 +230,15 @@ public interface AgentConfig {
     interface Tokens {
 
         /**
-         * Whether models are asked for their replies piece by piece, and what comes is put on the topic of live text. If
-         * not, replies come as a whole, and the time-out for the first piece of one has no effect.
+         * Whether models are asked for their replies piece by piece, and what comes is put on the topic of live text.
+         * If not, replies come as a whole, and the time-out for the first piece of one has no effect.
          */
         @WithDefault("true")
         boolean enabled();
 
-        /** How long pieces are gathered before they are sent; the first one of a reply goes at once. Zero = not at all. */
+        /**
+         * How long pieces are gathered before they are sent; the first one of a reply goes at once. Zero = not at all.
+         */
         @WithDefault("20ms")
         Duration batch();
     }

@@ -43,8 +43,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The agent service as one object: starts its parts in order on a thread of its own, waiting for brokers and topics as long
- * as it takes, and stops them in the opposite order.
+ * The agent service as one object: starts its parts in order on a thread of its own, waiting for brokers and topics as
+ * long as it takes, and stops them in the opposite order.
  */
 public final class AgentRuntime implements AutoCloseable {
 
@@ -258,9 +258,9 @@ public final class AgentRuntime implements AutoCloseable {
     }
 
     /**
-     * Says so; lets model calls that run come to their end and their replies get onto the lane, within the grace period,
-     * while the machine still takes what is there, so that nobody else makes the same calls; then aborts the rest (they are
-     * made again after the next start), commits, leaves the group and closes the clients.
+     * Says so; lets model calls that run come to their end and their replies get onto the lane, within the grace
+     * period, while the machine still takes what is there, so that nobody else makes the same calls; then aborts the
+     * rest (they are made again after the next start), commits, leaves the group and closes the clients.
      */
     @Override
     public void close() {

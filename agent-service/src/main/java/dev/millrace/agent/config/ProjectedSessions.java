@@ -9,8 +9,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Asks the projection of the journal, which has the tasks of all partitions, a moment late. The machine's own thread does so and
- * must not pay for what is wrong with the projection: then nothing is known, as while it starts.
+ * Asks the projection of the journal, which has the tasks of all partitions, a moment late. The machine's own thread
+ * does so and must not pay for what is wrong with the projection: then nothing is known, as while it starts.
  */
 final class ProjectedSessions implements SessionLookup {
 

@@ -17,8 +17,8 @@ public interface ProjectionConfig {
     Path stateDir();
 
     /**
-     * How long a task can be asked for after its last event, and what model calls have used; zero = for ever. Longer than
-     * the journal's own is no use.
+     * How long a task can be asked for after its last event, and what model calls have used; zero = for ever. Longer
+     * than the journal's own is no use.
      */
     @WithDefault("30d")
     Duration retention();

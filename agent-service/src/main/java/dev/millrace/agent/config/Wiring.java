@@ -248,7 +248,9 @@ public class Wiring {
                 agent.heartbeatInterval());
     }
 
-    /** The host and the last part of an id, which is random; its first part is the time, which two instances may share. */
+    /**
+     * The host and the last part of an id, which is random; its first part is the time, which two instances may share.
+     */
     static String instanceName() {
         String id = Ids.random();
         return hostName() + '-' + id.substring(id.length() - RANDOM_DIGITS);

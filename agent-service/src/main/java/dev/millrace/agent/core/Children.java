@@ -32,8 +32,8 @@ public record Children(List<Child> out, List<String> news) {
     public record Child(String taskId, String callId, boolean background, long tokens, long costMicros) {}
 
     /**
-     * The id of the child that a tool call starts, 32 hexadecimal digits: it follows from the call's id, so nobody can know it
-     * before the call is made. Two FNV-1a hashes of 64 bits, each mixed, since ids must not meet by chance.
+     * The id of the child that a tool call starts, 32 hexadecimal digits: it follows from the call's id, so nobody can
+     * know it before the call is made. Two FNV-1a hashes of 64 bits, each mixed, since ids must not meet by chance.
      */
     public static String idOf(String callId) {
         return HexFormat.of().toHexDigits(hash(callId, 0xcbf29ce484222325L))

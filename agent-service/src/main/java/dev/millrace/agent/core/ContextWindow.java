@@ -44,10 +44,10 @@ public record ContextWindow(
     /**
      * When to compact, and how far.
      *
-     * @param threshold the part of the window that a prompt may fill before the conversation is compacted, above 0 and at
-     *     most 1
-     * @param kept the part of the window that the newest turns may fill that are kept as they are, 0 to {@code threshold};
-     *     the last turn is kept whatever its size
+     * @param threshold the part of the window that a prompt may fill before the conversation is compacted, above 0 and
+     *     at most 1
+     * @param kept the part of the window that the newest turns may fill that are kept as they are, 0 to
+     *     {@code threshold}; the last turn is kept whatever its size
      */
     public record Rules(double threshold, double kept) {
 
@@ -94,7 +94,9 @@ public record ContextWindow(
         return summary == null ? 0 : summary.seq();
     }
 
-    /** Tokens that the next prompt is going to have: what was counted of the last one, and an estimate of what is new. */
+    /**
+     * Tokens that the next prompt is going to have: what was counted of the last one, and an estimate of what is new.
+     */
     public long nextPromptTokens() {
         return promptTokens == 0 ? estimate : Math.max(estimate, promptTokens + estimate - promptEstimate);
     }
@@ -159,8 +161,8 @@ public record ContextWindow(
     }
 
     /**
-     * Where to cut after the provider has said that the prompt is too long, whatever we thought; empty if there is nothing
-     * to cut, or if that was done just now.
+     * Where to cut after the provider has said that the prompt is too long, whatever we thought; empty if there is
+     * nothing to cut, or if that was done just now.
      *
      * @param length how many entries the transcript has
      */

@@ -25,9 +25,9 @@ public final class Deadlines {
     private Deadlines() {}
 
     /**
-     * How long somebody has taken answers without a break. After an outage the answers that came meanwhile are still to be
-     * read, and calls that broke with it are made again: so nothing that was asked of others is late before it has had its
-     * time once more.
+     * How long somebody has taken answers without a break. After an outage the answers that came meanwhile are still to
+     * be read, and calls that broke with it are made again: so nothing that was asked of others is late before it has
+     * had its time once more.
      *
      * @param modelCallsFromMs no model call is late before this moment, in Unix milliseconds
      * @param toolCallsFromMs no tool call is

@@ -25,8 +25,9 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a task has others work for it: a child is a task like any other, with a share of what its parent has left. Its answer is
- * the result of the tool call that started it, or, in the background, news before the parent's next model call.
+ * How a task has others work for it: a child is a task like any other, with a share of what its parent has left. Its
+ * answer is the result of the tool call that started it, or, in the background, news before the parent's next model
+ * call.
  */
 final class Delegation {
 
@@ -83,8 +84,8 @@ final class Delegation {
     }
 
     /**
-     * What the next child may use: of what is left, an equal share for each child that is about to be started and one for the
-     * task itself, which has to work with their answers. Empty = nothing is left.
+     * What the next child may use: of what is left, an equal share for each child that is about to be started and one
+     * for the task itself, which has to work with their answers. Empty = nothing is left.
      */
     private static Optional<TaskLimits> share(Acting s, long nowMs) {
         TaskContext context = s.context();

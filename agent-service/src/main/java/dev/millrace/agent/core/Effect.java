@@ -2,7 +2,9 @@ package dev.millrace.agent.core;
 
 import java.util.List;
 
-/** What is to be done because of a transition; carried out in order by the shell, in one transaction with the new state. */
+/**
+ * What is to be done because of a transition; carried out in order by the shell, in one transaction with the new state.
+ */
 public sealed interface Effect {
 
     /** Append to the transcript, starting at this position. */

@@ -6,10 +6,10 @@ package dev.millrace.agent.core;
  * @param task what each task may use, unless its agent or its parent allows less
  * @param maxSessionTokens tokens of all tasks of one session together, 1 or more; {@link TaskLimits#NONE} = no limit
  * @param maxSessionCostMicros the same for cost, in millionths of a US dollar
- * @param modelCallTimeoutMs how long a task waits for a model's reply, in milliseconds, 1 or more; longer than the caller
- *     of models may take, so that its own answer comes first
- * @param toolCallGraceMs how long a task waits for a tool's result beyond the tool's own time-out, in milliseconds, 1 or
- *     more: queues, retries and the takeover of what a dead worker held lie in it
+ * @param modelCallTimeoutMs how long a task waits for a model's reply, in milliseconds, 1 or more; longer than the
+ *     caller of models may take, so that its own answer comes first
+ * @param toolCallGraceMs how long a task waits for a tool's result beyond the tool's own time-out, in milliseconds, 1
+ *     or more: queues, retries and the takeover of what a dead worker held lie in it
  * @param compaction when a conversation is compacted
  */
 public record MachineLimits(
@@ -20,7 +20,10 @@ public record MachineLimits(
         long toolCallGraceMs,
         ContextWindow.Rules compaction) {
 
-    /** What holds when nothing is configured: no limits per session, 15 minutes for models, 10 minutes of grace for tools. */
+    /**
+     * What holds when nothing is configured: no limits per session, 15 minutes for models, 10 minutes of grace for
+     * tools.
+     */
     public static final MachineLimits DEFAULT = of(TaskLimits.DEFAULT);
 
     public MachineLimits {

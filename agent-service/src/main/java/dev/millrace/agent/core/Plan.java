@@ -70,7 +70,8 @@ public record Plan(List<Step> steps, boolean sequential) {
     public sealed interface Standing {}
 
     /**
-     * It is to run and has not been asked for: its turn has not come, or it was approved and the task waits for its own.
+     * It is to run and has not been asked for: its turn has not come, or it was approved and the task waits for its
+     * own.
      *
      * @param arguments a JSON object as text, exactly as the tool will get them
      * @param edited whether a person has changed what the model asked for
@@ -89,7 +90,8 @@ public record Plan(List<Step> steps, boolean sequential) {
     /**
      * A result is awaited.
      *
-     * @param timeoutMs how long the tool itself may take, in milliseconds; 0 = nobody was asked, the result is on its way
+     * @param timeoutMs how long the tool itself may take, in milliseconds; 0 = nobody was asked, the result is on its
+     *     way
      * @param deadlineMs when the task waits no longer, in Unix milliseconds
      * @param editedArguments what a person has changed the arguments to; {@code null} = nothing
      */
@@ -100,8 +102,8 @@ public record Plan(List<Step> steps, boolean sequential) {
     }
 
     /**
-     * A child works on it, and its answer is the result; it has no deadline of its own, since the child lives no longer than
-     * its parent.
+     * A child works on it, and its answer is the result; it has no deadline of its own, since the child lives no longer
+     * than its parent.
      *
      * @param childId the child
      */

@@ -92,7 +92,9 @@ final class Steps {
         return callModel(before, cause, earlier, false);
     }
 
-    /** The model has said that the conversation is too long: once more with a shorter one, if it can be made shorter. */
+    /**
+     * The model has said that the conversation is too long: once more with a shorter one, if it can be made shorter.
+     */
     Transition overflowed(Reasoning s, TaskEvent.ModelCallFailed e) {
         List<Effect> settled = List.of(new SettleModelCall(e.callId()));
         return shortened(s)

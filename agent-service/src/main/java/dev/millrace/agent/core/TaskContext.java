@@ -204,8 +204,8 @@ public record TaskContext(
     }
 
     /**
-     * The id of the model call (ordinal 0) or tool call (ordinal 1 and up) of this iteration that an event causes: unique
-     * within the task, and the same on every replay.
+     * The id of the model call (ordinal 0) or tool call (ordinal 1 and up) of this iteration that an event causes:
+     * unique within the task, and the same on every replay.
      */
     String callId(int ordinal, Meta cause) {
         return callId(String.valueOf(ordinal), cause);

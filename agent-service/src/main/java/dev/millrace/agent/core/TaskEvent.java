@@ -71,16 +71,17 @@ public sealed interface TaskEvent {
      * There is room for the task: what {@link Effect.RequestAdmission} asked for. Not on any lane and not in the
      * journal, where what follows from it stands.
      *
-     * @param sessionUse what the task's session has used so far, this task's own use included; {@link Usage#NONE} without one
+     * @param sessionUse what the task's session has used so far, this task's own use included; {@link Usage#NONE}
+     *     without one
      */
     record Admitted(Meta meta, Usage sessionUse) implements TaskEvent {}
 
     /**
-     * Time has passed: {@link TaskFsm#wakeAt} is reached, by {@link Meta#nowMs}. What is overdue is the machine's business.
-     * Not on any lane and not in the journal, where what follows from it stands.
+     * Time has passed: {@link TaskFsm#wakeAt} is reached, by {@link Meta#nowMs}. What is overdue is the machine's
+     * business. Not on any lane and not in the journal, where what follows from it stands.
      *
-     * @param watchedSinceMs since when somebody has taken answers without a break, in Unix milliseconds: an answer may have
-     *     come before that, and is still on its lane
+     * @param watchedSinceMs since when somebody has taken answers without a break, in Unix milliseconds: an answer may
+     *     have come before that, and is still on its lane
      */
     record TimePassed(Meta meta, long watchedSinceMs) implements TaskEvent {}
 
@@ -166,8 +167,8 @@ public sealed interface TaskEvent {
      *
      * @param callId the call that this answers
      * @param summary never empty
-     * @param request the last thing that was said to the task in the part that is summed up, word for word; {@code null} =
-     *     nothing was
+     * @param request the last thing that was said to the task in the part that is summed up, word for word;
+     *     {@code null} = nothing was
      */
     record Summarised(
             Meta meta,
@@ -225,7 +226,8 @@ public sealed interface TaskEvent {
     /**
      * A person has decided on a tool call, or its time is over (APPROVAL_DECIDED).
      *
-     * @param arguments what to run it with in place of what the model asked for, a JSON object as text; {@code null} = that
+     * @param arguments what to run it with in place of what the model asked for, a JSON object as text; {@code null} =
+     *     that
      * @param reason {@code null} = none was given
      * @param decidedBy who, for people; {@code null} = nobody says
      */

@@ -53,8 +53,8 @@ import java.util.OptionalLong;
 
 /**
  * Decides what one task does next. No clock, no randomness, no I/O: equal arguments give an equal result, so it may be
- * called from any thread and a history can be replayed. {@code docs/task-lifecycle.md} is generated from it. What is legal
- * in which state stands here; {@link Steps} is how a task works, {@link Suspension} how it waits,
+ * called from any thread and a history can be replayed. {@code docs/task-lifecycle.md} is generated from it. What is
+ * legal in which state stands here; {@link Steps} is how a task works, {@link Suspension} how it waits,
  * {@link Delegation} how it has others work for it, {@link Deadlines} when it
  * has waited long enough.
  */
@@ -85,16 +85,16 @@ public final class TaskFsm {
     }
 
     /**
-     * When something of the task is late, in Unix milliseconds, if all the time there is somebody who takes answers; empty =
-     * it waits for nothing that can be late.
+     * When something of the task is late, in Unix milliseconds, if all the time there is somebody who takes answers;
+     * empty = it waits for nothing that can be late.
      */
     public static OptionalLong dueAt(TaskState state) {
         return moment(Deadlines.first(state, Deadlines.Watch.UNBROKEN));
     }
 
     /**
-     * When the task has to be told that {@link TaskEvent.TimePassed}, in Unix milliseconds; empty = it waits for nothing
-     * that can be late.
+     * When the task has to be told that {@link TaskEvent.TimePassed}, in Unix milliseconds; empty = it waits for
+     * nothing that can be late.
      *
      * @param watchedSinceMs see there
      */

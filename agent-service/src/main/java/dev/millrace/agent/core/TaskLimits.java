@@ -1,15 +1,16 @@
 package dev.millrace.agent.core;
 
 /**
- * What one task may use; chosen when it starts. A task that reaches a limit ends as {@link TaskState.Failed} with an error
- * that names the limit, its value and the use.
+ * What one task may use; chosen when it starts. A task that reaches a limit ends as {@link TaskState.Failed} with an
+ * error that names the limit, its value and the use.
  *
  * @param maxIterations model calls since the start or the last resume of a completed task, 1 or more
  * @param maxToolCallsPerStep tool calls in one reply of the model, 1 or more
- * @param maxTranscriptChars characters of all messages and tool results together that the model is shown, 1 or more; what a
- *     summary stands for does not count any more
+ * @param maxTranscriptChars characters of all messages and tool results together that the model is shown, 1 or more;
+ *     what a summary stands for does not count any more
  * @param maxTokens input and output tokens of all model calls together, 1 or more
- * @param maxCostMicros cost of all model calls together in millionths of a US dollar, 1 or more; the largest number = none
+ * @param maxCostMicros cost of all model calls together in millionths of a US dollar, 1 or more; the largest number =
+ *     none
  * @param maxLifeTimeMs milliseconds from the start, or the last resume of a completed task, to the end, 1 or more
  * @param maxCausalDepth how many tasks may lead to this one, each starting the next, 1 or more
  */

@@ -21,8 +21,8 @@ public sealed interface TaskState {
     boolean holdsPlace();
 
     /**
-     * Whether no other task of the session may work: this one does, or a child does for it, or it has asked a question that
-     * the next message answers.
+     * Whether no other task of the session may work: this one does, or a child does for it, or it has asked a question
+     * that the next message answers.
      */
     boolean holdsSession();
 
@@ -393,8 +393,8 @@ public sealed interface TaskState {
     /**
      * How a suspended task goes on.
      *
-     * @param said what people said to it, in order; the first is the answer, where the model asked. Empty = from where it
-     *     stopped
+     * @param said what people said to it, in order; the first is the answer, where the model asked. Empty = from where
+     *     it stopped
      */
     record Continuation(List<Said> said) {
         /** From where it stopped. */

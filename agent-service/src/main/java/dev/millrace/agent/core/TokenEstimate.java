@@ -3,8 +3,9 @@ package dev.millrace.agent.core;
 import org.jspecify.annotations.Nullable;
 
 /**
- * About how many tokens a text has, for any model: the provider counts what it is sent, this only bridges what came since.
- * Four characters of English or JSON make a token, two of another alphabet, and one of Chinese, Japanese or Korean.
+ * About how many tokens a text has, for any model: the provider counts what it is sent, this only bridges what came
+ * since. Four characters of English or JSON make a token, two of another alphabet, and one of Chinese, Japanese or
+ * Korean.
  */
 public final class TokenEstimate {
 

@@ -9,8 +9,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What goes into the transcript. Models demand that each tool call of theirs is answered before anything else is said, so a
- * call that is not carried out gets a result as well, which says why.
+ * What goes into the transcript. Models demand that each tool call of theirs is answered before anything else is said,
+ * so a call that is not carried out gets a result as well, which says why.
  */
 final class Turns {
 

@@ -21,8 +21,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A definition of an agent in both of its forms: the file that people write, and the JSON object that travels. Equal fields
- * and an equal prompt give an equal version, whatever comments and spaces stand between.
+ * A definition of an agent in both of its forms: the file that people write, and the JSON object that travels. Equal
+ * fields and an equal prompt give an equal version, whatever comments and spaces stand between.
  *
  * @param definition what it says
  * @param json the same as JSON values, with its {@code version}
@@ -69,7 +69,7 @@ public record AgentFile(AgentDefinition definition, Map<String, @Nullable Object
             throw new InvalidAgentException("expected at most " + MAX_CHARS + " characters, found " + text.length());
         }
         FrontMatter matter = FrontMatter.parse(text);
-        Fields fields = new Fields(matter.fields(), matter.lines());
+        DefinitionFields fields = new DefinitionFields(matter.fields(), matter.lines());
         fields.allowOnly(KEYS);
         String name = fields.text("name");
         if (name != null && !name.equals(folder)) {
@@ -101,7 +101,7 @@ public record AgentFile(AgentDefinition definition, Map<String, @Nullable Object
 
     private static AgentFile of(Map<String, @Nullable Object> json, Map<String, Integer> lines)
             throws InvalidAgentException {
-        Fields fields = new Fields(json, lines);
+        DefinitionFields fields = new DefinitionFields(json, lines);
         String name = fields.text("name");
         if (name == null || !NAME.matcher(name).matches()) {
             throw fields.wrong("name", "1 to 64 small letters, digits, '_' or '-', a letter or digit first");
@@ -131,7 +131,7 @@ public record AgentFile(AgentDefinition definition, Map<String, @Nullable Object
         return new AgentFile(definition, json);
     }
 
-    private static PromptTemplate prompt(Fields fields) throws InvalidAgentException {
+    private static PromptTemplate prompt(DefinitionFields fields) throws InvalidAgentException {
         try {
             return new PromptTemplate(fields.raw("prompt") instanceof String text ? text : "");
         } catch (IllegalArgumentException e) {
@@ -139,7 +139,7 @@ public record AgentFile(AgentDefinition definition, Map<String, @Nullable Object
         }
     }
 
-    private static @Nullable String fallback(Fields fields) throws InvalidAgentException {
+    private static @Nullable String fallback(DefinitionFields fields) throws InvalidAgentException {
         String fallback = fields.text("fallback");
         if (fallback != null && fallback.equals(fields.text("model"))) {
             throw fields.wrong("fallback", "another model than model");
@@ -147,7 +147,8 @@ public record AgentFile(AgentDefinition definition, Map<String, @Nullable Object
         return fallback;
     }
 
-    private static @Nullable Map<String, @Nullable Object> output(Fields fields) throws InvalidAgentException {
+    private static @Nullable Map<String, @Nullable Object> output(DefinitionFields fields)
+            throws InvalidAgentException {
         if (fields.raw("output") == null) {
             return null;
         }
@@ -160,7 +161,7 @@ public record AgentFile(AgentDefinition definition, Map<String, @Nullable Object
         }
     }
 
-    private static ToolSelection tools(Fields fields) throws InvalidAgentException {
+    private static ToolSelection tools(DefinitionFields fields) throws InvalidAgentException {
         List<String> patterns = fields.texts("tools");
         if (patterns == null) {
             throw fields.wrong("tools", "a list of tools, \"*\" for all, [] for none");
@@ -172,7 +173,7 @@ public record AgentFile(AgentDefinition definition, Map<String, @Nullable Object
         }
     }
 
-    private static AgentLimits limits(Fields limits) throws InvalidAgentException {
+    private static AgentLimits limits(DefinitionFields limits) throws InvalidAgentException {
         limits.allowOnly("iterations", "tokens", "cost", "toolCallsPerStep", "lifeTime");
         BigDecimal cost = limits.number("cost", SMALLEST_COST, LARGEST_COST);
         return new AgentLimits(
@@ -183,7 +184,7 @@ public record AgentFile(AgentDefinition definition, Map<String, @Nullable Object
                 limits.durationMs("lifeTime"));
     }
 
-    private static List<String> subAgents(Fields fields) throws InvalidAgentException {
+    private static List<String> subAgents(DefinitionFields fields) throws InvalidAgentException {
         List<String> names = fields.texts("subAgents");
         for (String name : names == null ? List.<String>of() : names) {
             if (!NAME.matcher(name).matches() && !name.equals("*")) {

@@ -25,12 +25,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A folder of agents, looked at again and again: what changes in it is published, what is gone is taken back, and a file
- * that is no good changes nothing but {@link #problems}. An instance that has such a folder speaks for all agents that files
- * define; one without says nothing. A folder that vanishes while it is watched takes nothing back.
+ * A folder of agents, looked at again and again: what changes in it is published, what is gone is taken back, and a
+ * file that is no good changes nothing but {@link #problems}. An instance that has such a folder speaks for all agents
+ * that files define; one without says nothing. A folder that vanishes while it is watched takes nothing back.
  *
- * <p>Looking is better than being told here: folders that are mounted into a container or lie on a network drive do not tell.
- * A change counts when two looks in a row have seen the same, so that a file is not read half written.
+ * <p>Looking is better than being told here: folders that are mounted into a container or lie on a network drive do not
+ * tell. A change counts when two looks in a row have seen the same, so that a file is not read half written.
  */
 public final class AgentFolder implements AutoCloseable {
 

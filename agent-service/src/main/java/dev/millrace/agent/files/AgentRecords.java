@@ -11,8 +11,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Agents as the definitions topic has them: {@code agent/<name>@<version>} is a definition and stays, since a task may run on
- * it; {@code agent/<name>} says which one new tasks get, and a null there takes the agent back.
+ * Agents as the definitions topic has them: {@code agent/<name>@<version>} is a definition and stays, since a task may
+ * run on it; {@code agent/<name>} says which one new tasks get, and a null there takes the agent back.
  */
 public final class AgentRecords implements DefinitionTaker {
 

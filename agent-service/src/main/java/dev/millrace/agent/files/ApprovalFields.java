@@ -8,8 +8,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads {@code approval}: {@code always} or {@code never} for all tools, or rules by pattern, each {@code always}, {@code
- * never} or an object of {@code when}, {@code expiry} and {@code onExpiry}.
+ * Reads {@code approval}: {@code always} or {@code never} for all tools, or rules by pattern, each {@code always},
+ * {@code never} or an object of {@code when}, {@code expiry} and {@code onExpiry}.
  */
 final class ApprovalFields {
 
@@ -18,7 +18,7 @@ final class ApprovalFields {
 
     private ApprovalFields() {}
 
-    static ApprovalPolicy read(Fields agent) throws InvalidAgentException {
+    static ApprovalPolicy read(DefinitionFields agent) throws InvalidAgentException {
         Object value = agent.raw(APPROVAL);
         if (value == null) {
             return ApprovalPolicy.NONE;
@@ -27,7 +27,7 @@ final class ApprovalFields {
             return new ApprovalPolicy(
                     List.of(new ApprovalPolicy.Rule(ToolPattern.ALL, word(agent, APPROVAL, word), null, null)));
         }
-        Fields byPattern = agent.object(APPROVAL);
+        DefinitionFields byPattern = agent.object(APPROVAL);
         List<ApprovalPolicy.Rule> rules = new ArrayList<>();
         for (String pattern : byPattern.keys()) {
             rules.add(rule(byPattern, pattern));
@@ -35,7 +35,7 @@ final class ApprovalFields {
         return new ApprovalPolicy(rules);
     }
 
-    private static ApprovalPolicy.Rule rule(Fields byPattern, String pattern) throws InvalidAgentException {
+    private static ApprovalPolicy.Rule rule(DefinitionFields byPattern, String pattern) throws InvalidAgentException {
         try {
             ToolPattern tools = new ToolPattern(pattern);
             if (byPattern.raw(pattern) instanceof String word) {
@@ -44,7 +44,7 @@ final class ApprovalFields {
             if (byPattern.raw(pattern) == null) {
                 throw byPattern.wrong(pattern, FORMS);
             }
-            Fields rule = byPattern.object(pattern);
+            DefinitionFields rule = byPattern.object(pattern);
             rule.allowOnly("when", "expiry", "onExpiry");
             String when = rule.text("when");
             return new ApprovalPolicy.Rule(
@@ -57,7 +57,8 @@ final class ApprovalFields {
         }
     }
 
-    private static ToolDefinition.Approval word(Fields fields, String key, String word) throws InvalidAgentException {
+    private static ToolDefinition.Approval word(DefinitionFields fields, String key, String word)
+            throws InvalidAgentException {
         return switch (word) {
             case "always" -> new ToolDefinition.Approval.Always();
             case "never" -> new ToolDefinition.Approval.Never();
@@ -65,7 +66,7 @@ final class ApprovalFields {
         };
     }
 
-    private static ToolDefinition.@Nullable OnExpiry onExpiry(Fields rule) throws InvalidAgentException {
+    private static ToolDefinition.@Nullable OnExpiry onExpiry(DefinitionFields rule) throws InvalidAgentException {
         String word = rule.text("onExpiry");
         if (word == null) {
             return null;

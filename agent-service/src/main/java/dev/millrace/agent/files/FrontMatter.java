@@ -14,8 +14,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A text with a YAML head between two lines of three dashes. Aliases, anchors' copies, second documents and keys that stand
- * twice are refused, so that a small file cannot grow and means one thing.
+ * A text with a YAML head between two lines of three dashes. Aliases, anchors' copies, second documents and keys that
+ * stand twice are refused, so that a small file cannot grow and means one thing.
  *
  * @param fields the head as JSON values, in the order in which they were written
  * @param lines where the keys stand: path such as {@code limits.tokens}, line of the file from 1

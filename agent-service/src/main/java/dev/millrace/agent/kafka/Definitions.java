@@ -19,9 +19,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Tools and agents as they are now: read from the definitions topic, to which this instance adds the agents that are built
- * in and those of its folder. Built-in ones are put there too, so that a task goes on with the definition that it began
- * with after Millrace itself has changed.
+ * Tools and agents as they are now: read from the definitions topic, to which this instance adds the agents that are
+ * built in and those of its folder. Built-in ones are put there too, so that a task goes on with the definition that it
+ * began with after Millrace itself has changed.
  */
 public final class Definitions implements AutoCloseable {
 
@@ -81,8 +81,8 @@ public final class Definitions implements AutoCloseable {
     }
 
     /**
-     * After it has caught up: publishes what this instance has to add, and from here on follows its folder and looks who serves
-     * the tools. Once.
+     * After it has caught up: publishes what this instance has to add, and from here on follows its folder and looks
+     * who serves the tools. Once.
      */
     public void publishOwn() throws InterruptedException {
         publishBuiltIn();

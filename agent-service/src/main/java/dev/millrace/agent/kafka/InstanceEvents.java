@@ -14,8 +14,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What this instance says about itself on the system lane: that it has started, at fixed intervals that it is alive, and
- * that it stops. {@link #start} and {@link #close} once each.
+ * What this instance says about itself on the system lane: that it has started, at fixed intervals that it is alive,
+ * and that it stops. {@link #start} and {@link #close} once each.
  */
 public final class InstanceEvents implements AutoCloseable {
 

@@ -25,9 +25,9 @@ import org.apache.kafka.clients.consumer.OffsetAndTimestamp;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * Follows the committed journal for {@link JournalSpans}, on a thread of its own, each partition on one instance. After a
- * rebalance it first reads back for {@link #LOOK_BACK}, so that spans that are open are known; what was told before is not
- * told again, except for what a crash kept from being noted.
+ * Follows the committed journal for {@link JournalSpans}, on a thread of its own, each partition on one instance. After
+ * a rebalance it first reads back for {@link #LOOK_BACK}, so that spans that are open are known; what was told before
+ * is not told again, except for what a crash kept from being noted.
  */
 public final class JournalFollower implements AutoCloseable {
 

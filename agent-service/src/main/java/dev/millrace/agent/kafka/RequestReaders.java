@@ -40,7 +40,9 @@ import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 
-/** Asks the brokers which groups read request topics, of whatever kind, and how far they are. Connects when it is asked. */
+/**
+ * Asks the brokers which groups read request topics, of whatever kind, and how far they are. Connects when it is asked.
+ */
 final class RequestReaders implements ToolsetWatch.Readers {
 
     /** More groups are not described in one look; where there are more, nobody is said to be missing. */
@@ -210,8 +212,8 @@ final class RequestReaders implements ToolsetWatch.Readers {
         }
 
         /**
-         * Calls on a topic that the groups which read it have not finished; of several that of the one that is least behind. Of
-         * a topic that nobody has ever read it is all that is there.
+         * Calls on a topic that the groups which read it have not finished; of several that of the one that is least
+         * behind. Of a topic that nobody has ever read it is all that is there.
          */
         private OptionalLong backlog(String topic, Set<Group> reading) throws InterruptedException {
             List<TopicPartition> parts = partitions.getOrDefault(topic, List.of());

@@ -41,9 +41,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The limits of providers' keys, kept by all instances together through the {@code rates} topic (ADR 0013). Who wants to
- * send a request puts a claim on the topic and reads it back: its place among the claims of all decides, by the broker's
- * clock, and every instance sees the same. Who is refused releases its claim, and so does who came too late to use it.
+ * The limits of providers' keys, kept by all instances together through the {@code rates} topic (ADR 0013). Who wants
+ * to send a request puts a claim on the topic and reads it back: its place among the claims of all decides, by the
+ * broker's clock, and every instance sees the same. Who is refused releases its claim, and so does who came too late to
+ * use it.
  *
  * <p>There is nobody in charge and nobody is counted, so an instance that joins, dies or hangs changes nothing; what a
  * dead one had claimed counts until the window has passed.
@@ -292,7 +293,10 @@ public final class SharedRates implements RateLimiter, AutoCloseable {
             }
         }
 
-        /** What was granted counts until it is too old: providers know nothing of topics. What was asked for was lost with them. */
+        /**
+         * What was granted counts until it is too old: providers know nothing of topics. What was asked for was lost
+         * with them.
+         */
         @Override
         public void beginAnew() {
             Set.copyOf(pending.keySet()).forEach(claim -> {

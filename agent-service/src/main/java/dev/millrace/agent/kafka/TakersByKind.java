@@ -11,8 +11,8 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gives what is on a compacted topic, that of definitions or that of memory, to whoever takes its kind, which is what a key has
- * before its first slash; other kinds are passed over. For the thread that reads.
+ * Gives what is on a compacted topic, that of definitions or that of memory, to whoever takes its kind, which is what a
+ * key has before its first slash; other kinds are passed over. For the thread that reads.
  */
 final class TakersByKind implements TopicFollower.Taker {
 

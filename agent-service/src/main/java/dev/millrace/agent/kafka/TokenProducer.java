@@ -16,8 +16,8 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.StringSerializer;
 
 /**
- * Puts live text on its topic: in order, soon or never. It has a producer of its own, so that it is in nobody's way. For one
- * thread; the counts for any.
+ * Puts live text on its topic: in order, soon or never. It has a producer of its own, so that it is in nobody's way.
+ * For one thread; the counts for any.
  */
 public final class TokenProducer implements AutoCloseable {
 
@@ -48,7 +48,9 @@ public final class TokenProducer implements AutoCloseable {
         this.topic = topics.tokens();
     }
 
-    /** Hands it over, and waits half a second at most if the brokers are away. What cannot be stored is counted as lost. */
+    /**
+     * Hands it over, and waits half a second at most if the brokers are away. What cannot be stored is counted as lost.
+     */
     public void send(Event event) {
         try {
             Future<RecordMetadata> unused = producer.send(

@@ -25,15 +25,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks, on a thread of its own, who works on the calls of each toolset that there are tools of, and how many calls wait. The
- * brokers are asked every {@link #SPACING}. A worker is a member of any group that reads the request topic; one that reads it
- * without a group is not seen. For any thread.
+ * Looks, on a thread of its own, who works on the calls of each toolset that there are tools of, and how many calls
+ * wait. The brokers are asked every {@link #SPACING}. A worker is a member of any group that reads the request topic;
+ * one that reads it without a group is not seen. For any thread.
  */
 public final class ToolsetWatch implements Workers, AutoCloseable {
 
     /** Between two looks. */
     static final Duration SPACING = Duration.ofSeconds(15);
-    /** The same where nobody was found for the first time: members are without partitions for a moment when they move. */
+    /**
+     * The same where nobody was found for the first time: members are without partitions for a moment when they move.
+     */
     static final Duration SPACING_IN_DOUBT = Duration.ofSeconds(3);
     /** What is older is not told any more. */
     static final Duration STALE = Duration.ofMinutes(1);
@@ -113,7 +115,10 @@ public final class ToolsetWatch implements Workers, AutoCloseable {
         }
     }
 
-    /** From now on is told of each toolset that is looked at for the first time, by the thread that looks. Before the start. */
+    /**
+     * From now on is told of each toolset that is looked at for the first time, by the thread that looks. Before the
+     * start.
+     */
     public void whenNew(Consumer<String> listener) {
         whenNew = listener;
     }

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * What one event of the journal says about what a model call used.
  *
  * @param callId the call
- * @param repliedAt when it ended, in Unix milliseconds; with the call's id it tells apart the endings of a call that was
- *     made twice, and tells that it is the same one that is told twice
+ * @param repliedAt when it ended, in Unix milliseconds; with the call's id it tells apart the endings of a call that
+ *     was made twice, and tells that it is the same one that is told twice
  * @param agent whose call it was; empty = not known
  * @param byModel what each model has used for it; an empty name = no model that is known
  */

@@ -20,8 +20,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Removes tasks that have been forgotten. TASKS_FORGOTTEN stands in the journal behind everything that it means on its
- * partition, so a projection that is made anew forgets the same again. It may mean very many: they go bit by bit, and how far
- * that is stands in the store. What tasks have used stays in the sums, until they are too old: they are counts, by ids.
+ * partition, so a projection that is made anew forgets the same again. It may mean very many: they go bit by bit, and
+ * how far that is stands in the store. What tasks have used stays in the sums, until they are too old: they are counts,
+ * by ids.
  */
 final class ForgetSweep {
 

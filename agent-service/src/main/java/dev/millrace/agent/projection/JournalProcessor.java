@@ -131,8 +131,9 @@ final class JournalProcessor implements Processor<byte[], byte[], Void, Void> {
     }
 
     /**
-     * Removes some of what is forgotten or too old. To be called again and again by the thread that calls {@link #process},
-     * also while nothing comes; before the first record it does nothing, since Kafka Streams has no place for it then.
+     * Removes some of what is forgotten or too old. To be called again and again by the thread that calls
+     * {@link #process}, also while nothing comes; before the first record it does nothing, since Kafka Streams has no
+     * place for it then.
      */
     void sweepSome() {
         if (began && context != null && sweep != null && forgetting != null) {
@@ -148,8 +149,8 @@ final class JournalProcessor implements Processor<byte[], byte[], Void, Void> {
     }
 
     /**
-     * When an event happened, as far as that decides anything: when it came onto its lane, if somebody else has sent it, else
-     * when it was made by a machine, which is not after it was recorded.
+     * When an event happened, as far as that decides anything: when it came onto its lane, if somebody else has sent
+     * it, else when it was made by a machine, which is not after it was recorded.
      */
     private static long dateOf(Record<byte[], byte[]> record, Event event) {
         Header received = record.headers().lastHeader(HeaderNames.RECEIVED);

@@ -15,8 +15,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Which journal the projection's store was built from: written beside it, since its offsets say nothing about another one. For
- * one thread.
+ * Which journal the projection's store was built from: written beside it, since its offsets say nothing about another
+ * one. For one thread.
  */
 final class ProjectedJournal implements AutoCloseable {
     private static final Logger LOGGER = LoggerFactory.getLogger(TaskProjection.class);

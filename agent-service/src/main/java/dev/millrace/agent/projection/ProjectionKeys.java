@@ -10,9 +10,9 @@ import java.nio.charset.StandardCharsets;
 import org.apache.kafka.common.utils.Bytes;
 
 /**
- * The keys of the projection's one store. A key is a kind and then parts, each text with its length before it, so that no
- * two keys are equal by accident and all keys that share their first parts lie together. Numbers are big-endian, so that
- * byte order is number order; times in lists are inverted, so that the newest comes first.
+ * The keys of the projection's one store. A key is a kind and then parts, each text with its length before it, so that
+ * no two keys are equal by accident and all keys that share their first parts lie together. Numbers are big-endian, so
+ * that byte order is number order; times in lists are inverted, so that the newest comes first.
  */
 final class ProjectionKeys {
 
@@ -72,8 +72,8 @@ final class ProjectionKeys {
     }
 
     /**
-     * What all {@link #eventId} keys of an id begin with. There is one, but for an event that was recorded twice; the place is
-     * in the key so that no write has to look whether it is the first.
+     * What all {@link #eventId} keys of an id begin with. There is one, but for an event that was recorded twice; the
+     * place is in the key so that no write has to look whether it is the first.
      */
     static Bytes eventIds(String namespace, String eventId) {
         return new Key(EVENT_ID).text(namespace).text(eventId).bytes();
@@ -92,7 +92,9 @@ final class ProjectionKeys {
         return new Key(TRANSITION).text(name.namespace()).text(name.taskId()).bytes();
     }
 
-    /** A tool call that waits for a decision: the one that has waited longest comes first. {@code atMs} is 0 or more. */
+    /**
+     * A tool call that waits for a decision: the one that has waited longest comes first. {@code atMs} is 0 or more.
+     */
     static Bytes openApproval(TaskName name, long atMs, JournalCursor requested) {
         return new Key(openApprovals(name.namespace()))
                 .number(atMs)
@@ -154,7 +156,9 @@ final class ProjectionKeys {
         return readText(ByteBuffer.wrap(listedKey.get()).position(list.get().length + Long.BYTES));
     }
 
-    /** Remembers to look, once the retention has passed since this moment, whether a task is old enough to be removed. */
+    /**
+     * Remembers to look, once the retention has passed since this moment, whether a task is old enough to be removed.
+     */
     static Bytes due(long atMs, TaskName name) {
         return new Key(DUE)
                 .number(atMs)

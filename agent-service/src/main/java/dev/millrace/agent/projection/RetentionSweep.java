@@ -10,9 +10,9 @@ import org.apache.kafka.streams.state.KeyValueIterator;
 import org.apache.kafka.streams.state.KeyValueStore;
 
 /**
- * Removes tasks whose last event is older than the retention, and what was used before. Runs between records, and while none
- * come: as often as something is due, and then a bounded number of removals, so that no record waits long for it. What is not
- * due is not looked at.
+ * Removes tasks whose last event is older than the retention, and what was used before. Runs between records, and while
+ * none come: as often as something is due, and then a bounded number of removals, so that no record waits long for it.
+ * What is not due is not looked at.
  */
 final class RetentionSweep {
     /** The pause after a run, in milliseconds. */
@@ -29,7 +29,9 @@ final class RetentionSweep {
     private final RecentRows recent;
     private final Duration retention;
     private long nextAt;
-    /** Everything below is done; starting here, not at the beginning, passes over the tombstones of what was removed. */
+    /**
+     * Everything below is done; starting here, not at the beginning, passes over the tombstones of what was removed.
+     */
     private Bytes from = ProjectionKeys.due(0);
     /** What was used before this hour is removed, for the same reason. */
     private long forgottenTo;

@@ -9,8 +9,8 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.streams.processor.internals.DefaultKafkaClientSupplier;
 
 /**
- * Clients of Kafka Streams, of which that of a global store does something before each poll: its processor has no timers, and
- * what is too old has to go also while nothing comes.
+ * Clients of Kafka Streams, of which that of a global store does something before each poll: its processor has no
+ * timers, and what is too old has to go also while nothing comes.
  */
 final class SweepingClients extends DefaultKafkaClientSupplier {
 

@@ -32,8 +32,9 @@ import org.slf4j.event.Level;
 
 /**
  * All tasks and events of the journal on local disk. Each instance has the whole of it, so any may be asked. What the
- * folder holds may be thrown away at any time between two runs: it is built again from the journal. It is thrown away if it was
- * built from another journal, of another cluster or one that was deleted and made again, also while this runs. For any thread.
+ * folder holds may be thrown away at any time between two runs: it is built again from the journal. It is thrown away
+ * if it was built from another journal, of another cluster or one that was deleted and made again, also while this
+ * runs. For any thread.
  */
 public final class TaskProjection implements AutoCloseable {
     private static final Logger LOGGER = LoggerFactory.getLogger(TaskProjection.class);
@@ -44,7 +45,9 @@ public final class TaskProjection implements AutoCloseable {
     private static final Duration LOOK = Duration.ofSeconds(5);
 
     private static final Duration CLOSE_LIMIT = Duration.ofSeconds(10);
-    /** What is gathered in memory before it is written to the store: what tasks do within a second or two of full load. */
+    /**
+     * What is gathered in memory before it is written to the store: what tasks do within a second or two of full load.
+     */
     private static final long CACHE_BYTES = 8L * 1024 * 1024;
 
     private final StreamsConfig config;
@@ -90,8 +93,8 @@ public final class TaskProjection implements AutoCloseable {
     }
 
     /**
-     * Begins to follow the journal and returns at once; {@link #ready} tells when it has caught up. While the brokers or
-     * the topic are away it tries again, with growing pauses. A second call does nothing.
+     * Begins to follow the journal and returns at once; {@link #ready} tells when it has caught up. While the brokers
+     * or the topic are away it tries again, with growing pauses. A second call does nothing.
      */
     public synchronized void start() {
         if (supervisor.getState() == Thread.State.NEW) {
@@ -204,8 +207,8 @@ public final class TaskProjection implements AutoCloseable {
     }
 
     /**
-     * An event and what led to it. It begins later than at the root if an event of the chain is no longer (or was never) in
-     * the journal, or on a later page.
+     * An event and what led to it. It begins later than at the root if an event of the chain is no longer (or was
+     * never) in the journal, or on a later page.
      *
      * @param limit at most so many, 1 or more
      * @return empty if there is no such event
@@ -279,7 +282,9 @@ public final class TaskProjection implements AutoCloseable {
         }
     }
 
-    /** Keeps one KafkaStreams running: it gives up when its store no longer fits the journal, or has no topic to read. */
+    /**
+     * Keeps one KafkaStreams running: it gives up when its store no longer fits the journal, or has no topic to read.
+     */
     private void run() {
         try {
             keepRunning();

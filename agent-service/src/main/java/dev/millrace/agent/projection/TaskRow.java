@@ -17,9 +17,9 @@ import java.io.UncheckedIOException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the projection keeps of a task, or of an event that belongs to none (then the event's id stands for the task's, and
- * there is never a state). It follows from the task's events in their order: {@link #after} is a pure function, and an
- * event that is given to it twice changes nothing.
+ * What the projection keeps of a task, or of an event that belongs to none (then the event's id stands for the task's,
+ * and there is never a state). It follows from the task's events in their order: {@link #after} is a pure function, and
+ * an event that is given to it twice changes nothing.
  *
  * @param updatedAt when the last event happened, Unix milliseconds
  * @param storedAt the wall clock when this row was last written, Unix milliseconds; retention counts from here
@@ -118,14 +118,17 @@ record TaskRow(
         static final Said NOTHING = new Said(null, null, null, null);
     }
 
-    /** The row that an event belongs to: its task's, or its own if it names none (it may be what starts a task of that id). */
+    /**
+     * The row that an event belongs to: its task's, or its own if it names none (it may be what starts a task of that
+     * id).
+     */
     static TaskName nameOf(Event event) {
         return new TaskName(event.namespace(), event.taskId() != null ? event.taskId() : event.id());
     }
 
     /**
-     * Whether an event is not of this task but of another one that was given the same id: all events of a task are on the
-     * partition of its start. What becomes of a request to forget, which is no task, is told on every partition.
+     * Whether an event is not of this task but of another one that was given the same id: all events of a task are on
+     * the partition of its start. What becomes of a request to forget, which is no task, is told on every partition.
      */
     static boolean isAnothers(@Nullable TaskRow before, JournalEntry entry) {
         return before != null
@@ -139,8 +142,8 @@ record TaskRow(
     }
 
     /**
-     * The row once this event has happened, which is not {@link #isAnothers another's}. What came on another partition before
-     * there was a task is not of it.
+     * The row once this event has happened, which is not {@link #isAnothers another's}. What came on another partition
+     * before there was a task is not of it.
      *
      * @param before {@code null} = this is the first event
      * @param entry the event, with the date that is to count

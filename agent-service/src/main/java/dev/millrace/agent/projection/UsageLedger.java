@@ -11,13 +11,16 @@ import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.state.KeyValueStore;
 
 /**
- * Adds up what model calls use, as the journal tells it, by the hour: once per task and once per namespace, so that neither
- * a bill nor a question about one conversation has to read what it does not need. Each end of a call is added once, also
- * when the journal tells it twice or a record comes again after a crash.
+ * Adds up what model calls use, as the journal tells it, by the hour: once per task and once per namespace, so that
+ * neither a bill nor a question about one conversation has to read what it does not need. Each end of a call is added
+ * once, also when the journal tells it twice or a record comes again after a crash.
  */
 final class UsageLedger {
 
-    /** So far the clock of a worker may be ahead of the brokers'; what is dated later than that is dated when it was told. */
+    /**
+     * So far the clock of a worker may be ahead of the brokers'; what is dated later than that is dated when it was
+     * told.
+     */
     private static final long CLOCKS_MS = Duration.ofHours(1).toMillis();
 
     private final KeyValueStore<Bytes, byte[]> rows;

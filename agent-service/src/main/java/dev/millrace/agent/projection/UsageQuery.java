@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
  * Whose use of models to add up.
  *
  * @param filter whose
- * @param from since this moment, in Unix milliseconds, and since the hour that it is in; {@code null} = since the beginning
+ * @param from since this moment, in Unix milliseconds, and since the hour that it is in; {@code null} = since the
+ *     beginning
  * @param to before this moment, and to the end of the hour that it is in; {@code null} = until now
  * @param groupBy one sum for each combination of these, in this order; empty = one for all
  */

@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * What was used within one hour of what a {@link UsageKey} names.
  *
- * @param applied by partition of the journal the offset of the last record that is in the sums: a record that comes again
- *     after a crash is known, because the sums and this are written at once
+ * @param applied by partition of the journal the offset of the last record that is in the sums: a record that comes
+ *     again after a crash is known, because the sums and this are written at once
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
 record UsageRow(UsageSums sums, Map<Integer, Long> applied) {

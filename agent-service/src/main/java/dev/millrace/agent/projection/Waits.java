@@ -12,8 +12,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a task waits for as far as its events tell: what TASK_STATE_CHANGED says, else what follows from the state, kept up
- * to date by the events in between.
+ * What a task waits for as far as its events tell: what TASK_STATE_CHANGED says, else what follows from the state, kept
+ * up to date by the events in between.
  *
  * @param on {@code null} = nothing
  * @param approvals tool calls that nobody has decided on yet

@@ -19,7 +19,10 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** What the gateway asks about agents and tools. Internal, like {@link QueryResource}; in a process without them there are none. */
+/**
+ * What the gateway asks about agents and tools. Internal, like {@link QueryResource}; in a process without them there
+ * are none.
+ */
 @Path("/internal")
 @Produces(MediaType.APPLICATION_JSON)
 @RunOnVirtualThread

@@ -33,8 +33,8 @@ import org.jboss.resteasy.reactive.server.ServerExceptionMapper;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the gateway asks about tasks. Internal: no client outside may depend on it. Ids and cursors are taken as they are;
- * an id that nobody has is a 404, a parameter that cannot be read a 400, and 503 means "ask again soon".
+ * What the gateway asks about tasks. Internal: no client outside may depend on it. Ids and cursors are taken as they
+ * are; an id that nobody has is a 404, a parameter that cannot be read a 400, and 503 means "ask again soon".
  */
 @Path("/internal")
 @Produces(MediaType.APPLICATION_JSON)

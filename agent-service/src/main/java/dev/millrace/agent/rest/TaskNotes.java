@@ -12,8 +12,8 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
- * What is to be said of a task that its events do not tell: that it waits for calls on which nobody works. Written beside the
- * task, as {@code note} and {@code unserved}; both are absent if there is nothing to say. For any thread.
+ * What is to be said of a task that its events do not tell: that it waits for calls on which nobody works. Written
+ * beside the task, as {@code note} and {@code unserved}; both are absent if there is nothing to say. For any thread.
  */
 public final class TaskNotes {
 

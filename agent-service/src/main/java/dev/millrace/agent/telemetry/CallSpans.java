@@ -22,8 +22,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A span {@code chat} for each model call that ends, with all its attempts, from its first permit to its outcome. A call that
- * is made again after a crash is the same span again. Safe for any thread.
+ * A span {@code chat} for each model call that ends, with all its attempts, from its first permit to its outcome. A
+ * call that is made again after a crash is the same span again. Safe for any thread.
  */
 public final class CallSpans {
 

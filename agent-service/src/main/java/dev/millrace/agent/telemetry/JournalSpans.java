@@ -14,12 +14,12 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the journal and tells the spans that it holds: {@code invoke_agent} for each stretch of a task's work, from the event
- * that set it going to its end or to where it waits for somebody, and {@code execute_tool} for each tool call that came to an end.
- * Reading the same again tells the same again. For one thread.
+ * Reads the journal and tells the spans that it holds: {@code invoke_agent} for each stretch of a task's work, from the
+ * event that set it going to its end or to where it waits for somebody, and {@code execute_tool} for each tool call
+ * that came to an end. Reading the same again tells the same again. For one thread.
  *
- * <p>Of the beginnings it remembers the latest {@value #REMEMBERED}; a span whose beginning it does not know begins where it
- * ends, or as long before as the event says.
+ * <p>Of the beginnings it remembers the latest {@value #REMEMBERED}; a span whose beginning it does not know begins
+ * where it ends, or as long before as the event says.
  */
 public final class JournalSpans {
 

@@ -18,12 +18,15 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is told of one model call: gathers pieces, joins those of a kind, and numbers what goes out. Memory is bounded: where
- * pieces come faster than they can be sent, some are left out, which shows as a hole in the numbers. For any thread.
+ * What is told of one model call: gathers pieces, joins those of a kind, and numbers what goes out. Memory is bounded:
+ * where pieces come faster than they can be sent, some are left out, which shows as a hole in the numbers. For any
+ * thread.
  */
 final class CallStream implements StreamListener {
 
-    /** Attempts have greater numbers with each instance that takes the call over; no instance makes more than so many. */
+    /**
+     * Attempts have greater numbers with each instance that takes the call over; no instance makes more than so many.
+     */
     static final int ATTEMPTS_PER_TAKEOVER = 100;
     /** Characters that may wait to be sent. */
     static final int MAX_WAITING = 1 << 20;

@@ -17,9 +17,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells the world what models say while they say it. Pieces are gathered per call for a few milliseconds and sent by one
- * thread, so that no model call waits for a broker; what cannot be sent is lost, and nothing but the picture of somebody who
- * watches suffers. For any thread.
+ * Tells the world what models say while they say it. Pieces are gathered per call for a few milliseconds and sent by
+ * one thread, so that no model call waits for a broker; what cannot be sent is lost, and nothing but the picture of
+ * somebody who watches suffers. For any thread.
  */
 public final class LiveText implements AutoCloseable {
 
@@ -53,7 +53,9 @@ public final class LiveText implements AutoCloseable {
         }
     }
 
-    /** A call whose pieces are to be sent at this time, in nanoseconds of the system's clock; null = no call, wake up. */
+    /**
+     * A call whose pieces are to be sent at this time, in nanoseconds of the system's clock; null = no call, wake up.
+     */
     private record Due(@Nullable CallStream stream, long atNanos) implements Delayed {
         @Override
         public long getDelay(TimeUnit unit) {

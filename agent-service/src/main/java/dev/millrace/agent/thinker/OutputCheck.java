@@ -10,8 +10,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Holds a model to the form that its agent's answers have. Not every provider keeps to a schema, and none does where tools
- * are offered too and it cannot do both; so each answer is checked, and one that does not fit is asked for once more.
+ * Holds a model to the form that its agent's answers have. Not every provider keeps to a schema, and none does where
+ * tools are offered too and it cannot do both; so each answer is checked, and one that does not fit is asked for once
+ * more.
  */
 final class OutputCheck {
 

@@ -23,9 +23,9 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Builds requests to the model. The system prompt comes first, then the index of memory as a user message; both are the same
- * from the first call of a task to its last. Tools are in the order of their names, and entries are only ever added at the
- * end, so that a provider's prefix cache holds from one iteration to the next.
+ * Builds requests to the model. The system prompt comes first, then the index of memory as a user message; both are the
+ * same from the first call of a task to its last. Tools are in the order of their names, and entries are only ever
+ * added at the end, so that a provider's prefix cache holds from one iteration to the next.
  */
 final class Prompts {
 

@@ -20,8 +20,8 @@ final class Repair {
     private Repair() {}
 
     /**
-     * The same entries, with a result for each tool call that has none where its turn ends, and without results that answer
-     * no call. Nothing is changed where nothing is broken.
+     * The same entries, with a result for each tool call that has none where its turn ends, and without results that
+     * answer no call. Nothing is changed where nothing is broken.
      */
     static List<TranscriptEntry> closed(List<TranscriptEntry> transcript) {
         List<TranscriptEntry> closed = new ArrayList<>(transcript.size());

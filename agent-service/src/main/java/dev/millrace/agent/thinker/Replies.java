@@ -78,7 +78,9 @@ final class Replies {
                 now);
     }
 
-    /** What a call had come to that was cut off. The same call may be made and cut off again, so the time is in the id. */
+    /**
+     * What a call had come to that was cut off. The same call may be made and cut off again, so the time is in the id.
+     */
     static Event abandoned(OutstandingCall call, ModelOutcome outcome, Instant now) {
         String id = Ids.hash(call.key() + "\nabandoned\n" + now).substring(0, 32);
         return call.event(id, KnownEventType.MODEL_CALL_ABANDONED, now)
@@ -194,7 +196,10 @@ final class Replies {
                 .build();
     }
 
-    /** The first well-formed call of {@code ask_user}; without a question, or with one too long to be shown, it is an ordinary call of an unknown tool. */
+    /**
+     * The first well-formed call of {@code ask_user}; without a question, or with one too long to be shown, it is an
+     * ordinary call of an unknown tool.
+     */
     private static Optional<ToolCallRequest> question(ModelReply reply) {
         return reply.toolCalls().stream()
                 .filter(call -> call.toolName().equals(Prompts.ASK_USER))

@@ -28,7 +28,9 @@ final class Summaries {
             is left to do. Keep what is of use and leave out the rest. Do not answer the user, do not call tools, do not add \
             anything. At most 800 words.""";
 
-    /** The part of the window that the text may fill; the rest is for the instructions, the summary and wrong estimates. */
+    /**
+     * The part of the window that the text may fill; the rest is for the instructions, the summary and wrong estimates.
+     */
     private static final double FILLED = 0.6;
 
     /** How much of each text is kept, in characters, until everything fits. */

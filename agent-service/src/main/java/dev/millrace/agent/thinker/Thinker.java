@@ -26,8 +26,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes model calls (B.4): waits for a permit, builds the request from the transcript, asks, and puts the reply on a lane.
- * A reply that was paid for is not given up: an absent broker is waited for.
+ * Makes model calls (B.4): waits for a permit, builds the request from the transcript, asks, and puts the reply on a
+ * lane. A reply that was paid for is not given up: an absent broker is waited for.
  */
 public final class Thinker implements ModelCalls<OutstandingCall> {
 

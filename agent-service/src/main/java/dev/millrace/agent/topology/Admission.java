@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Who may work: hands out the places of a partition in the order of effective priority, then arrival, to one task
- * of a conversation at a time. The order is kept in memory, where finding the next is quick however many wait; the store is
- * what it is built from at the start, and is not read in between but for single rows. For one stream thread.
+ * of a conversation at a time. The order is kept in memory, where finding the next is quick however many wait; the
+ * store is what it is built from at the start, and is not read in between but for single rows. For one stream thread.
  */
 final class Admission {
 
@@ -30,7 +30,7 @@ final class Admission {
 
     private final KeyValueStore<String, AdmissionRow> store;
     private final AdmissionSettings settings;
-    private final Map<String, Conversation> conversations = new HashMap<>();
+    private final Map<String, ConversationQueue> conversations = new HashMap<>();
     private final Map<String, Line> lines = new HashMap<>();
     private final Map<String, Holding> holders = new HashMap<>();
     /** The first of each conversation that need not wait for another task of it. */
@@ -89,7 +89,9 @@ final class Admission {
         return numbered;
     }
 
-    /** Who is to be admitted now, if anybody; whoever is returned stands in line until {@link #take} or {@link #forget}. */
+    /**
+     * Who is to be admitted now, if anybody; whoever is returned stands in line until {@link #take} or {@link #forget}.
+     */
     Optional<Line> next() {
         return gate.draining() || ready.isEmpty() || (isFull() && settings.whenFull() != AdmissionSettings.Policy.WARN)
                 ? Optional.empty()
@@ -137,7 +139,7 @@ final class Admission {
 
     /** The task of a conversation that waits for an answer. */
     Optional<Holding> answerable(String session) {
-        Conversation conversation = conversations.get(session);
+        ConversationQueue conversation = conversations.get(session);
         return conversation == null ? Optional.empty() : conversation.answerable();
     }
 
@@ -196,7 +198,7 @@ final class Admission {
 
     /** Finds out anew whose turn it is in a conversation. */
     private void refresh(String session) {
-        Conversation conversation = conversation(session);
+        ConversationQueue conversation = conversation(session);
         Line next = conversation.next();
         Line before = next == null ? readyOf.remove(session) : readyOf.put(session, next);
         if (before != null) {
@@ -210,8 +212,8 @@ final class Admission {
         }
     }
 
-    private Conversation conversation(String session) {
-        return conversations.computeIfAbsent(session, key -> new Conversation());
+    private ConversationQueue conversation(String session) {
+        return conversations.computeIfAbsent(session, key -> new ConversationQueue());
     }
 
     private static int priority(TaskState state) {

@@ -9,8 +9,8 @@ import org.apache.kafka.streams.state.KeyValueStore;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Removes rows that nothing has happened to for so long. They stand in an index by the time at which something last did, so that
- * nobody looks at what is not due; each run removes a bounded number. For one stream thread.
+ * Removes rows that nothing has happened to for so long. They stand in an index by the time at which something last
+ * did, so that nobody looks at what is not due; each run removes a bounded number. For one stream thread.
  */
 final class DueRows {
 
@@ -67,12 +67,12 @@ final class DueRows {
 
     /** Puts a row into the index. */
     static void add(KeyValueStore<String, String> index, long usedAtMs, String key) {
-        index.put(Stores.timerKey(usedAtMs, key), key);
+        index.put(TaskStores.timerKey(usedAtMs, key), key);
     }
 
     /** Takes a row out of the index, where it stood with this time. */
     static void drop(KeyValueStore<String, String> index, long usedAtMs, String key) {
-        index.delete(Stores.timerKey(usedAtMs, key));
+        index.delete(TaskStores.timerKey(usedAtMs, key));
     }
 
     /** Removes some of what is due, if anything is. */
@@ -95,7 +95,7 @@ final class DueRows {
                 }
             }
             index.delete(entry.key);
-            startMs = Stores.timerTime(entry.key);
+            startMs = TaskStores.timerTime(entry.key);
         }
         if (due.size() < MOST_AT_ONCE) {
             nextMs = nextMs(nowMs);
@@ -106,7 +106,7 @@ final class DueRows {
         List<KeyValue<String, String>> due = new ArrayList<>();
         if (oldMs > startMs) {
             try (KeyValueIterator<String, String> all =
-                    index.range(Stores.timerKey(startMs, ""), Stores.timerKey(oldMs, ""))) {
+                    index.range(TaskStores.timerKey(startMs, ""), TaskStores.timerKey(oldMs, ""))) {
                 while (all.hasNext() && due.size() < MOST_AT_ONCE) {
                     due.add(all.next());
                 }
@@ -117,9 +117,9 @@ final class DueRows {
 
     /** What is added later is due later. */
     private long nextMs(long nowMs) {
-        try (KeyValueIterator<String, String> all = index.range(Stores.timerKey(startMs, ""), COMPLETE)) {
+        try (KeyValueIterator<String, String> all = index.range(TaskStores.timerKey(startMs, ""), COMPLETE)) {
             String first = all.hasNext() ? all.peekNextKey() : COMPLETE;
-            return (first.equals(COMPLETE) ? nowMs : Stores.timerTime(first)) + retentionMs + 1;
+            return (first.equals(COMPLETE) ? nowMs : TaskStores.timerTime(first)) + retentionMs + 1;
         }
     }
 

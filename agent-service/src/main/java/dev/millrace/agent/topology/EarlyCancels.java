@@ -14,8 +14,8 @@ import org.apache.kafka.streams.state.WindowStoreIterator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Requests to cancel tasks that are not there yet: a cancel overtakes the backlog that the start of its task still stands
- * in. For one stream thread.
+ * Requests to cancel tasks that are not there yet: a cancel overtakes the backlog that the start of its task still
+ * stands in. For one stream thread.
  */
 final class EarlyCancels {
 

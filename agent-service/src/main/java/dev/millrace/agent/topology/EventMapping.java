@@ -30,7 +30,9 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Turns events as they travel into events as the machine takes them; the only place that says what is not acceptable. */
+/**
+ * Turns events as they travel into events as the machine takes them; the only place that says what is not acceptable.
+ */
 final class EventMapping {
 
     /** As much of a child's answer as its parent is told; in characters. */

@@ -7,8 +7,9 @@ import org.apache.kafka.streams.processor.api.Record;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gives records their own date back, beside the value, and dates what the machine does with them now. So changelogs carry
- * the time at which they were written, and neither a record from the past nor one from the future upsets their retention.
+ * Gives records their own date back, beside the value, and dates what the machine does with them now. So changelogs
+ * carry the time at which they were written, and neither a record from the past nor one from the future upsets their
+ * retention.
  */
 final class LaneDates implements Processor<byte[], byte[], byte[], LaneDates.Dated> {
 
@@ -18,7 +19,8 @@ final class LaneDates implements Processor<byte[], byte[], byte[], LaneDates.Dat
      * The value of a record from a lane.
      *
      * @param value its bytes; {@code null} = it has none
-     * @param timestampMs when it came onto a lane, in Unix milliseconds: never in the future, and not what its sender says
+     * @param timestampMs when it came onto a lane, in Unix milliseconds: never in the future, and not what its sender
+     *     says
      */
     @SuppressWarnings("ArrayRecordComponent") // bytes that are read once and never compared
     record Dated(byte @Nullable [] value, long timestampMs) {}

@@ -7,10 +7,10 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.streams.processor.TimestampExtractor;
 
 /**
- * Makes higher lanes overtake lower ones: among the records that are buffered for a partition, Kafka Streams takes the one
- * with the smallest timestamp, so a lane's rank is put in front of the date. Within a lane the order stays that of the
- * log, whatever the dates say. The numbers are good for nothing else: {@link LaneDates} undoes them before anything is
- * stored or sent. ADR 0010 has the measurements.
+ * Makes higher lanes overtake lower ones: among the records that are buffered for a partition, Kafka Streams takes the
+ * one with the smallest timestamp, so a lane's rank is put in front of the date. Within a lane the order stays that of
+ * the log, whatever the dates say. The numbers are good for nothing else: {@link LaneDates} undoes them before anything
+ * is stored or sent. ADR 0010 has the measurements.
  */
 final class LaneOrder implements TimestampExtractor {
 

@@ -15,8 +15,8 @@ import org.apache.kafka.streams.state.KeyValueStore;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the rows of tasks and writes what a {@link TaskMove} has worked out. For one stream thread, and for one life of its
- * stores: of an aborted transaction it would remember too much.
+ * Reads the rows of tasks and writes what a {@link TaskMove} has worked out. For one stream thread, and for one life of
+ * its stores: of an aborted transaction it would remember too much.
  */
 final class MoveWriter {
 
@@ -56,7 +56,7 @@ final class MoveWriter {
 
     @Nullable
     TranscriptEntry transcript(String taskKey, int seq) {
-        return transcripts.get(Stores.transcriptKey(taskKey, seq));
+        return transcripts.get(TaskStores.transcriptKey(taskKey, seq));
     }
 
     /** Writes a row of which nothing has changed that anybody else would have to know. */
@@ -99,7 +99,7 @@ final class MoveWriter {
         recent.remove(key);
         List<String> found = new ArrayList<>();
         try (KeyValueIterator<String, TranscriptEntry> entries =
-                transcripts.range(Stores.transcriptKey(key, 0), Stores.transcriptKey(key, -1))) {
+                transcripts.range(TaskStores.transcriptKey(key, 0), TaskStores.transcriptKey(key, -1))) {
             while (entries.hasNext() && found.size() < most) {
                 found.add(entries.peekNextKey());
                 entries.next();
@@ -115,7 +115,7 @@ final class MoveWriter {
                 ? existing.context().transcriptLength()
                 : 0;
         for (int seq = 0; seq < length; seq++) {
-            transcripts.delete(Stores.transcriptKey(task.key(), seq));
+            transcripts.delete(TaskStores.transcriptKey(task.key(), seq));
         }
         tasks.delete(task.key());
         recent.remove(task.key());
@@ -129,7 +129,7 @@ final class MoveWriter {
      */
     void write(StoredTask task, TaskMove move, Instant now) {
         keep(task);
-        move.appended().forEach((seq, entry) -> transcripts.put(Stores.transcriptKey(task.key(), seq), entry));
+        move.appended().forEach((seq, entry) -> transcripts.put(TaskStores.transcriptKey(task.key(), seq), entry));
         for (String callId : move.settled()) {
             calls.settle(Event.qualified(task.namespace(), callId));
         }

@@ -20,8 +20,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Moves tasks, one after the other and each whole before the next: that of an event, those whose turn it is then, and those
- * whose time has come. What goes wrong while one is worked out costs that task and no other. For one stream thread.
+ * Moves tasks, one after the other and each whole before the next: that of an event, those whose turn it is then, and
+ * those whose time has come. What goes wrong while one is worked out costs that task and no other. For one stream
+ * thread.
  */
 final class Moves {
 
@@ -204,8 +205,8 @@ final class Moves {
     }
 
     /**
-     * Removes what is known of a task. One that has not ended is cancelled first, so that whoever waits for it hears of it; the
-     * tasks that it has started are the caller's to forget.
+     * Removes what is known of a task. One that has not ended is cancelled first, so that whoever waits for it hears of
+     * it; the tasks that it has started are the caller's to forget.
      *
      * @param request the event that wants it
      * @return whether it had to be cancelled

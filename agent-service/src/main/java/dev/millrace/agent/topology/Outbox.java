@@ -29,7 +29,10 @@ import org.jspecify.annotations.Nullable;
 /** Sends records, in the transaction of the record that is being taken. For one stream thread. */
 final class Outbox {
 
-    /** Header of a record that has been sent to every partition, so that nobody does so again; see {@link Sender#dateOf}. */
+    /**
+     * Header of a record that has been sent to every partition, so that nobody does so again; see
+     * {@link Sender#dateOf}.
+     */
     static final String BROADCAST = "broadcast";
 
     /** All variables are on one, so that they have one order. */
@@ -86,7 +89,9 @@ final class Outbox {
         commits.sent();
     }
 
-    /** Records an event on this partition, whatever its own key is: behind everything that was recorded there before. */
+    /**
+     * Records an event on this partition, whatever its own key is: behind everything that was recorded there before.
+     */
     void journalOn(int partition, Event event, Instant now) {
         ProducerRecord<String, byte[]> encoded = EventCodec.toRecord(topics.journal(), event);
         sender.forward(

@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
 public record Parentage(String taskId, @Nullable String sessionId, String callId, boolean background, Usage reported) {
 
     /**
-     * What the event says of a parent; {@code null} = it says nothing, or what no machine has written: the id of such an event
-     * follows from the call, which nobody knows before it is made.
+     * What the event says of a parent; {@code null} = it says nothing, or what no machine has written: the id of such
+     * an event follows from the call, which nobody knows before it is made.
      */
     static @Nullable Parentage of(Event event, Usage reported) {
         Payload.Parent parent = parent(event);
@@ -48,7 +48,9 @@ public record Parentage(String taskId, @Nullable String sessionId, String callId
         return child.parent() != null && child.parent().taskId().equals(taskId);
     }
 
-    /** References of the agents that bind the child whose start an event is, the nearest first; empty = it is no child. */
+    /**
+     * References of the agents that bind the child whose start an event is, the nearest first; empty = it is no child.
+     */
     static List<String> agents(Event event) {
         Payload.Parent parent = parent(event);
         return parent == null || of(event, Usage.NONE) == null ? List.of() : parent.agents();

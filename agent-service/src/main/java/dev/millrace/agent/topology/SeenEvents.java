@@ -36,13 +36,13 @@ final class SeenEvents {
     }
 
     boolean contains(Event event, Instant now) {
-        String key = Stores.seenKey(event.namespace(), event.id());
+        String key = TaskStores.seenKey(event.namespace(), event.id());
         try (WindowStoreIterator<byte[]> found = store.fetch(key, now.minus(retention), now)) {
             return found.hasNext();
         }
     }
 
     void add(Event event, Instant now) {
-        store.put(Stores.seenKey(event.namespace(), event.id()), NOTHING, now.toEpochMilli());
+        store.put(TaskStores.seenKey(event.namespace(), event.id()), NOTHING, now.toEpochMilli());
     }
 }

@@ -19,8 +19,9 @@ import java.util.List;
 import org.apache.kafka.common.serialization.Serde;
 
 /**
- * How the stores keep their values: JSON, with the kind of a state in {@code state}, of a step in {@code step}, and so on.
- * What a released version wrote must stay readable: fields may be added, never renamed ({@code src/test/resources/states}).
+ * How the stores keep their values: JSON, with the kind of a state in {@code state}, of a step in {@code step}, and so
+ * on. What a released version wrote must stay readable: fields may be added, never renamed
+ * ({@code src/test/resources/states}).
  */
 public final class StoreSerdes {
 
@@ -35,12 +36,15 @@ public final class StoreSerdes {
     static final Serde<OutstandingCall> OUTSTANDING_CALL = serde(OutstandingCall.class);
     static final Serde<AdmissionRow> ADMISSION_ROW = serde(AdmissionRow.class);
     static final Serde<Sessions.Row> SESSION = serde(Sessions.Row.class);
-    static final Serde<Forgetting.Row> FORGETTING = serde(Forgetting.Row.class);
+    static final Serde<TaskForgetting.Row> FORGETTING = serde(TaskForgetting.Row.class);
     static final Serde<Event> EVENT = serde(Event.class);
 
     private StoreSerdes() {}
 
-    /** What the stores are written and read with, for JSON or for another format of Jackson's that has the same structure. */
+    /**
+     * What the stores are written and read with, for JSON or for another format of Jackson's that has the same
+     * structure.
+     */
     public static ObjectMapper mapper(JsonFactory format) {
         return JsonMapper.builder(format)
                 .addMixIn(TaskState.class, StateKinds.class)

@@ -203,7 +203,10 @@ public record StoredTask(
                 lineage.with(childId));
     }
 
-    /** The event with the task's own identity, so that what follows from it stays on the task's partition and has its depth. */
+    /**
+     * The event with the task's own identity, so that what follows from it stays on the task's partition and has its
+     * depth.
+     */
     Event adopt(Event event) {
         Event.Builder adopted = event.toBuilder().taskId(taskId).sessionId(sessionId);
         if (state instanceof TaskState.Existing existing) {
@@ -213,8 +216,8 @@ public record StoredTask(
     }
 
     /**
-     * Stands for the last event of the task, where that is the cause of what follows because time has passed or because of
-     * a defect. Has its identity and nothing of its contents.
+     * Stands for the last event of the task, where that is the cause of what follows because time has passed or because
+     * of a defect. Has its identity and nothing of its contents.
      */
     Event lastEvent() {
         return adopt(

@@ -17,7 +17,7 @@ public final class StreamsTranscripts implements Transcripts {
     private final StoreReader<TranscriptEntry> transcripts;
 
     public StreamsTranscripts(Supplier<KafkaStreams> streams) {
-        this.transcripts = new StoreReader<>(streams, Stores.ROWS, Stores.TRANSCRIPTS);
+        this.transcripts = new StoreReader<>(streams, TaskStores.ROWS, TaskStores.TRANSCRIPTS);
     }
 
     @Override
@@ -26,14 +26,14 @@ public final class StreamsTranscripts implements Transcripts {
     }
 
     /**
-     * What a model is shown in this call, out of the store of its task's partition; empty = the store does not have all of it
-     * yet.
+     * What a model is shown in this call, out of the store of its task's partition; empty = the store does not have all
+     * of it yet.
      */
     public static Optional<List<TranscriptEntry>> shown(
             ReadOnlyKeyValueStore<String, TranscriptEntry> store, OutstandingCall call) {
         OutstandingCall.Shown shown = call.shown();
         List<TranscriptEntry> entries = new ArrayList<>();
-        String summaryKey = Stores.transcriptKey(call.taskKey(), shown.summarySeq());
+        String summaryKey = TaskStores.transcriptKey(call.taskKey(), shown.summarySeq());
         if (shown.summarySeq() > 0) {
             TranscriptEntry summary = store.get(summaryKey);
             if (summary == null) {
@@ -43,8 +43,8 @@ public final class StreamsTranscripts implements Transcripts {
         }
         int found = 0;
         try (KeyValueIterator<String, TranscriptEntry> range = store.range(
-                Stores.transcriptKey(call.taskKey(), shown.from()),
-                Stores.transcriptKey(call.taskKey(), call.transcriptLength() - 1))) {
+                TaskStores.transcriptKey(call.taskKey(), shown.from()),
+                TaskStores.transcriptKey(call.taskKey(), call.transcriptLength() - 1))) {
             while (range.hasNext()) {
                 KeyValue<String, TranscriptEntry> entry = range.next();
                 found++;

@@ -5,7 +5,7 @@ import dev.millrace.agent.core.DiscardReason;
 import dev.millrace.agent.core.Effect;
 import dev.millrace.agent.core.Fact;
 import dev.millrace.agent.core.Meta;
-import dev.millrace.agent.core.Reflection;
+import dev.millrace.agent.core.ReflectionRule;
 import dev.millrace.agent.core.TaskContext;
 import dev.millrace.agent.core.TaskEvent;
 import dev.millrace.agent.core.TaskFsm;
@@ -272,7 +272,7 @@ final class TaskMove {
         if (reflect
                 && fact instanceof Fact.Completed completed
                 && event.payload() instanceof Payload.TaskCompleted(Payload.Result result, Payload.Usage ignored)
-                && Reflection.isWorthwhile(
+                && ReflectionRule.isWorthwhile(
                         completed.iterations(),
                         completed.actionsCount(),
                         Json.writeText(result).length())) {

@@ -42,9 +42,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The thin shell: reads a record and the task's row, lets {@link TaskMove} work out what follows, and has it written. Rows,
- * transcript, journal and requests of one record are a {@link UnitOfWork} and in one transaction: what breaks costs its record
- * or its task, which is found by doing everything once more one by one. Runs on a stream thread, one object per partition.
+ * The thin shell: reads a record and the task's row, lets {@link TaskMove} work out what follows, and has it written.
+ * Rows, transcript, journal and requests of one record are a {@link UnitOfWork} and in one transaction: what breaks
+ * costs its record or its task, which is found by doing everything once more one by one. Runs on a stream thread, one
+ * object per partition.
  */
 final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], Outgoing> {
 
@@ -64,7 +65,7 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
     private OutstandingCalls<OutstandingCall> calls;
     private MoveWriter writer;
     private Moves moves;
-    private Forgetting forgetting;
+    private TaskForgetting forgetting;
     private DueRows endedTasks;
     private DueRows oldSessions;
     private final Set<String> givenUp = new HashSet<>();
@@ -81,17 +82,17 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
     public void init(ProcessorContext<byte[], Outgoing> processorContext) {
         context = processorContext;
         commits = CommitTiming.of(context);
-        unit = new UnitOfWork(context, settings.topics(), context.getStateStore(Stores.ROWS), this::readRowsAnew);
+        unit = new UnitOfWork(context, settings.topics(), context.getStateStore(TaskStores.ROWS), this::readRowsAnew);
         outbox = new Outbox(
                 new Sender(context, settings.topics(), unit),
                 settings.topics(),
                 parts.metrics(),
                 parts.tracing(),
                 commits);
-        seen = new SeenEvents(context.getStateStore(Stores.SEEN), settings.seenRetention());
-        cancels = new EarlyCancels(context.getStateStore(Stores.CANCELS));
+        seen = new SeenEvents(context.getStateStore(TaskStores.SEEN), settings.seenRetention());
+        cancels = new EarlyCancels(context.getStateStore(TaskStores.CANCELS));
         calls = new OutstandingCalls<>(
-                Stores.CALLS.in(unit.rows()),
+                TaskStores.CALLS.in(unit.rows()),
                 OutstandingCall::key,
                 parts.modelCalls(),
                 partition(),
@@ -111,17 +112,17 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
     /** Makes what is known of rows in memory, as the store has them. */
     private void readRowsAnew() {
         KeyValueStore<Bytes, byte[]> rows = unit.rows();
-        KeyValueStore<String, StoredTask> tasks = Stores.TASKS.in(rows);
-        admission = new Admission(Stores.ADMISSION.in(rows), settings.admission());
-        writer = new MoveWriter(tasks, Stores.TRANSCRIPTS.in(rows), calls, Stores.ENDED.in(rows), outbox);
-        Sessions sessions = new Sessions(Stores.SESSIONS.in(rows), Stores.USED_SESSIONS.in(rows));
+        KeyValueStore<String, StoredTask> tasks = TaskStores.TASKS.in(rows);
+        admission = new Admission(TaskStores.ADMISSION.in(rows), settings.admission());
+        writer = new MoveWriter(tasks, TaskStores.TRANSCRIPTS.in(rows), calls, TaskStores.ENDED.in(rows), outbox);
+        Sessions sessions = new Sessions(TaskStores.SESSIONS.in(rows), TaskStores.USED_SESSIONS.in(rows));
         Timers timers =
-                new Timers(Stores.TIMERS.in(rows), state -> parts.machine().wakeAt(state, watchedSinceMs));
+                new Timers(TaskStores.TIMERS.in(rows), state -> parts.machine().wakeAt(state, watchedSinceMs));
         moves = new Moves(
                 parts, settings.reflection(), writer, new Moves.Standing(admission, sessions, timers, watchedSinceMs));
-        forgetting = new Forgetting(
-                new Forgetting.Known(Stores.FORGOTTEN.in(rows), tasks, cancels),
-                new Forgetting.Home(partition(), settings.partitions(), givenUp),
+        forgetting = new TaskForgetting(
+                new TaskForgetting.Known(TaskStores.FORGOTTEN.in(rows), tasks, cancels),
+                new TaskForgetting.Home(partition(), settings.partitions(), givenUp),
                 moves,
                 outbox);
         endedTasks = writer.sweep(settings.endedRetention());
@@ -191,7 +192,9 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
         }
     }
 
-    /** Takes a record that could not be taken together with what goes on beside it; if it is at fault, it is put aside. */
+    /**
+     * Takes a record that could not be taken together with what goes on beside it; if it is at fault, it is put aside.
+     */
     private void receiveOnItsOwn(Record<byte[], LaneDates.Dated> incoming, Undone before, Instant now) {
         Optional<Undone> undone = before.defect()
                 ? unit.attempt(() -> {
@@ -266,7 +269,9 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
                 Instant.ofEpochMilli(incoming.value().timestampMs()));
     }
 
-    /** What concerns every partition: goes to all of them by way of one, so that it comes in the same order everywhere. */
+    /**
+     * What concerns every partition: goes to all of them by way of one, so that it comes in the same order everywhere.
+     */
     private void takeBroadcast(Record<byte[], LaneDates.Dated> incoming, Event event, Instant now)
             throws RejectedRecordException {
         boolean copy = incoming.headers().lastHeader(Outbox.BROADCAST) != null;
@@ -310,7 +315,7 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
         }
         long receivedMs = incoming.value().timestampMs();
         if (forgetting.covers(event, receivedMs, taskId -> isHere(event.namespace(), taskId))) {
-            Forgetting.paidFor(event).ifPresent(paid -> outbox.journal(paid, now));
+            TaskForgetting.paidFor(event).ifPresent(paid -> outbox.journal(paid, now));
             discarded(event, DiscardReason.UNKNOWN_TASK);
             return;
         }
@@ -331,8 +336,8 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
     }
 
     /**
-     * Takes an event that names a task which is not here: because it belongs to a session that the event does not name, or
-     * because it has not come yet.
+     * Takes an event that names a task which is not here: because it belongs to a session that the event does not name,
+     * or because it has not come yet.
      *
      * @return false if the event was sent elsewhere
      */
@@ -520,7 +525,10 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
         }
     }
 
-    /** Whether it stands on the lane of cancels and is none of the system's: whoever put it there waits like everybody else. */
+    /**
+     * Whether it stands on the lane of cancels and is none of the system's: whoever put it there waits like everybody
+     * else.
+     */
     private boolean isAheadOfItsTurn(Event event) {
         return event.type().segment() != Segment.SYSTEM && outbox.isFromLane(Segment.SYSTEM);
     }

@@ -35,8 +35,8 @@ import org.jspecify.annotations.Nullable;
 final class TaskRecords {
 
     /**
-     * The most bytes of JSON that an event takes of texts which it repeats from others. With its ids and the rest it fits a
-     * lane or a request topic then, however the texts are encoded.
+     * The most bytes of JSON that an event takes of texts which it repeats from others. With its ids and the rest it
+     * fits a lane or a request topic then, however the texts are encoded.
      */
     static final int MAX_REPEATED_BYTES = 1_000_000;
     /** As much of what was asked, and of what was answered, as a reflection is told; in bytes of JSON. */
@@ -61,8 +61,8 @@ final class TaskRecords {
      * Of any event.
      *
      * @param cause the parent of what follows
-     * @param idBase what ids are derived from: of an event that is not in the journal itself not its own id, from which others
-     *     may have been derived
+     * @param idBase what ids are derived from: of an event that is not in the journal itself not its own id, from which
+     *     others may have been derived
      * @param time when it happens, by the machine's clock and not as the event says
      */
     TaskRecords(Event cause, String idBase, Instant time) {
@@ -347,8 +347,8 @@ final class TaskRecords {
     }
 
     /**
-     * A result as another event repeats it: its answer first, and of what was asked as much as is left; what is left out is
-     * said at the end of each.
+     * A result as another event repeats it: its answer first, and of what was asked as much as is left; what is left
+     * out is said at the end of each.
      */
     private static Map<String, @Nullable Object> repeated(Payload.Result result) {
         String response = result.response() == null ? null : JsonText.cutToBytes(result.response(), MAX_REPEATED_BYTES);

@@ -17,8 +17,8 @@ import org.apache.kafka.streams.state.StoreBuilder;
 /**
  * The topology of the task machine: one source over all lanes, which a node for their dates follows, one
  * processor with the stores, one sink. One sub-topology,
- * so that everything about a conversation meets on one partition, whichever lane it came by. Names of nodes and stores are
- * part of the state: {@code src/test/resources/topology.txt} holds them.
+ * so that everything about a conversation meets on one partition, whichever lane it came by. Names of nodes and stores
+ * are part of the state: {@code src/test/resources/topology.txt} holds them.
  */
 public final class TaskTopology {
 
@@ -107,9 +107,9 @@ public final class TaskTopology {
                     @Override
                     public Set<StoreBuilder<?>> stores() {
                         return Set.of(
-                                StoreSection.store(Stores.ROWS),
-                                Stores.seen(settings.seenRetention()),
-                                Stores.cancels(EarlyCancels.RETENTION));
+                                StoreSection.store(TaskStores.ROWS),
+                                TaskStores.seen(settings.seenRetention()),
+                                TaskStores.cancels(EarlyCancels.RETENTION));
                     }
                 },
                 DATES);

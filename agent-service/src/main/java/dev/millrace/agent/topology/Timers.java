@@ -11,8 +11,8 @@ import org.apache.kafka.streams.state.KeyValueStore;
 
 /**
  * Wakes tasks: one wake-up per task at most, kept in a store by its time. A task that has more time than it thought
- * keeps its wake-up, is woken for nothing, and gets a later one; so most tasks need one of them and not one per step. For
- * one stream thread.
+ * keeps its wake-up, is woken for nothing, and gets a later one; so most tasks need one of them and not one per step.
+ * For one stream thread.
  */
 final class Timers {
 
@@ -37,14 +37,14 @@ final class Timers {
         long standing = task.wakeAtMs();
         if (needed.isPresent() && (standing == 0 || needed.getAsLong() < standing)) {
             if (standing != 0) {
-                store.delete(Stores.timerKey(standing, task.key()));
+                store.delete(TaskStores.timerKey(standing, task.key()));
             }
-            store.put(Stores.timerKey(needed.getAsLong(), task.key()), task.key());
+            store.put(TaskStores.timerKey(needed.getAsLong(), task.key()), task.key());
             startMs = Math.min(startMs, needed.getAsLong());
             return task.waking(needed.getAsLong());
         }
         if (needed.isEmpty() && standing != 0) {
-            store.delete(Stores.timerKey(standing, task.key()));
+            store.delete(TaskStores.timerKey(standing, task.key()));
             return task.waking(0);
         }
         return task;
@@ -59,13 +59,13 @@ final class Timers {
     List<String> due(long nowMs, int limit) {
         List<KeyValue<String, String>> due = new ArrayList<>();
         try (KeyValueIterator<String, String> rows =
-                store.range(Stores.timerKey(startMs, ""), Stores.timerKey(nowMs + 1, ""))) {
+                store.range(TaskStores.timerKey(startMs, ""), TaskStores.timerKey(nowMs + 1, ""))) {
             while (rows.hasNext() && due.size() < limit) {
                 due.add(rows.next());
             }
         }
         due.forEach(row -> store.delete(row.key));
-        startMs = due.size() < limit ? nowMs + 1 : Stores.timerTime(due.getLast().key);
+        startMs = due.size() < limit ? nowMs + 1 : TaskStores.timerTime(due.getLast().key);
         return due.stream().map(row -> row.value).toList();
     }
 }

@@ -8,8 +8,8 @@ import java.util.Optional;
 public interface Transcripts {
 
     /**
-     * What {@link OutstandingCall#shown} says of the call's task: the summary, if there is one, then the other entries in
-     * order.
+     * What {@link OutstandingCall#shown} says of the call's task: the summary, if there is one, then the other entries
+     * in order.
      *
      * @return empty if this instance does not have the task (any more): another one makes the call
      */

@@ -352,6 +352,7 @@ class TaskFsmLimitsTest {
     @CsvSource({"1, 1, 199, false", "1, 1, 200, true", "2, 1, 0, true", "1, 2, 0, true", "1, 1, 0, false"})
     @DisplayName("F-100, X-18: worth a reflection from two iterations, two actions or 200 characters of result")
     void shouldReflectOnlyOnWhatTeaches(int iterations, int actions, int resultChars, boolean expected) {
-        assertThat(Reflection.isWorthwhile(iterations, actions, resultChars)).isEqualTo(expected);
+        assertThat(ReflectionRule.isWorthwhile(iterations, actions, resultChars))
+                .isEqualTo(expected);
     }
 }

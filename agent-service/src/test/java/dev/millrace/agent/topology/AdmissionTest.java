@@ -44,15 +44,15 @@ class AdmissionTest {
     @BeforeEach
     @SuppressWarnings("NullAway") // a field of a test
     void open() {
-        KeyValueStore<Bytes, byte[]> rows = org.apache.kafka.streams.state.Stores.keyValueStoreBuilder(
-                        org.apache.kafka.streams.state.Stores.inMemoryKeyValueStore(Stores.ROWS),
+        KeyValueStore<Bytes, byte[]> rows = org.apache.kafka.streams.state.TaskStores.keyValueStoreBuilder(
+                        org.apache.kafka.streams.state.TaskStores.inMemoryKeyValueStore(TaskStores.ROWS),
                         Serdes.Bytes(),
                         Serdes.ByteArray())
                 .withLoggingDisabled()
                 .build();
         MockProcessorContext<Void, Void> context = new MockProcessorContext<>();
         rows.init(context.getStateStoreContext(), rows);
-        store = Stores.ADMISSION.in(rows);
+        store = TaskStores.ADMISSION.in(rows);
     }
 
     @Test

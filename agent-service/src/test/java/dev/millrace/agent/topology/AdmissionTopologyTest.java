@@ -408,7 +408,7 @@ class AdmissionTopologyTest {
         machine.send(message("broken"));
         machine.send(message("m4"));
         IntStream.range(5, 5 + MoveWriter.MOST_RECENT).forEach(i -> machine.send(message("m" + i)));
-        KeyValueStore<String, StoredTask> tasks = machine.rows(Stores.TASKS);
+        KeyValueStore<String, StoredTask> tasks = machine.rows(TaskStores.TASKS);
         StoredTask row = tasks.get("broken");
         tasks.put("broken", row.with(unusable(row.state()), row.updatedAtMs()));
 

@@ -85,7 +85,7 @@ class BrokenTurnTopologyTest {
         assertThat(machine.deadLetters()).containsExactly("internal_error");
         assertThat(machine.journal()).isEmpty();
         assertThat(machine.called()).containsExactly("before");
-        assertThat(machine.rows(Stores.TASKS).get("m1")).isNull();
+        assertThat(machine.rows(TaskStores.TASKS).get("m1")).isNull();
 
         // when
         machine.breakAccepting(false);

@@ -51,8 +51,8 @@ class DeadlineTopologyTest {
             before.send(TestMachine.message("patient"));
             try (TestMachine after = new TestMachine(
                     folder.resolve("after"), ROOM, 1, TestMachine.START.plus(TIMEOUT.multipliedBy(4)))) {
-                after.inherit(before, Stores.TASKS);
-                after.inherit(before, Stores.TIMERS);
+                after.inherit(before, TaskStores.TASKS);
+                after.inherit(before, TaskStores.TIMERS);
 
                 after.driver.advanceWallClockTime(TIMEOUT.minus(TICK));
                 assertThat(types(after)).isEmpty();

@@ -333,7 +333,7 @@ class EventSizesTest {
     }
 
     private void assertRowsFit() {
-        var rows = machine.driver.getKeyValueStore(Stores.ROWS);
+        var rows = machine.driver.getKeyValueStore(TaskStores.ROWS);
         try (var all = rows.all()) {
             all.forEachRemaining(row -> assertThat((byte[]) row.value)
                     .as("%s", row.key)

@@ -32,8 +32,13 @@ import org.junit.jupiter.api.io.TempDir;
 /** Forgetting, as the task machine does it. */
 class ForgettingTopologyTest {
 
-    private static final Set<StoreSection<?>> ROWS =
-            Set.of(Stores.TASKS, Stores.TRANSCRIPTS, Stores.CALLS, Stores.ADMISSION, Stores.SESSIONS, Stores.TIMERS);
+    private static final Set<StoreSection<?>> ROWS = Set.of(
+            TaskStores.TASKS,
+            TaskStores.TRANSCRIPTS,
+            TaskStores.CALLS,
+            TaskStores.ADMISSION,
+            TaskStores.SESSIONS,
+            TaskStores.TIMERS);
 
     @TempDir
     Path stateDir;
@@ -185,7 +190,7 @@ class ForgettingTopologyTest {
                 .namespace("people")
                 .payload(scope("namespace", null, null))
                 .build();
-        Forgetting.Row row = new Forgetting.Row(old, second(-60).toEpochMilli(), null, null, true, 0, 0, 0);
+        TaskForgetting.Row row = new TaskForgetting.Row(old, second(-60).toEpochMilli(), null, null, true, 0, 0, 0);
 
         // then
         assertThat(row.askedAtMs()).isEqualTo(second(-60).toEpochMilli());
@@ -216,7 +221,7 @@ class ForgettingTopologyTest {
     @DisplayName("a namespace of many tasks is forgotten a bounded number at a time, and how far is in the store")
     void shouldForgetInSlices() {
         // given
-        int tasks = 3 * Forgetting.TASKS_AT_ONCE + 10;
+        int tasks = 3 * TaskForgetting.TASKS_AT_ONCE + 10;
         for (int i = 0; i < tasks; i++) {
             machine.send(message("m" + i).namespace("people"));
         }
@@ -226,8 +231,8 @@ class ForgettingTopologyTest {
         machine.send(forget("f1", "namespace").namespace("people").payload(scope("namespace", null, null)));
 
         // then
-        assertThat(tasksLeft(machine)).isEqualTo(tasks - Forgetting.TASKS_AT_ONCE);
-        assertThat(machine.rows(Stores.FORGOTTEN).get("people/f1")).satisfies(row -> {
+        assertThat(tasksLeft(machine)).isEqualTo(tasks - TaskForgetting.TASKS_AT_ONCE);
+        assertThat(machine.rows(TaskStores.FORGOTTEN).get("people/f1")).satisfies(row -> {
             assertThat(row.done()).isFalse();
             assertThat(row.nextKey()).as("where a crash goes on").startsWith("people/m");
         });
@@ -242,7 +247,7 @@ class ForgettingTopologyTest {
     private static int tasksLeft(TestMachine machine) {
         int left = 0;
         try (KeyValueIterator<String, StoredTask> rows =
-                machine.rows(Stores.TASKS).all()) {
+                machine.rows(TaskStores.TASKS).all()) {
             while (rows.hasNext()) {
                 rows.next();
                 left++;

@@ -91,7 +91,7 @@ class OpeningTopologyTest {
     }
 
     private List<TranscriptEntry> transcript() {
-        KeyValueStore<String, TranscriptEntry> store = machine.rows(Stores.TRANSCRIPTS);
+        KeyValueStore<String, TranscriptEntry> store = machine.rows(TaskStores.TRANSCRIPTS);
         List<TranscriptEntry> entries = new ArrayList<>();
         try (KeyValueIterator<String, TranscriptEntry> all = store.all()) {
             all.forEachRemaining(row -> entries.add(row.value));

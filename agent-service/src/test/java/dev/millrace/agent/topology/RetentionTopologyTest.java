@@ -53,28 +53,30 @@ class RetentionTopologyTest {
                     .sessionId("s" + i)
                     .payload(Map.of()));
         }
-        assertThat(count(Stores.TASKS)).isEqualTo(PER_SECOND * seconds);
+        assertThat(count(TaskStores.TASKS)).isEqualTo(PER_SECOND * seconds);
 
         // when: nothing is due
         machine.driver.advanceWallClockTime(RETENTION.minusSeconds(1));
 
         // then
-        assertThat(count(Stores.TASKS)).isEqualTo(PER_SECOND * seconds);
+        assertThat(count(TaskStores.TASKS)).isEqualTo(PER_SECOND * seconds);
 
         // when
         machine.driver.advanceWallClockTime(Duration.ofSeconds(2));
 
         // then
-        int left = count(Stores.TASKS);
+        int left = count(TaskStores.TASKS);
         assertThat(PER_SECOND * seconds - left).isBetween(1, 3 * DueRows.MOST_AT_ONCE);
         machine.driver.advanceWallClockTime(Duration.ofMillis(200));
-        assertThat(left - count(Stores.TASKS)).as("one run").isBetween(1, DueRows.MOST_AT_ONCE);
+        assertThat(left - count(TaskStores.TASKS)).as("one run").isBetween(1, DueRows.MOST_AT_ONCE);
         for (int i = 0; i < 5 * seconds; i++) {
             machine.driver.advanceWallClockTime(Duration.ofMillis(200));
         }
-        assertThat(count(Stores.TASKS)).isZero();
-        assertThat(count(Stores.TRANSCRIPTS)).isZero();
-        assertThat(count(Stores.ENDED)).as("and the mark that all are in it").isEqualTo(1);
+        assertThat(count(TaskStores.TASKS)).isZero();
+        assertThat(count(TaskStores.TRANSCRIPTS)).isZero();
+        assertThat(count(TaskStores.ENDED))
+                .as("and the mark that all are in it")
+                .isEqualTo(1);
     }
 
     @Test
@@ -91,14 +93,14 @@ class RetentionTopologyTest {
         machine.driver.advanceWallClockTime(RETENTION.minusMinutes(30));
 
         // then
-        assertThat(count(Stores.TASKS)).isEqualTo(1);
-        assertThat(count(Stores.ENDED)).isEqualTo(2);
+        assertThat(count(TaskStores.TASKS)).isEqualTo(1);
+        assertThat(count(TaskStores.ENDED)).isEqualTo(2);
 
         // when
         machine.driver.advanceWallClockTime(Duration.ofHours(1));
 
         // then
-        assertThat(count(Stores.TASKS)).isZero();
+        assertThat(count(TaskStores.TASKS)).isZero();
     }
 
     @Test
@@ -108,18 +110,20 @@ class RetentionTopologyTest {
         machine.send(message("m1"));
         machine.answer("m1");
         for (int seq = 10; seq < 10 + DueRows.ROWS_AT_ONCE; seq++) {
-            machine.rows(Stores.TRANSCRIPTS)
-                    .put(Stores.transcriptKey("m1", seq), new dev.millrace.agent.core.TranscriptEntry.UserText("word"));
+            machine.rows(TaskStores.TRANSCRIPTS)
+                    .put(
+                            TaskStores.transcriptKey("m1", seq),
+                            new dev.millrace.agent.core.TranscriptEntry.UserText("word"));
         }
 
         // when
         machine.driver.advanceWallClockTime(RETENTION.plusSeconds(1));
 
         // then
-        assertThat(count(Stores.TASKS)).isZero();
-        assertThat(count(Stores.TRANSCRIPTS)).isPositive();
+        assertThat(count(TaskStores.TASKS)).isZero();
+        assertThat(count(TaskStores.TRANSCRIPTS)).isPositive();
         machine.driver.advanceWallClockTime(Duration.ofMillis(200));
-        assertThat(count(Stores.TRANSCRIPTS)).isZero();
+        assertThat(count(TaskStores.TRANSCRIPTS)).isZero();
     }
 
     @Test
@@ -129,16 +133,16 @@ class RetentionTopologyTest {
         machine.send(message("m1"));
         machine.answer("m1");
         try (TestMachine next = new TestMachine(stateDir.resolve("next"), new AdmissionSettings(1, Policy.QUEUE))) {
-            next.inherit(machine, Stores.TASKS);
-            next.inherit(machine, Stores.TRANSCRIPTS);
+            next.inherit(machine, TaskStores.TASKS);
+            next.inherit(machine, TaskStores.TRANSCRIPTS);
 
             // when
             next.driver.advanceWallClockTime(Duration.ofSeconds(1));
             next.driver.advanceWallClockTime(RETENTION.plusSeconds(1));
 
             // then
-            assertThat(count(next, Stores.TASKS)).isZero();
-            assertThat(count(next, Stores.TRANSCRIPTS)).isZero();
+            assertThat(count(next, TaskStores.TASKS)).isZero();
+            assertThat(count(next, TaskStores.TRANSCRIPTS)).isZero();
         }
     }
 

@@ -316,13 +316,13 @@ class SubTasksTopologyTest {
     }
 
     private StoredTask task(String taskId) {
-        KeyValueStore<String, StoredTask> tasks = machine.rows(Stores.TASKS);
+        KeyValueStore<String, StoredTask> tasks = machine.rows(TaskStores.TASKS);
         return tasks.get(taskId);
     }
 
     private @Nullable TranscriptEntry transcript(String taskId, int seq) {
-        KeyValueStore<String, TranscriptEntry> entries = machine.rows(Stores.TRANSCRIPTS);
-        return entries.get(Stores.transcriptKey(taskId, seq));
+        KeyValueStore<String, TranscriptEntry> entries = machine.rows(TaskStores.TRANSCRIPTS);
+        return entries.get(TaskStores.transcriptKey(taskId, seq));
     }
 
     private static <T> T last(List<T> list) {

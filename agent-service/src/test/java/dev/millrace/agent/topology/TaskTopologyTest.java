@@ -837,7 +837,8 @@ class TaskTopologyTest {
         Event moved = read(external.readRecord());
         assertThat(moved).isEqualTo(message);
         assertThat(external.isEmpty()).isTrue();
-        StoredTask task = Stores.TASKS.in(driver.getKeyValueStore(Stores.ROWS)).get("m1");
+        StoredTask task =
+                TaskStores.TASKS.in(driver.getKeyValueStore(TaskStores.ROWS)).get("m1");
         assertThat(((TaskState.Existing) task.state()).context().priority()).isEqualTo(100);
         assertThat(model.requested).hasSize(1);
     }
@@ -854,7 +855,7 @@ class TaskTopologyTest {
         driver.advanceWallClockTime(Duration.ofDays(31));
 
         // then
-        KeyValueStore<String, StoredTask> tasks = Stores.TASKS.in(driver.getKeyValueStore(Stores.ROWS));
+        KeyValueStore<String, StoredTask> tasks = TaskStores.TASKS.in(driver.getKeyValueStore(TaskStores.ROWS));
         assertThat(tasks.get("m1")).isNull();
         assertThat(tasks.get("m2")).isNotNull();
         assertThat(transcript("m1", 0)).isNull();
@@ -982,7 +983,9 @@ class TaskTopologyTest {
     }
 
     private @Nullable TranscriptEntry transcript(String task, int seq) {
-        return Stores.TRANSCRIPTS.in(driver.getKeyValueStore(Stores.ROWS)).get(Stores.transcriptKey(task, seq));
+        return TaskStores.TRANSCRIPTS
+                .in(driver.getKeyValueStore(TaskStores.ROWS))
+                .get(TaskStores.transcriptKey(task, seq));
     }
 
     /** All events of this type that the journal has so far. */

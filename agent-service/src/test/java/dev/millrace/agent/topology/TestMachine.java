@@ -190,7 +190,7 @@ final class TestMachine implements AutoCloseable {
     List<Event> cancels() {
         List<Event> cancels = new ArrayList<>();
         try (KeyValueIterator<?, Event> all =
-                driver.<String, Event>getWindowStore(Stores.CANCELS).all()) {
+                driver.<String, Event>getWindowStore(TaskStores.CANCELS).all()) {
             all.forEachRemaining(cancel -> cancels.add(cancel.value));
         }
         return cancels;
@@ -312,7 +312,7 @@ final class TestMachine implements AutoCloseable {
 
     /** What is in a section of its store. */
     <V> KeyValueStore<String, V> rows(StoreSection<V> section) {
-        return section.in(driver.getKeyValueStore(Stores.ROWS));
+        return section.in(driver.getKeyValueStore(TaskStores.ROWS));
     }
 
     /** Has the rows of a section that another one had. */

@@ -9,7 +9,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The logs of the scripted model: one line per attempt, {@code <time> <callId>}, of every process that makes model calls. */
+/**
+ * The logs of the scripted model: one line per attempt, {@code <time> <callId>}, of every process that makes model
+ * calls.
+ */
 final class CallLogs {
 
     private final List<Path> logs;

@@ -22,9 +22,9 @@ import org.apache.kafka.server.common.Feature;
 import org.apache.kafka.server.common.MetadataVersion;
 
 /**
- * One broker of a cluster of several, as a process: {@code ID DATA-FOLDER HOST BROKER-PORTS CONTROLLER-PORTS}, the ports of all
- * brokers with commas between. Each is a controller as well. Every topic lies on three of them, of which two have to have a record
- * before it counts.
+ * One broker of a cluster of several, as a process: {@code ID DATA-FOLDER HOST BROKER-PORTS CONTROLLER-PORTS}, the
+ * ports of all brokers with commas between. Each is a controller as well. Every topic lies on three of them, of which
+ * two have to have a record before it counts.
  */
 final class ClusterNode {
 

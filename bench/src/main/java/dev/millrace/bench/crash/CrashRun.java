@@ -20,10 +20,10 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Breaks an installation, thing by thing, while it works on tasks, and checks after each fault and once more at the end: every
- * accepted task ends, and as completed; no event id is twice in the journal; an idempotent tool has had one effect per task, and
- * memory one entry; model calls are repeated no more often than promised; the tasks of a session are taken in their order, one at
- * a time; no partition is stuck; nothing went to the dead letters.
+ * Breaks an installation, thing by thing, while it works on tasks, and checks after each fault and once more at the
+ * end: every accepted task ends, and as completed; no event id is twice in the journal; an idempotent tool has had one
+ * effect per task, and memory one entry; model calls are repeated no more often than promised; the tasks of a session
+ * are taken in their order, one at a time; no partition is stuck; nothing went to the dead letters.
  */
 public final class CrashRun {
 
@@ -181,8 +181,8 @@ public final class CrashRun {
     }
 
     /**
-     * Waits until all services are ready, what was accepted before a moment has ended, and, if the load goes on, something that
-     * was accepted later has ended on every partition.
+     * Waits until all services are ready, what was accepted before a moment has ended, and, if the load goes on,
+     * something that was accepted later has ended on every partition.
      */
     private void awaitWell(Installation installation, long moment, boolean loaded)
             throws IOException, InterruptedException {

@@ -16,8 +16,8 @@ import java.util.Objects;
 
 /**
  * A tool whose effects can be counted. It runs in tool-service, which is given it in a jar of its own, and does what
- * docs/tools.md asks of a tool with side effects: whatever the number of its runs, each call id has one effect. An effect is
- * a file; its name says of which task and call.
+ * docs/tools.md asks of a tool with side effects: whatever the number of its runs, each call id has one effect. An
+ * effect is a file; its name says of which task and call.
  */
 public final class EffectTool {
 

@@ -55,8 +55,9 @@ public enum FaultKind {
     }
 
     /**
-     * How often model calls of one task may be made again because of it: once for a crash, and once more for each time that
-     * its partition moves in an orderly way, as when the one that is back gets its share ({@code docs/guarantees.md}).
+     * How often model calls of one task may be made again because of it: once for a crash, and once more for each time
+     * that its partition moves in an orderly way, as when the one that is back gets its share
+     * ({@code docs/guarantees.md}).
      */
     int repeats() {
         return repeats;

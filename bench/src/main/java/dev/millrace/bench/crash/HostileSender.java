@@ -16,8 +16,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Sends what nobody can accept to every lane and request topic for as long as the run lasts, and knows what brokers have
- * acknowledged of it: all of that has to be among the dead letters in the end.
+ * Sends what nobody can accept to every lane and request topic for as long as the run lasts, and knows what brokers
+ * have acknowledged of it: all of that has to be among the dead letters in the end.
  */
 final class HostileSender implements AutoCloseable {
 

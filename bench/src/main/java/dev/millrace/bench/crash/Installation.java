@@ -32,9 +32,10 @@ import org.apache.kafka.common.config.ConfigResource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One broker or three, two agent-services, and one of each other service, as processes of this machine. Each service reaches a broker by a
- * {@link Link} of its own: brokers call themselves {@code localhost}, and each service is told another loopback address for
- * that name. Whoever is not told, such as the audit, reaches the brokers themselves. Not thread-safe.
+ * One broker or three, two agent-services, and one of each other service, as processes of this machine. Each service
+ * reaches a broker by a {@link Link} of its own: brokers call themselves {@code localhost}, and each service is told
+ * another loopback address for that name. Whoever is not told, such as the audit, reaches the brokers themselves. Not
+ * thread-safe.
  */
 final class Installation implements AutoCloseable {
 
@@ -62,7 +63,10 @@ final class Installation implements AutoCloseable {
                   - text: "Done: {{user.key}}"
             """.formatted(EffectTool.NAME);
 
-    /** A group that has settings of its own has none of the broker's any more (Kafka 4.2): the last two are the broker's. */
+    /**
+     * A group that has settings of its own has none of the broker's any more (Kafka 4.2): the last two are the
+     * broker's.
+     */
     private static final List<ConfigEntry> GROUP_SETTINGS = List.of(
             new ConfigEntry("streams.num.standby.replicas", "1"),
             new ConfigEntry("streams.session.timeout.ms", "5000"),

@@ -27,9 +27,9 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the committed records of the journal and of the dead letters, from the first on, and finds what must not be there: an
- * event id twice, tasks of a conversation out of order or at the same time, a second end, a cause that is no event. Tells the
- * ledger which tasks have ended.
+ * Reads the committed records of the journal and of the dead letters, from the first on, and finds what must not be
+ * there: an event id twice, tasks of a conversation out of order or at the same time, a second end, a cause that is no
+ * event. Tells the ledger which tasks have ended.
  */
 final class JournalAudit implements AutoCloseable {
 

@@ -7,7 +7,10 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
-/** The tasks that were accepted, and how each of them ended. Safe to use from any thread. Times are {@link System#nanoTime}. */
+/**
+ * The tasks that were accepted, and how each of them ended. Safe to use from any thread. Times are
+ * {@link System#nanoTime}.
+ */
 final class Ledger {
 
     private final Map<String, Task> tasks = new ConcurrentHashMap<>();

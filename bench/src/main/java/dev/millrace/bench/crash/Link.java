@@ -13,8 +13,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The network between one service and the broker: a relay of TCP connections that can be cut (connections are reset, new ones
- * refused) or held (nothing comes through, and nobody is told), as a cable that is pulled and a switch that hangs.
+ * The network between one service and the broker: a relay of TCP connections that can be cut (connections are reset,
+ * new ones refused) or held (nothing comes through, and nobody is told), as a cable that is pulled and a switch that
+ * hangs.
  */
 final class Link implements AutoCloseable {
 

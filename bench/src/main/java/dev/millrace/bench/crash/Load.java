@@ -28,9 +28,10 @@ import org.apache.kafka.common.serialization.StringSerializer;
 import org.apache.kafka.common.utils.Utils;
 
 /**
- * People who talk to Millrace: each has two tasks in flight in a conversation of its own, and goes on to a new one now and then; every
- * other conversation goes through the gateway, the rest straight on a lane. What is not acknowledged is sent again with the
- * same id until it is, so that the order of a conversation is the order in which its tasks were sent.
+ * People who talk to Millrace: each has two tasks in flight in a conversation of its own, and goes on to a new one now
+ * and then; every other conversation goes through the gateway, the rest straight on a lane. What is not acknowledged is
+ * sent again with the same id until it is, so that the order of a conversation is the order in which its tasks were
+ * sent.
  */
 final class Load implements AutoCloseable {
 

@@ -65,7 +65,10 @@ public final class Repeats {
         return mostOfOneTask.getOrDefault(fault.number(), 0);
     }
 
-    /** A call id is the id of its task, and what distinguishes it behind slashes; that of a reflection has a word before. */
+    /**
+     * A call id is the id of its task, and what distinguishes it behind slashes; that of a reflection has a word
+     * before.
+     */
     private static String task(String callId) {
         String prefix = "reflection/";
         int start = callId.startsWith(prefix) ? prefix.length() : 0;

@@ -13,7 +13,9 @@ final class Strike {
         this.installation = installation;
     }
 
-    /** Breaks what is to be broken, leaves it so for a while, and mends it: started again, but perhaps not ready yet. */
+    /**
+     * Breaks what is to be broken, leaves it so for a while, and mends it: started again, but perhaps not ready yet.
+     */
     void carryOut(Fault fault) throws IOException, InterruptedException {
         switch (fault.kind()) {
             case KILL_AGENT -> killed(fault, List.of(agent(fault)));

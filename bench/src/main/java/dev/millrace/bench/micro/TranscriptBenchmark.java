@@ -3,8 +3,8 @@ package dev.millrace.bench.micro;
 import dev.millrace.agent.AgentPin;
 import dev.millrace.agent.core.TranscriptEntry;
 import dev.millrace.agent.topology.OutstandingCall;
-import dev.millrace.agent.topology.Stores;
 import dev.millrace.agent.topology.StreamsTranscripts;
+import dev.millrace.agent.topology.TaskStores;
 import dev.millrace.bench.Folders;
 import dev.millrace.engine.StoreSection;
 import dev.millrace.schemas.Event;
@@ -33,8 +33,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
 /**
- * What it costs to read the transcript for a model call out of its store, which is RocksDB and has the transcripts of {@value
- * #OTHERS} other tasks as well.
+ * What it costs to read the transcript for a model call out of its store, which is RocksDB and has the transcripts of
+ * {@value #OTHERS} other tasks as well.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
@@ -51,7 +51,7 @@ public class TranscriptBenchmark {
     private final Path folder = folder();
     private final TopologyTestDriver driver = new TopologyTestDriver(topology(), settings(folder));
     private final KeyValueStore<String, TranscriptEntry> store =
-            Stores.TRANSCRIPTS.in(driver.getKeyValueStore(Stores.ROWS));
+            TaskStores.TRANSCRIPTS.in(driver.getKeyValueStore(TaskStores.ROWS));
     private OutstandingCall call = callAfter(entries);
 
     /** Fills the store, which is more than RocksDB keeps in memory before it writes a file. */
@@ -80,7 +80,8 @@ public class TranscriptBenchmark {
     private void fill(String taskKey, int count) {
         for (int seq = 0; seq < count; seq++) {
             store.put(
-                    Stores.transcriptKey(taskKey, seq), seq % 2 == 0 ? UsualTask.callEntry() : UsualTask.resultEntry());
+                    TaskStores.transcriptKey(taskKey, seq),
+                    seq % 2 == 0 ? UsualTask.callEntry() : UsualTask.resultEntry());
         }
     }
 
@@ -119,7 +120,7 @@ public class TranscriptBenchmark {
                         Serdes.ByteArray().deserializer(),
                         "tasks")
                 .addProcessor("machine", Idle::new, "tasks")
-                .addStateStore(StoreSection.store(Stores.ROWS).withLoggingDisabled(), "machine");
+                .addStateStore(StoreSection.store(TaskStores.ROWS).withLoggingDisabled(), "machine");
     }
 
     private static Properties settings(Path folder) {

@@ -27,8 +27,8 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A task as there are many: a question, tool calls all at once, each with a result of 5 KB, and an answer. The machine itself
- * says what follows, so that these are its own states and call ids.
+ * A task as there are many: a question, tool calls all at once, each with a result of 5 KB, and an answer. The machine
+ * itself says what follows, so that these are its own states and call ids.
  *
  * @param moves all moves of the task, from its input to its end
  */

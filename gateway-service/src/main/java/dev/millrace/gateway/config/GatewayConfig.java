@@ -17,16 +17,16 @@ public interface GatewayConfig {
     URI agentUrl();
 
     /**
-     * The largest request body that is read, at most {@code quarkus.http.limits.max-body-size} (64M). An event goes into
-     * one Kafka record, so a task cannot be much larger than the lanes' own limit of 1 MiB; a batch can.
+     * The largest request body that is read, at most {@code quarkus.http.limits.max-body-size} (64M). An event goes
+     * into one Kafka record, so a task cannot be much larger than the lanes' own limit of 1 MiB; a batch can.
      */
     @WithDefault("1M")
     MemorySize maxBodySize();
 
     /**
-     * Bytes of all request bodies together that are being read, beyond the first 16 KiB of each; four times as much memory
-     * may be taken by those that have been read and are not yet stored. What does not fit waits for up to 5 s, then it is
-     * refused with 503 {@code too_many_bodies}. At least 1 MiB.
+     * Bytes of all request bodies together that are being read, beyond the first 16 KiB of each; four times as much
+     * memory may be taken by those that have been read and are not yet stored. What does not fit waits for up to 5 s,
+     * then it is refused with 503 {@code too_many_bodies}. At least 1 MiB.
      */
     @WithDefault("16M")
     MemorySize bodiesInFlight();
@@ -63,7 +63,9 @@ public interface GatewayConfig {
         @WithDefault("10m")
         Duration timeout();
 
-        /** The largest request body that is read; images are in it. The event must fit the lanes' own limit of 1 MiB. */
+        /**
+         * The largest request body that is read; images are in it. The event must fit the lanes' own limit of 1 MiB.
+         */
         @WithDefault("2M")
         MemorySize maxBodySize();
     }
@@ -83,8 +85,9 @@ public interface GatewayConfig {
         MemorySize buffer();
 
         /**
-         * What may wait for all clients together, in bytes of memory; as much again may be under way to them. When it is full,
-         * the streams are ended that lag most, and those that have taken nothing for 2 s. At least as much as {@code buffer}.
+         * What may wait for all clients together, in bytes of memory; as much again may be under way to them. When it
+         * is full, the streams are ended that lag most, and those that have taken nothing for 2 s. At least as much as
+         * {@code buffer}.
          */
         @WithDefault("64M")
         MemorySize totalBuffer();
@@ -95,8 +98,8 @@ public interface GatewayConfig {
         int max();
 
         /**
-         * How many of them one client address may have; one more is refused with 429 {@code too_many_streams}. Behind a proxy
-         * all have its address, unless {@code quarkus.http.proxy.proxy-address-forwarding} is on.
+         * How many of them one client address may have; one more is refused with 429 {@code too_many_streams}. Behind a
+         * proxy all have its address, unless {@code quarkus.http.proxy.proxy-address-forwarding} is on.
          */
         @WithDefault("1000")
         @Min(1)

@@ -19,8 +19,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads for one listener what lies between its beginning and the tail, in turns with consumers of their own, and ends. A
- * turn is short, and is over when the mailbox stays full: nobody waits for a listener that takes its time.
+ * Reads for one listener what lies between its beginning and the tail, in turns with consumers of their own, and ends.
+ * A turn is short, and is over when the mailbox stays full: nobody waits for a listener that takes its time.
  */
 final class Backfill implements Runnable {
     private static final Logger LOGGER = LoggerFactory.getLogger(Backfill.class);

@@ -20,8 +20,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Knows whether the brokers can be reached: first it checks (or makes) the topics, for as long as that takes, and then asks
- * for a sign of life every few seconds. Asking this class costs nothing. For any thread.
+ * Knows whether the brokers can be reached: first it checks (or makes) the topics, for as long as that takes, and then
+ * asks for a sign of life every few seconds. Asking this class costs nothing. For any thread.
  */
 public final class BrokerProbe implements AutoCloseable {
     private static final Logger LOGGER = LoggerFactory.getLogger(BrokerProbe.class);

@@ -10,8 +10,8 @@ import org.apache.kafka.common.header.Header;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A record that could not be read or was not taken, as it stands in the dead letters: the beginning of its value, since many
- * are held at a time and each may be as large as Kafka takes.
+ * A record that could not be read or was not taken, as it stands in the dead letters: the beginning of its value, since
+ * many are held at a time and each may be as large as Kafka takes.
  */
 public final class DeadLetter {
     /** How much of a key, of a value, and of a header is kept, in bytes. */

@@ -37,13 +37,13 @@ public final class EventSender implements AutoCloseable {
     }
 
     /**
-     * Returns once every event is stored on the lane of its effective priority. Blocks for at most the time-out that the
-     * constructor was given.
+     * Returns once every event is stored on the lane of its effective priority. Blocks for at most the time-out that
+     * the constructor was given.
      *
      * @throws BrokerUnavailableException if not all were acknowledged in time; some may be stored all the same, so that
      *     the caller may repeat the call with the same ids and nothing happens twice
-     * @throws EventTooLargeException if one has more than {@link Topics#MAX_EVENT_BYTES} as a record, before any is sent; or if
-     *     a topic has a lower limit
+     * @throws EventTooLargeException if one has more than {@link Topics#MAX_EVENT_BYTES} as a record, before any is
+     *     sent; or if a topic has a lower limit
      */
     public void send(List<Event> events) throws BrokerUnavailableException, EventTooLargeException {
         produce(events.stream()

@@ -80,8 +80,9 @@ public final class EventStreams implements AutoCloseable {
     }
 
     /**
-     * The first of these places that nobody can have been given: it is behind the end of its partition, and so from another
-     * cluster or from a topic that was made again. Another gateway may be ahead of this one, so the brokers are asked.
+     * The first of these places that nobody can have been given: it is behind the end of its partition, and so from
+     * another cluster or from a topic that was made again. Another gateway may be ahead of this one, so the brokers are
+     * asked.
      *
      * @throws BrokerUnavailableException if that could not be found out in time
      */
@@ -125,12 +126,12 @@ public final class EventStreams implements AutoCloseable {
     }
 
     /**
-     * Listens from these places on. Order holds within a partition, and what a model says comes before the fact that it has
-     * said it.
+     * Listens from these places on. Order holds within a partition, and what a model says comes before the fact that it
+     * has said it.
      *
      * @throws IllegalArgumentException if there is no such partition
      */
-    public StreamListener listen(Places from, JournalFilter filter) {
+    public FactListener listen(Places from, JournalFilter filter) {
         return listen(from, filter, Set.of());
     }
 
@@ -139,12 +140,11 @@ public final class EventStreams implements AutoCloseable {
      *
      * @throws IllegalArgumentException if there is no such partition
      */
-    public StreamListener listen(Places from, JournalFilter filter, Set<String> settledCalls) {
-        StreamListener.Signal signal = new StreamListener.Signal();
+    public FactListener listen(Places from, JournalFilter filter, Set<String> settledCalls) {
+        FactListener.Signal signal = new FactListener.Signal();
         JournalListener facts = journal.listen(from.facts(), filter, signal::raise);
         JournalListener pieces = from.isLive() ? tokens.listen(from.tokens(), filter, signal::raise) : null;
-        return new StreamListener(
-                new StreamListener.Sources(facts, pieces, tokens::logEnd), signal, from, settledCalls);
+        return new FactListener(new FactListener.Sources(facts, pieces, tokens::logEnd), signal, from, settledCalls);
     }
 
     /**
@@ -152,7 +152,7 @@ public final class EventStreams implements AutoCloseable {
      *
      * @throws BrokerUnavailableException if it could not be found out in time where "now" is
      */
-    public StreamListener listen(Event event, Duration atMost) throws BrokerUnavailableException, InterruptedException {
+    public FactListener listen(Event event, Duration atMost) throws BrokerUnavailableException, InterruptedException {
         int partition = journal.partitionOf(event.sessionKey());
         String taskId = event.taskId() == null ? event.id() : event.taskId();
         return listen(now(Set.of(partition), true, atMost), JournalFilter.task(event.namespace(), taskId));

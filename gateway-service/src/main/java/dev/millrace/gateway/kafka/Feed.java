@@ -7,11 +7,11 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Fills one listener's mailbox from one partition, each wanted record once and in order, out of two sources: the tail, which
- * tells every record that it comes to, and, when the listener begins behind the tail, a backfill, which reads what lies
- * between. While the backfill runs, what the tail tells is kept aside; the backfill ends exactly where the tail began to
- * tell ({@code liveFrom}), and then what was kept aside follows. Should too much be kept aside, it is given up and the
- * backfill has to come as far as the tail then is.
+ * Fills one listener's mailbox from one partition, each wanted record once and in order, out of two sources: the tail,
+ * which tells every record that it comes to, and, when the listener begins behind the tail, a backfill, which reads
+ * what lies between. While the backfill runs, what the tail tells is kept aside; the backfill ends exactly where the
+ * tail began to tell ({@code liveFrom}), and then what was kept aside follows. Should too much be kept aside, it is
+ * given up and the backfill has to come as far as the tail then is.
  */
 final class Feed {
     private final int partition;
@@ -136,7 +136,10 @@ final class Feed {
         }
     }
 
-    /** The partition is another one now, or has lost its end: the tail tells it from this offset on. On the tail's thread. */
+    /**
+     * The partition is another one now, or has lost its end: the tail tells it from this offset on. On the tail's
+     * thread.
+     */
     void restart(long from) {
         lock.lock();
         try {

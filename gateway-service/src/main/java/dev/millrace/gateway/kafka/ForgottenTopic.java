@@ -20,8 +20,8 @@ import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is not to be shown any more of the topics that are kept by time, although they still hold it: follows the topic {@link
- * Topics#forgotten}. For any thread.
+ * What is not to be shown any more of the topics that are kept by time, although they still hold it: follows the topic
+ * {@link Topics#forgotten}. For any thread.
  */
 public final class ForgottenTopic implements AutoCloseable {
 

@@ -9,7 +9,9 @@ import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.Headers;
 import org.jspecify.annotations.Nullable;
 
-/** Which records of the journal a listener wants. Asked on the tail's own thread, so it must be quick and never fail. */
+/**
+ * Which records of the journal a listener wants. Asked on the tail's own thread, so it must be quick and never fail.
+ */
 @FunctionalInterface
 public interface JournalFilter {
 

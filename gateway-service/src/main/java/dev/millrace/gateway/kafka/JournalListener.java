@@ -27,7 +27,9 @@ public final class JournalListener implements AutoCloseable {
         return mailbox.take(atMost);
     }
 
-    /** Every wanted entry of this partition before this offset has been returned, or would be by {@link #next} at once. */
+    /**
+     * Every wanted entry of this partition before this offset has been returned, or would be by {@link #next} at once.
+     */
     long readUpTo(int partition) {
         Feed feed = feeds.get(partition);
         return feed == null ? Long.MAX_VALUE : feed.readUpTo();

@@ -40,10 +40,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells listeners what is added to the journal, with one consumer for all of them that reads exactly the partitions that
- * somebody listens to. Each listener gets each record that it wants once and in the order of its partition, from the offset
- * that it named, however far back that is; see {@link Feed}. Broker failures delay entries and never lose or double them.
- * For any thread. What is said here of the journal holds as well for the topic of live text, see {@link #ofTokens}.
+ * Tells listeners what is added to the journal, with one consumer for all of them that reads exactly the partitions
+ * that somebody listens to. Each listener gets each record that it wants once and in the order of its partition, from
+ * the offset that it named, however far back that is; see {@link Feed}. Broker failures delay entries and never lose or
+ * double them. For any thread. What is said here of the journal holds as well for the topic of live text, see
+ * {@link #ofTokens}.
  */
 public final class JournalTail implements AutoCloseable {
     private static final Logger LOGGER = LoggerFactory.getLogger(JournalTail.class);
@@ -146,7 +147,8 @@ public final class JournalTail implements AutoCloseable {
     }
 
     /**
-     * Where this partition ends for sure: no record that anybody has seen, at whichever gateway, lies there or behind it.
+     * Where this partition ends for sure: no record that anybody has seen, at whichever gateway, lies there or behind
+     * it.
      *
      * @throws BrokerUnavailableException if that could not be found out in time
      */

@@ -1,6 +1,8 @@
 package dev.millrace.gateway.kafka;
 
-/** What JSON takes in memory once it is read, about: a short one of many small values takes a multiple of its length. */
+/**
+ * What JSON takes in memory once it is read, about: a short one of many small values takes a multiple of its length.
+ */
 public final class JsonWeight {
     /** An object, and its place in the one that it is in. */
     private static final int PER_VALUE = 64;

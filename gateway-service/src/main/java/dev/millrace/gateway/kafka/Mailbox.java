@@ -21,9 +21,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What a listener has still to take: bounded by bytes, so that a slow one costs no more than its share, and all together no
- * more than the {@link MailboxBudget}. Beside it is kept, bounded the same, what may be taken only after a backfill. For any
- * thread.
+ * What a listener has still to take: bounded by bytes, so that a slow one costs no more than its share, and all
+ * together no more than the {@link MailboxBudget}. Beside it is kept, bounded the same, what may be taken only after a
+ * backfill. For any thread.
  */
 final class Mailbox {
     private static final Logger LOGGER = LoggerFactory.getLogger(Mailbox.class);

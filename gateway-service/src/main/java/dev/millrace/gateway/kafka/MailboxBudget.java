@@ -9,9 +9,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * What may wait in all mailboxes together, in bytes. When it is full, the listener that lags most is dropped first, so that
- * those who keep up never notice. A letter in many mailboxes counts once. For any thread; a caller holds no lock of a
- * mailbox.
+ * What may wait in all mailboxes together, in bytes. When it is full, the listener that lags most is dropped first, so
+ * that those who keep up never notice. A letter in many mailboxes counts once. For any thread; a caller holds no lock
+ * of a mailbox.
  */
 public final class MailboxBudget {
     private final long limit;

@@ -28,9 +28,9 @@ import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
 import org.apache.kafka.common.KafkaException;
 
 /**
- * Memory as its topic has it, and the way to its one writer. What is told is never older than the question: what anybody was
- * told to be written before it was asked, at any gateway, is in it. Begins to read with the first question. For any thread;
- * calls block.
+ * Memory as its topic has it, and the way to its one writer. What is told is never older than the question: what
+ * anybody was told to be written before it was asked, at any gateway, is in it. Begins to read with the first question.
+ * For any thread; calls block.
  */
 public final class Memory implements AutoCloseable {
 

@@ -18,8 +18,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What there is in memory and where on its topic the contents lie, which are not kept here. Filled by one thread, asked by
- * any.
+ * What there is in memory and where on its topic the contents lie, which are not kept here. Filled by one thread, asked
+ * by any.
  */
 final class MemoryCatalogue {
     private static final Logger LOGGER = LoggerFactory.getLogger(MemoryCatalogue.class);

@@ -12,8 +12,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One partition that is being tailed: who listens to it, how far it is read, and its last records, from which a listener
- * that begins only a little behind is served without a backfill. For the tail's thread alone.
+ * One partition that is being tailed: who listens to it, how far it is read, and its last records, from which a
+ * listener that begins only a little behind is served without a backfill. For the tail's thread alone.
  */
 final class PartitionTail {
     private static final Logger LOGGER = LoggerFactory.getLogger(PartitionTail.class);

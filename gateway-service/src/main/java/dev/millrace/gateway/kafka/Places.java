@@ -9,8 +9,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * Where a stream of facts, with live text or without, stands in partitions of the same number. Every {@code id} of a stream
- * and every cursor that a client holds is one.
+ * Where a stream of facts, with live text or without, stands in partitions of the same number. Every {@code id} of a
+ * stream and every cursor that a client holds is one.
  *
  * @param next by partition, what comes next
  */

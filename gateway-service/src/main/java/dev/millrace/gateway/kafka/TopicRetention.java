@@ -27,8 +27,8 @@ import org.apache.kafka.common.config.TopicConfig;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Says how long topics still hold what has been deleted, as their own settings and those of the brokers have it. Each call has
- * a client of its own; few are made. For any thread.
+ * Says how long topics still hold what has been deleted, as their own settings and those of the brokers have it. Each
+ * call has a client of its own; few are made. For any thread.
  */
 public final class TopicRetention {
 

@@ -56,8 +56,8 @@ public final class KnownAgents {
     }
 
     /**
-     * The names, in an answer that is not older than this question unless it has the one that is looked for: an agent may
-     * have been there for a second only.
+     * The names, in an answer that is not older than this question unless it has the one that is looked for: an agent
+     * may have been there for a second only.
      *
      * @return empty if they are not known now, or tasks for others are taken as well
      */

@@ -15,9 +15,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What this instance has accepted lately, so that nobody is told "unknown" about a task that agent-service has not come to
- * yet: in outline, so that it costs the same however large the events were. Bounded in number, bytes and time. For any
- * thread.
+ * What this instance has accepted lately, so that nobody is told "unknown" about a task that agent-service has not come
+ * to yet: in outline, so that it costs the same however large the events were. Bounded in number, bytes and time. For
+ * any thread.
  */
 public final class RecentTasks {
     /** What is remembered takes no more memory than this, about; what was accepted first is forgotten first. */

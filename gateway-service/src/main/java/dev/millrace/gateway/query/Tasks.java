@@ -27,7 +27,9 @@ public final class Tasks {
         this.recent = recent;
     }
 
-    /** One task, or something about one: from agent-service or, as long as that has not come to it, from this instance. */
+    /**
+     * One task, or something about one: from agent-service or, as long as that has not come to it, from this instance.
+     */
     public sealed interface Found {
 
         /** What agent-service says. */

@@ -167,7 +167,9 @@ public class ApprovalsResource {
         return controls.send(event, null, "The call was decided in the same way before; this changes nothing.");
     }
 
-    /** Refuses arguments that the tool cannot take; while it is not known what it takes, the task machine judges alone. */
+    /**
+     * Refuses arguments that the tool cannot take; while it is not known what it takes, the task machine judges alone.
+     */
     private void requireFitting(String toolName, @Nullable Object params)
             throws QueryUnavailableException, InterruptedException {
         if (!(params instanceof Map<?, ?> edited)) {
@@ -207,7 +209,7 @@ public class ApprovalsResource {
         return named;
     }
 
-    private static Map<String, @Nullable Object> payload(String callId, Fields fields) {
+    private static Map<String, @Nullable Object> payload(String callId, BodyFields fields) {
         String decision = fields.text("decision", 64);
         if (decision == null || !(decision.equals("approve") || decision.equals("reject"))) {
             throw ProblemException.badField("decision", "approve or reject", decision);

@@ -14,8 +14,8 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Reads request bodies so that all of them together take no more memory than is configured: what has come of them, and what
- * their JSON takes once it is read. What does not fit waits a little, and is then refused. For any thread.
+ * Reads request bodies so that all of them together take no more memory than is configured: what has come of them, and
+ * what their JSON takes once it is read. What does not fit waits a little, and is then refused. For any thread.
  */
 @Singleton
 public class Bodies {

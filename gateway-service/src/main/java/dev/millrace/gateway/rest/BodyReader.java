@@ -23,8 +23,8 @@ final class BodyReader {
     private BodyReader() {}
 
     /**
-     * Refuses a body that does not say that it is JSON: pages of other origins can send any text without asking first, as
-     * long as they do not say that.
+     * Refuses a body that does not say that it is JSON: pages of other origins can send any text without asking first,
+     * as long as they do not say that.
      */
     static void requireJson(HttpHeaders headers) {
         String type = headers.getHeaderString(HttpHeaders.CONTENT_TYPE);

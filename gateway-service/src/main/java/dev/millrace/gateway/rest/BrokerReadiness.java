@@ -8,7 +8,10 @@ import org.eclipse.microprofile.health.HealthCheckResponse;
 import org.eclipse.microprofile.health.HealthCheckResponseBuilder;
 import org.eclipse.microprofile.health.Readiness;
 
-/** Ready while events can be accepted. That tasks can be asked for is not part of it: this instance is then still of use. */
+/**
+ * Ready while events can be accepted. That tasks can be asked for is not part of it: this instance is then still of
+ * use.
+ */
 @Readiness
 @Singleton
 public class BrokerReadiness implements HealthCheck {

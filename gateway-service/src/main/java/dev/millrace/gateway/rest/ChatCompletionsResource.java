@@ -4,7 +4,7 @@ import dev.millrace.gateway.config.GatewayConfig;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.kafka.EventStreams;
 import dev.millrace.gateway.kafka.EventTooLargeException;
-import dev.millrace.gateway.kafka.StreamListener;
+import dev.millrace.gateway.kafka.FactListener;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.Json;
@@ -127,7 +127,7 @@ public class ChatCompletionsResource {
     }
 
     /** A message that is not yet sent, and how its answer is wanted. */
-    private record Chat(Outgoing message, ChatCompletion completion, boolean stream, boolean includeUsage) {}
+    private record Chat(SentEvent message, ChatCompletion completion, boolean stream, boolean includeUsage) {}
 
     private Chat chat(Bodies.Body read, ChatRequest.Origin origin) throws InterruptedException {
         ChatRequest request = ChatRequest.of(BodyReader.object(read.bytes()));
@@ -136,7 +136,7 @@ public class ChatCompletionsResource {
         intake.requireValid(message);
         intake.requireAgent(request.model());
         return new Chat(
-                new Outgoing(message),
+                new SentEvent(message),
                 new ChatCompletion("chatcmpl-" + message.id(), now.getEpochSecond(), request.model()),
                 request.stream(),
                 request.includeUsage());
@@ -209,10 +209,10 @@ public class ChatCompletionsResource {
      *
      * @param live whether the watcher hears what models say while they say it
      */
-    private ChatRun.@Nullable Answer answer(ChatRun run, Outgoing message, Bodies.Body read, boolean live)
+    private ChatRun.@Nullable Answer answer(ChatRun run, SentEvent message, Bodies.Body read, boolean live)
             throws BrokerUnavailableException, EventTooLargeException, InterruptedException {
         Set<Integer> partition = Set.of(streams.partitionOf(message.outline().sessionKey()));
-        try (StreamListener listener =
+        try (FactListener listener =
                 streams.listen(streams.now(partition, live, config.produceTimeout()), run.filter())) {
             message.send(intake);
             read.close(); // what is waited for now needs none of it

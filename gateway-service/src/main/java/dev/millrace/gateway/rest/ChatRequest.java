@@ -15,8 +15,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The body of {@code POST /v1/chat/completions}. What changes the meaning of an answer and cannot be had is refused; what
- * only tunes a model is passed over, since an agent brings its own settings.
+ * The body of {@code POST /v1/chat/completions}. What changes the meaning of an answer and cannot be had is refused;
+ * what only tunes a model is passed over, since an agent brings its own settings.
  *
  * @param model the agent
  * @param stream whether the answer is to come in pieces

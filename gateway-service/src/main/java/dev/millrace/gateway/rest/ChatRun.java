@@ -1,8 +1,8 @@
 package dev.millrace.gateway.rest;
 
+import dev.millrace.gateway.kafka.FactListener;
 import dev.millrace.gateway.kafka.JournalFilter;
 import dev.millrace.gateway.kafka.ListenerDroppedException;
-import dev.millrace.gateway.kafka.StreamListener;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.StreamType;
@@ -87,11 +87,11 @@ final class ChatRun {
      *
      * @throws ChatException if the task fails, is cancelled by somebody else, or takes too long
      */
-    Answer await(StreamListener source) throws InterruptedException, ClientGoneException {
+    Answer await(FactListener source) throws InterruptedException, ClientGoneException {
         long end = System.nanoTime() + atMost.toNanos();
         try {
             while (System.nanoTime() < end) {
-                StreamListener.Heard heard = source.next(TICK);
+                FactListener.Heard heard = source.next(TICK);
                 if (heard == null) {
                     watcher.alive();
                     continue;

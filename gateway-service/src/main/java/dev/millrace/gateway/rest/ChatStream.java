@@ -12,8 +12,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An answer in pieces, as server-sent events of data alone. A write waits until the client takes it; a client that takes
- * nothing for too long is cut off. For one thread.
+ * An answer in pieces, as server-sent events of data alone. A write waits until the client takes it; a client that
+ * takes nothing for too long is cut off. For one thread.
  */
 final class ChatStream implements AutoCloseable {
 

@@ -3,9 +3,9 @@ package dev.millrace.gateway.rest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an agent says, told once: the live text of a model call as it comes, and what the settled reply has beyond it. What
- * a client of OpenAI's has been sent cannot be taken back, so if a call is made again, its new text is held until it has
- * come to where the client is; if it turns out to be another one, it follows as a whole. For one thread.
+ * What an agent says, told once: the live text of a model call as it comes, and what the settled reply has beyond it.
+ * What a client of OpenAI's has been sent cannot be taken back, so if a call is made again, its new text is held until
+ * it has come to where the client is; if it turns out to be another one, it follows as a whole. For one thread.
  */
 final class ChatText {
 

@@ -123,7 +123,7 @@ final class CloudEventRequest {
                 .filter(name ->
                         !ATTRIBUTES.contains(name) && !ATTRIBUTE.matcher(name).matches())
                 .toList();
-        Fields.requireKnown(none, ATTRIBUTES, index == null ? "" : " in event " + index + " of the batch");
+        BodyFields.requireKnown(none, ATTRIBUTES, index == null ? "" : " in event " + index + " of the batch");
     }
 
     private Event binary(String mediaType) {

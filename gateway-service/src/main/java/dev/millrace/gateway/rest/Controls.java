@@ -59,13 +59,13 @@ public class Controls {
      *
      * @param known others are refused
      */
-    Fields fields(InputStream body, HttpHeaders headers, String... known) throws IOException, InterruptedException {
+    BodyFields fields(InputStream body, HttpHeaders headers, String... known) throws IOException, InterruptedException {
         try (Bodies.Body read = intake.read(body, config.maxBodySize().asLongValue())) {
             if (read.bytes().length == 0) {
-                return new Fields(new LinkedHashMap<>());
+                return new BodyFields(new LinkedHashMap<>());
             }
             BodyReader.requireJson(headers);
-            return new Fields(BodyReader.object(read.bytes())).allowOnly(known);
+            return new BodyFields(BodyReader.object(read.bytes())).allowOnly(known);
         }
     }
 
@@ -111,8 +111,9 @@ public class Controls {
     }
 
     /**
-     * The id of the event that a client's key stands for. A key that was given before with a request of another kind, or
-     * about something else, stands for another event: otherwise that request would be taken for a repeated one and dropped.
+     * The id of the event that a client's key stands for. A key that was given before with a request of another kind,
+     * or about something else, stands for another event: otherwise that request would be taken for a repeated one and
+     * dropped.
      */
     private static String id(
             String key, KnownEventType type, @Nullable Target target, Map<String, @Nullable Object> payload) {
@@ -139,7 +140,7 @@ public class Controls {
             intake.accept(List.of(event));
             return accepted(event, note);
         }
-        Outgoing outgoing = new Outgoing(event);
+        SentEvent outgoing = new SentEvent(event);
         Event outline = outgoing.outline();
         try (JournalListener listener = waiter.listen(outline, config.produceTimeout())) {
             outgoing.send(intake);

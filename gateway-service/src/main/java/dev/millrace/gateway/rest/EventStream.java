@@ -2,11 +2,11 @@ package dev.millrace.gateway.rest;
 
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.kafka.EventStreams;
+import dev.millrace.gateway.kafka.FactListener;
+import dev.millrace.gateway.kafka.FactListener.Heard;
 import dev.millrace.gateway.kafka.JournalFilter;
 import dev.millrace.gateway.kafka.ListenerDroppedException;
 import dev.millrace.gateway.kafka.Places;
-import dev.millrace.gateway.kafka.StreamListener;
-import dev.millrace.gateway.kafka.StreamListener.Heard;
 import dev.millrace.gateway.rest.SsePump.Outlet;
 import dev.millrace.schemas.Event;
 import java.time.Duration;
@@ -19,8 +19,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Facts as they come, with live text or without: what every route of streams sends. The {@code id} of each says what comes
- * next, see {@link Places}; among facts of one partition it is the cursor.
+ * Facts as they come, with live text or without: what every route of streams sends. The {@code id} of each says what
+ * comes next, see {@link Places}; among facts of one partition it is the cursor.
  *
  * @param streams where they come from
  * @param filter which ones
@@ -86,7 +86,7 @@ record EventStream(EventStreams streams, JournalFilter filter, View view, Predic
     void run(Places from, Set<String> settledCalls, Outlet outlet)
             throws InterruptedException, ListenerDroppedException, ClientGoneException {
         boolean byCursor = !from.isLive() && from.partition().isPresent();
-        try (StreamListener listener = streams.listen(from, filter, settledCalls)) {
+        try (FactListener listener = streams.listen(from, filter, settledCalls)) {
             while (true) {
                 outlet.ready();
                 Heard heard = listener.next(outlet.untilHeartbeat());

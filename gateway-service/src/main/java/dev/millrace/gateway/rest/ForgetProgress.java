@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * How far a request to forget is, as its events tell: the task machine says for each partition that it is done, and what
- * sub-tasks it has asked for in turn; the memory machine answers each of these.
+ * How far a request to forget is, as its events tell: the task machine says for each partition that it is done, and
+ * what sub-tasks it has asked for in turn; the memory machine answers each of these.
  *
  * @param request FORGET_REQUESTED
  * @param asked how many TASKS_FORGOTTEN there will be, as far as is known

@@ -146,7 +146,7 @@ public class ForgetResource {
                 200);
     }
 
-    private Event event(Fields fields, HttpHeaders headers) throws QueryUnavailableException, InterruptedException {
+    private Event event(BodyFields fields, HttpHeaders headers) throws QueryUnavailableException, InterruptedException {
         Kind kind = Kind.of(fields.text("scope", MAX_ID))
                 .orElseThrow(() -> ProblemException.badField(
                         "scope",

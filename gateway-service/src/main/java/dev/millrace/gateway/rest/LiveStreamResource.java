@@ -64,13 +64,13 @@ public class LiveStreamResource {
                     @QueryParam("types")
                     @Nullable
                     String types,
-            @Parameter(description = LiveText.TOKENS) @QueryParam("tokens") @Nullable String tokens,
+            @Parameter(description = LiveTextView.TOKENS) @QueryParam("tokens") @Nullable String tokens,
             @Parameter(description = "Only of this tenant; absent = of all.") @QueryParam("namespace") @Nullable
                     String namespace,
             @BeanParam SeenParameters seen,
             @Context HttpServerRequest request)
             throws BrokerUnavailableException, InterruptedException {
-        LiveText live = LiveText.of(tokens, types);
+        LiveTextView live = LiveTextView.of(tokens, types);
         JournalFilter filter = live.filter().and(JournalFilter.only(namespace, Labels::namespace));
         Places from = EventStream.begin(seen, streams.partitions(), live.wanted(), streams, config.produceTimeout());
         EventStream stream = new EventStream(streams, filter, live);

@@ -11,8 +11,8 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which events anyone may send over HTTP. Whoever reaches the gateway may ask for things; what was worked out, decided or
- * paid for is told by those who did it, who have a Kafka client (ADR 0022).
+ * Which events anyone may send over HTTP. Whoever reaches the gateway may ask for things; what was worked out, decided
+ * or paid for is told by those who did it, who have a Kafka client (ADR 0022).
  */
 final class OutsideEvents {
 
@@ -40,8 +40,8 @@ final class OutsideEvents {
     }
 
     /**
-     * Refuses a payload with a field that its type does not have: nobody would read it, and a misspelt {@code taskType} would
-     * have the default agent do the work. What a template looks into is read.
+     * Refuses a payload with a field that its type does not have: nobody would read it, and a misspelt {@code taskType}
+     * would have the default agent do the work. What a template looks into is read.
      *
      * @throws ProblemException that names the field
      */
@@ -52,7 +52,7 @@ final class OutsideEvents {
             if (template != null) {
                 known.addAll(new InputTemplate(template).fields());
             }
-            Fields.requireKnown(
+            BodyFields.requireKnown(
                     event.fields().keySet(),
                     known,
                     " in the payload of " + event.type().wireName() + " " + event.id());

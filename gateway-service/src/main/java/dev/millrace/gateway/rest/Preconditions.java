@@ -9,11 +9,11 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code If-Match} and {@code If-None-Match}, as RFC 9110 has them: the first compares strongly, so that a weak tag in it
- * matches nothing, the second weakly. All our tags are strong ones.
+ * {@code If-Match} and {@code If-None-Match}, as RFC 9110 has them: the first compares strongly, so that a weak tag in
+ * it matches nothing, the second weakly. All our tags are strong ones.
  *
- * @param exists whether there has to be something ({@code If-Match: *}) or nothing ({@code If-None-Match: *}); {@code null} =
- *     either will do
+ * @param exists whether there has to be something ({@code If-Match: *}) or nothing ({@code If-None-Match: *});
+ *     {@code null} = either will do
  * @param ifMatch the strong tags of {@code If-Match}, without quotes; {@code null} = none are named
  * @param ifNoneMatch the tags of {@code If-None-Match}, without quotes
  */

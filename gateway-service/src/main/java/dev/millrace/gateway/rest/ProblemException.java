@@ -26,7 +26,10 @@ final class ProblemException extends RuntimeException {
         this(problem, null);
     }
 
-    /** {@code retryAfter}, rounded to seconds, tells the client when to try again; {@code null} = trying again is no use. */
+    /**
+     * {@code retryAfter}, rounded to seconds, tells the client when to try again; {@code null} = trying again is no
+     * use.
+     */
     ProblemException(Problem problem, @Nullable Duration retryAfter) {
         super(problem.code() + ": " + problem.detail());
         this.problem = problem;

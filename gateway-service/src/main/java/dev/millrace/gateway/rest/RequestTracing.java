@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A span for each request, in the caller's trace if it names one, and the trace context of that span for whatever the
- * request leads to: the events that it becomes carry it on. Does nothing where telemetry is off, so that a caller's trace
- * context goes into the events as it came.
+ * request leads to: the events that it becomes carry it on. Does nothing where telemetry is off, so that a caller's
+ * trace context goes into the events as it came.
  */
 @Singleton
 public class RequestTracing {

@@ -31,7 +31,10 @@ import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 import org.jspecify.annotations.Nullable;
 
-/** The events of a conversation as they happen, as server-sent events. A conversation lies on one partition of the journal. */
+/**
+ * The events of a conversation as they happen, as server-sent events. A conversation lies on one partition of the
+ * journal.
+ */
 @Path("/v1/sessions/{sessionId}/stream")
 @Blocking // else a Multi counts as non-blocking, and the next annotation as a mistake
 @RunOnVirtualThread
@@ -66,13 +69,13 @@ public class SessionStreamResource {
     public Multi<OutboundSseEvent> session(
             @PathParam("sessionId") String sessionId,
             @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace,
-            @Parameter(description = LiveText.TOKENS) @QueryParam("tokens") @Nullable String tokens,
+            @Parameter(description = LiveTextView.TOKENS) @QueryParam("tokens") @Nullable String tokens,
             @Parameter(description = "Only these types, separated by commas.") @QueryParam("types") @Nullable
                     String types,
             @BeanParam SeenParameters seen,
             @Context HttpServerRequest request)
             throws BrokerUnavailableException, InterruptedException {
-        LiveText live = LiveText.of(tokens, types);
+        LiveTextView live = LiveTextView.of(tokens, types);
         JournalFilter filter = live.filter()
                 .and(labels -> sessionId.equals(labels.sessionId()) && namespace.equals(labels.namespace()));
         Set<Integer> partition = Set.of(streams.partitionOf(Event.qualified(namespace, sessionId)));

@@ -19,8 +19,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What the gateway does first when its process is told to stop: it takes no new input and no new listeners, and lets those
- * that listen go, with the hint to come back soon. Then Quarkus waits for the requests in flight ({@code
+ * What the gateway does first when its process is told to stop: it takes no new input and no new listeners, and lets
+ * those that listen go, with the hint to come back soon. Then Quarkus waits for the requests in flight ({@code
  * quarkus.shutdown.timeout}), and only after that anything is closed.
  */
 @Singleton

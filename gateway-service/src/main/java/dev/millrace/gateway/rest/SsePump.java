@@ -15,9 +15,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs one event stream on a virtual thread of its own: it writes an event only when the client has taken the one before,
- * and gives up on a client that takes none for too long. What waits for a slow client is bounded by the tail's mailbox, what
- * is under way to it by the {@link WriteBudget}.
+ * Runs one event stream on a virtual thread of its own: it writes an event only when the client has taken the one
+ * before, and gives up on a client that takes none for too long. What waits for a slow client is bounded by the tail's
+ * mailbox, what is under way to it by the {@link WriteBudget}.
  */
 final class SsePump implements Flow.Publisher<OutboundSseEvent> {
     private static final Logger LOGGER = LoggerFactory.getLogger(SsePump.class);
@@ -34,13 +34,18 @@ final class SsePump implements Flow.Publisher<OutboundSseEvent> {
     /** Where a source writes to. Each call waits until the client can take it. */
     interface Outlet {
 
-        /** Waits until the client has taken everything: to be called with empty hands, before there is something to send. */
+        /**
+         * Waits until the client has taken everything: to be called with empty hands, before there is something to
+         * send.
+         */
         void ready() throws InterruptedException, ClientGoneException;
 
         /** An event with an id and a name, and data as JSON. */
         void send(String id, Shown shown) throws InterruptedException, ClientGoneException;
 
-        /** A comment, if nothing was sent for long enough, so that everybody on the way knows that the stream is alive. */
+        /**
+         * A comment, if nothing was sent for long enough, so that everybody on the way knows that the stream is alive.
+         */
         void heartbeat() throws InterruptedException, ClientGoneException;
 
         /** How long until a comment is due. */
@@ -88,7 +93,10 @@ final class SsePump implements Flow.Publisher<OutboundSseEvent> {
         private final Semaphore demand = new Semaphore(0);
         private final Thread thread = Thread.ofVirtual().name("event-stream").unstarted(this::run);
         private volatile boolean cancelled;
-        /** Of what the client has not taken yet; {@code null} = it has taken everything. For the thread alone, like the next. */
+        /**
+         * Of what the client has not taken yet; {@code null} = it has taken everything. For the thread alone, like the
+         * next.
+         */
         private WriteBudget.@Nullable Hold underWay;
 
         private boolean ready;

@@ -40,8 +40,9 @@ import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Suspending, resuming and cancelling tasks. What a task's state allows is judged here by what the query side knows, which
- * may be some milliseconds old: a refusal saves people a riddle, and the task machine has the last word on everything else.
+ * Suspending, resuming and cancelling tasks. What a task's state allows is judged here by what the query side knows,
+ * which may be some milliseconds old: a refusal saves people a riddle, and the task machine has the last word on
+ * everything else.
  */
 @Path("/v1/tasks/{taskId}")
 @Consumes(MediaType.WILDCARD) // clients that send no body send no, or any, Content-Type
@@ -166,7 +167,7 @@ public class TaskControlResource {
             @Context HttpHeaders headers)
             throws IOException, QueryUnavailableException, BrokerUnavailableException, EventTooLargeException,
                     InterruptedException {
-        Fields fields = controls.fields(body, headers, "reason", "sessionId");
+        BodyFields fields = controls.fields(body, headers, "reason", "sessionId");
         Map<String, @Nullable Object> payload = reason(fields);
         String session = fields.text("sessionId", Ids.MAX_LENGTH);
         if (session != null) {
@@ -245,7 +246,7 @@ public class TaskControlResource {
         };
     }
 
-    private static Map<String, @Nullable Object> reason(Fields fields) {
+    private static Map<String, @Nullable Object> reason(BodyFields fields) {
         return Controls.payload("reason", fields.text("reason", Task.Request.MAX_TEXT));
     }
 

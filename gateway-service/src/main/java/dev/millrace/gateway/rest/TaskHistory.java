@@ -21,7 +21,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class TaskHistory {
     private static final int PAGE = 500;
-    /** What a page has at most, so that a client that takes it slowly costs little; a single larger event is one of its own. */
+    /**
+     * What a page has at most, so that a client that takes it slowly costs little; a single larger event is one of its
+     * own.
+     */
     private static final int PAGE_BYTES = 32 * 1024;
 
     /** What to wait for before each entry; to fail ends the reading. */
@@ -97,7 +100,9 @@ final class TaskHistory {
                 page.hasNonNull("next") ? null : cursor(page.path("upTo").asText()));
     }
 
-    /** Where the journal goes on: everything of the task before this place has been read. Only after {@link #readOn}. */
+    /**
+     * Where the journal goes on: everything of the task before this place has been read. Only after {@link #readOn}.
+     */
     JournalCursor next() throws QueryUnavailableException {
         JournalCursor place = upTo;
         if (place == null) {

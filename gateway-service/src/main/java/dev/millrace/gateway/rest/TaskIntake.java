@@ -107,8 +107,8 @@ public class TaskIntake {
     }
 
     /**
-     * Without a task that would wait for the one of this event, of which only the task machine knows: the answer would count as
-     * the result of one of that task's tool calls.
+     * Without a task that would wait for the one of this event, of which only the task machine knows: the answer would
+     * count as the result of one of that task's tool calls.
      */
     private static Event withoutParent(Event event) {
         if (!(event.fields().get(PARENT) instanceof Map<?, ?> parent) || !parent.containsKey("callId")) {

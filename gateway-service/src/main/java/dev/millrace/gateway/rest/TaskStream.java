@@ -2,10 +2,10 @@ package dev.millrace.gateway.rest;
 
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.kafka.EventStreams;
+import dev.millrace.gateway.kafka.FactListener;
 import dev.millrace.gateway.kafka.JournalFilter;
 import dev.millrace.gateway.kafka.ListenerDroppedException;
 import dev.millrace.gateway.kafka.Places;
-import dev.millrace.gateway.kafka.StreamListener;
 import dev.millrace.gateway.query.QueryUnavailableException;
 import dev.millrace.gateway.query.Tasks;
 import dev.millrace.gateway.rest.EventStream.Shown;
@@ -25,14 +25,14 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The events of one task, from its first one or from a place on: first what agent-service knows, then, from exactly where
- * that ends, what the journal goes on to tell. So it matters to nobody which instance is asked.
+ * The events of one task, from its first one or from a place on: first what agent-service knows, then, from exactly
+ * where that ends, what the journal goes on to tell. So it matters to nobody which instance is asked.
  *
  * @param seen what comes next for the client, in one partition; {@code null} = it has seen nothing
  * @param follow whether to go on after the task has ended
  * @param live what the client wants to see
  */
-record TaskStream(Name name, @Nullable Places seen, boolean follow, LiveText live, Sources sources) {
+record TaskStream(Name name, @Nullable Places seen, boolean follow, LiveTextView live, Sources sources) {
 
     private static final Duration FIRST_PAUSE = Duration.ofMillis(20);
     private static final Duration LAST_PAUSE = Duration.ofSeconds(1);
@@ -156,7 +156,7 @@ record TaskStream(Name name, @Nullable Places seen, boolean follow, LiveText liv
             String call = event.text("callId");
             if (event.type() == KnownEventType.MODEL_CALL_REQUESTED) {
                 open = event;
-            } else if (call != null && StreamListener.settles(event)) {
+            } else if (call != null && FactListener.settles(event)) {
                 settled.add(call);
                 open = open != null && call.equals(open.text("callId")) ? null : open;
             }

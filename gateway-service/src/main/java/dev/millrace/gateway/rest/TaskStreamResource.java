@@ -74,7 +74,7 @@ public class TaskStreamResource {
     public Multi<OutboundSseEvent> task(
             @PathParam("taskId") String taskId,
             @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace,
-            @Parameter(description = LiveText.TOKENS) @QueryParam("tokens") @Nullable String tokens,
+            @Parameter(description = LiveTextView.TOKENS) @QueryParam("tokens") @Nullable String tokens,
             @Parameter(description = "Only these types, separated by commas; the stream ends all the same.")
                     @QueryParam("types")
                     @Nullable
@@ -91,7 +91,7 @@ public class TaskStreamResource {
                 new TaskStream.Name(namespace, taskId),
                 from,
                 Parameters.flag(follow),
-                LiveText.of(tokens, types),
+                LiveTextView.of(tokens, types),
                 new TaskStream.Sources(tasks, streams, config.produceTimeout()));
         if (from != null
                 && !(from.next().size() == 1

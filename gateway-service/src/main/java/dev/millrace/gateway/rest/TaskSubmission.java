@@ -53,7 +53,7 @@ record TaskSubmission(
      */
     static TaskSubmission of(Map<String, @Nullable Object> body, @Nullable String idempotencyKey, Instant now) {
         requireNewTask(body);
-        Fields fields = new Fields(body).allowOnly(FIELDS);
+        BodyFields fields = new BodyFields(body).allowOnly(FIELDS);
         Map<String, @Nullable Object> payload = new LinkedHashMap<>();
         payload.put("text", text(body));
         putIfPresent(payload, "taskType", taskType(fields));
@@ -73,7 +73,7 @@ record TaskSubmission(
                 payload);
     }
 
-    private static @Nullable Instant expiresAt(Fields fields, Instant now) {
+    private static @Nullable Instant expiresAt(BodyFields fields, Instant now) {
         Instant expiresAt = fields.time("expiresAt");
         Long ttl = fields.millis("ttl");
         if (ttl != null && expiresAt != null) {
@@ -159,7 +159,7 @@ record TaskSubmission(
         return given;
     }
 
-    private static @Nullable String taskType(Fields fields) {
+    private static @Nullable String taskType(BodyFields fields) {
         String taskType = fields.text("taskType", Ids.MAX_LENGTH);
         String agent = fields.text("agent", Ids.MAX_LENGTH);
         if (taskType != null && agent != null && !taskType.equals(agent)) {

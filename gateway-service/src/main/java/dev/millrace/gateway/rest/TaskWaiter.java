@@ -59,7 +59,9 @@ public class TaskWaiter {
         return RecentTasks.view(event, tail.partitionOf(event.sessionKey()));
     }
 
-    /** Begins to listen to what will come of an event that is not yet sent: it starts a task, or is for one. Close it. */
+    /**
+     * Begins to listen to what will come of an event that is not yet sent: it starts a task, or is for one. Close it.
+     */
     JournalListener listen(Event event, Duration atMost) throws BrokerUnavailableException, InterruptedException {
         int partition = tail.partitionOf(event.sessionKey());
         JournalFilter filter =

@@ -142,7 +142,7 @@ public class TasksResource {
      *
      * @param maybeOld whether it may have been submitted before
      */
-    private record Submitted(Outgoing task, boolean maybeOld) {}
+    private record Submitted(SentEvent task, boolean maybeOld) {}
 
     private Submitted submitted(
             Bodies.Body read,
@@ -155,7 +155,7 @@ public class TasksResource {
         Event event = submission.event(now, traceparent, tracestate);
         intake.requireValid(event);
         intake.requireAgent(submission.taskType());
-        return new Submitted(new Outgoing(event), submission.id() != null);
+        return new Submitted(new SentEvent(event), submission.id() != null);
     }
 
     /** Sends the task, and waits for it with nothing of its body in hand. */

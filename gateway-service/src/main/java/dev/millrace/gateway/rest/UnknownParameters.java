@@ -20,8 +20,8 @@ import org.jboss.resteasy.reactive.server.ServerRequestFilter;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Refuses query parameters that a route does not have: a misspelt {@code namespace} would answer for another tenant. What
- * clients of OpenAI's send is not judged, since new versions of them send new ones.
+ * Refuses query parameters that a route does not have: a misspelt {@code namespace} would answer for another tenant.
+ * What clients of OpenAI's send is not judged, since new versions of them send new ones.
  */
 public class UnknownParameters {
 

@@ -8,8 +8,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What may be under way to the clients of all streams together, in bytes. Who does not find room waits until others are done;
- * those that have not been done for too long are cut off then, and only then. For any thread.
+ * What may be under way to the clients of all streams together, in bytes. Who does not find room waits until others are
+ * done; those that have not been done for too long are cut off then, and only then. For any thread.
  */
 final class WriteBudget {
     /** So long a client may take for one event although others wait for the room. */

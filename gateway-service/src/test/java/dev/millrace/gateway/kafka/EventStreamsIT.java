@@ -2,7 +2,7 @@ package dev.millrace.gateway.kafka;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.millrace.gateway.kafka.StreamListener.Heard;
+import dev.millrace.gateway.kafka.FactListener.Heard;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventType;
 import dev.millrace.schemas.Ids;
@@ -57,7 +57,7 @@ class EventStreamsIT {
             while (!reader.over) {
                 Instance instance = connects++ % 2 == 0 ? one : other;
                 int take = connects > 50 ? Integer.MAX_VALUE : 1 + random.nextInt(10);
-                try (StreamListener listener = instance.streams.listen(from, JournalFilter.task("default", TASK))) {
+                try (FactListener listener = instance.streams.listen(from, JournalFilter.task("default", TASK))) {
                     for (int i = 0; i < take && !reader.over; i++) {
                         Heard heard = listener.next(LIMIT);
                         assertThat(heard).as("seed %d", seed).isNotNull();
@@ -81,7 +81,7 @@ class EventStreamsIT {
         // given: live text that is later than the reply by its time, without an end, and some that comes too late
         begin(shared);
         try (Instance instance = new Instance();
-                StreamListener listener =
+                FactListener listener =
                         instance.streams.listen(Places.of(0, 0, 0), JournalFilter.task("default", TASK))) {
             Instant late = Instant.now().plusMillis(50);
             piece("c1", StreamType.START, 1, 0, Map.of(), late);
@@ -110,7 +110,7 @@ class EventStreamsIT {
         // given
         begin(shared);
         try (Instance instance = new Instance();
-                StreamListener listener =
+                FactListener listener =
                         instance.streams.listen(Places.of(0, 0, 0), JournalFilter.task("default", TASK))) {
             Instant now = Instant.now();
 
@@ -138,7 +138,7 @@ class EventStreamsIT {
                     .build();
 
             // when
-            try (StreamListener listener = instance.streams.listen(start, LIMIT)) {
+            try (FactListener listener = instance.streams.listen(start, LIMIT)) {
                 shared.produce(topics.journal(), start.withTaskId(TASK));
                 piece("c1", StreamType.START, 1, 0, Map.of(), Instant.now());
 

@@ -86,7 +86,8 @@ public final class LanguageModels {
      *   <li>the one that {@code default} names;
      *   <li>else the scripted model, if the settings name a script for it;
      *   <li>else the one called {@code default}, else {@code balanced}, else the only one that is configured;
-     *   <li>else, if none is configured, what the environment has a key or an endpoint for, in this order: OpenAI ({@code
+     *   <li>else, if none is configured, what the environment has a key or an endpoint for, in this order: OpenAI
+     *   ({@code
      *       OPENAI_API_KEY} or {@code OPENAI_BASE_URL}), Anthropic ({@code ANTHROPIC_API_KEY}), Gemini ({@code
      *       GEMINI_API_KEY}), Ollama ({@code OLLAMA_BASE_URL}); with {@value #MILLRACE_MODEL};
      *   <li>else the scripted model, with its own script.

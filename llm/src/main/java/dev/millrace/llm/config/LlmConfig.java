@@ -13,9 +13,10 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which language models answer, and how much may be spent. Without any of it the environment decides: the key or endpoint
- * of a provider ({@code OPENAI_API_KEY}, {@code OPENAI_BASE_URL}, {@code ANTHROPIC_API_KEY}, {@code GEMINI_API_KEY},
- * {@code OLLAMA_BASE_URL}) selects it (with {@code MILLRACE_MODEL}), else the scripted model answers.
+ * Which language models answer, and how much may be spent. Without any of it the environment decides: the key or
+ * endpoint of a provider ({@code OPENAI_API_KEY}, {@code OPENAI_BASE_URL}, {@code ANTHROPIC_API_KEY},
+ * {@code GEMINI_API_KEY}, {@code OLLAMA_BASE_URL}) selects it (with {@code MILLRACE_MODEL}), else the scripted model
+ * answers.
  */
 @ConfigMapping(prefix = "millrace.llm")
 public interface LlmConfig {
@@ -92,7 +93,10 @@ public interface LlmConfig {
         @WithDefault("1m")
         Duration window();
 
-        /** How much later than its permission a request may reach the provider; so much longer than the window it counts. */
+        /**
+         * How much later than its permission a request may reach the provider; so much longer than the window it
+         * counts.
+         */
         @WithDefault("2s")
         Duration margin();
     }
@@ -100,16 +104,24 @@ public interface LlmConfig {
     /** One model. */
     interface Model {
 
-        /** {@code openai} (or anything that speaks its API), {@code anthropic}, {@code gemini}, {@code ollama} or {@code scripted}. */
+        /**
+         * {@code openai} (or anything that speaks its API), {@code anthropic}, {@code gemini}, {@code ollama} or
+         * {@code scripted}.
+         */
         Kind provider();
 
         /** Its name there. Absent = the provider's usual one; for the default model MILLRACE_MODEL first. */
         Optional<String> model();
 
-        /** The endpoint, up to and including the version. Absent = the provider's variable, else the provider itself. */
+        /**
+         * The endpoint, up to and including the version. Absent = the provider's variable, else the provider itself.
+         */
         Optional<URI> baseUrl();
 
-        /** The environment variable that holds the key. Absent = the provider's usual one, and no key if there is a base URL. */
+        /**
+         * The environment variable that holds the key. Absent = the provider's usual one, and no key if there is a base
+         * URL.
+         */
         Optional<String> apiKeyEnv();
 
         /** A file that holds the key and nothing else. */
@@ -117,8 +129,8 @@ public interface LlmConfig {
 
         /**
          * What its key is called under {@code keys}; models that share a key share its limits. Absent = {@code openai},
-         * {@code anthropic}, {@code gemini} or {@code ollama} for that provider's usual key, the model's own name for any
-         * other.
+         * {@code anthropic}, {@code gemini} or {@code ollama} for that provider's usual key, the model's own name for
+         * any other.
          */
         Optional<String> key();
 
@@ -137,12 +149,14 @@ public interface LlmConfig {
         /** Tokens of a reply. Absent = the provider's own limit; Anthropic has none and gets 8192. */
         Optional<Integer> maxOutputTokens();
 
-        /** How much it may think before it answers; Ollama only knows yes or no, OpenAI nothing. Absent = as it likes. */
+        /**
+         * How much it may think before it answers; Ollama only knows yes or no, OpenAI nothing. Absent = as it likes.
+         */
         Optional<Integer> thinkingTokens();
 
         /**
-         * Tokens that it takes, request and reply together; conversations are compacted before they get there. Absent = what
-         * its maker says, 128000 if it is not known, 4096 with Ollama, which is told this number.
+         * Tokens that it takes, request and reply together; conversations are compacted before they get there. Absent =
+         * what its maker says, 128000 if it is not known, 4096 with Ollama, which is told this number.
          */
         Optional<Integer> contextWindow();
 
@@ -152,7 +166,10 @@ public interface LlmConfig {
         /** What it costs, for budgets and reports. */
         Optional<Price> price();
 
-        /** For the scripted model: a YAML file, see {@code docs/scripted-model.md}. Absent = the script that comes with Millrace. */
+        /**
+         * For the scripted model: a YAML file, see {@code docs/scripted-model.md}. Absent = the script that comes with
+         * Millrace.
+         */
         Optional<Path> script();
 
         /** For the scripted model: a file that gets one line per call. Absent = what the script says. */

@@ -6,15 +6,16 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * The claims of all who share a key, in the one order in which everybody sees them. A claim counts from its moment until
- * the window and its margin have passed, unless it is released before.
+ * The claims of all who share a key, in the one order in which everybody sees them. A claim counts from its moment
+ * until the window and its margin have passed, unless it is released before.
  *
  * <p>Whether a claim is granted depends only on the claims before it that still count and are not released by then. Who
- * was refused releases, so among the claims that are used no window holds more than the limit: the last one of them in a
- * window saw all the others. Nobody has to know who else is there, and who begins to read needs no more than the claims
- * of the last window.
+ * was refused releases, so among the claims that are used no window holds more than the limit: the last one of them in
+ * a window saw all the others. Nobody has to know who else is there, and who begins to read needs no more than the
+ * claims of the last window.
  *
- * <p>Time is the caller's, in milliseconds; where it goes back it is taken to stand still. Not safe for several threads.
+ * <p>Time is the caller's, in milliseconds; where it goes back it is taken to stand still. Not safe for several
+ * threads.
  */
 public final class RateWindow {
 

@@ -1,6 +1,6 @@
 /**
- * Requests and tokens per minute: what a limit is, and the window in which claims are counted. Decides from what it is told
- * alone; who tells it, in which order, is the business of a service.
+ * Requests and tokens per minute: what a limit is, and the window in which claims are counted. Decides from what it is
+ * told alone; who tells it, in which order, is the business of a service.
  */
 @NullMarked
 package dev.millrace.llm.rates;

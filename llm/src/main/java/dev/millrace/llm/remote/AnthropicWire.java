@@ -95,9 +95,9 @@ final class AnthropicWire implements Wire {
     }
 
     /**
-     * Whether it is asked to think. Anthropic wants the thinking back that led to tool calls, signed. Where there is none,
-     * since another model or another provider made the calls, the model thinks when it is asked something, and not between
-     * its tool calls, which is always allowed.
+     * Whether it is asked to think. Anthropic wants the thinking back that led to tool calls, signed. Where there is
+     * none, since another model or another provider made the calls, the model thinks when it is asked something, and
+     * not between its tool calls, which is always allowed.
      */
     private static boolean thinks(Question question) {
         return question.settings().thinkingTokens() != null

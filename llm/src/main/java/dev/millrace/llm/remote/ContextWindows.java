@@ -5,12 +5,14 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * How many tokens models take, where the configuration does not say: as their makers publish it. Names are matched by their
- * beginning, the more particular one first, without what a router puts in front ({@code openai/gpt-4o}).
+ * How many tokens models take, where the configuration does not say: as their makers publish it. Names are matched by
+ * their beginning, the more particular one first, without what a router puts in front ({@code openai/gpt-4o}).
  */
 final class ContextWindows {
 
-    /** What Ollama gives a conversation unless it is told otherwise, whatever the model could take; the rest it drops. */
+    /**
+     * What Ollama gives a conversation unless it is told otherwise, whatever the model could take; the rest it drops.
+     */
     static final int OLLAMA = 4_096;
 
     private static final Map<String, Integer> BY_PREFIX = new LinkedHashMap<>();

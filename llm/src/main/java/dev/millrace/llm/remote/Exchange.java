@@ -25,8 +25,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The one HTTP request of one model call. An interrupt or a time-out closes the connection, so that the provider stops
- * working (and billing) for a reply that nobody awaits; the time-outs cover the body, not only the headers; and a refusal
- * keeps its Retry-After. Everything happens on the calling thread, streams too.
+ * working (and billing) for a reply that nobody awaits; the time-outs cover the body, not only the headers; and a
+ * refusal keeps its Retry-After. Everything happens on the calling thread, streams too.
  */
 final class Exchange {
 

@@ -25,8 +25,8 @@ import org.jspecify.annotations.Nullable;
 final class GeminiWire implements Wire {
 
     /**
-     * Gemini 3 wants the signature back of the thinking that led to tool calls. This is Google's own word for "there is none,
-     * go on without", for calls that another model made.
+     * Gemini 3 wants the signature back of the thinking that led to tool calls. This is Google's own word for "there is
+     * none, go on without", for calls that another model made.
      */
     private static final String NO_SIGNATURE = "skip_thought_signature_validator";
 
@@ -114,7 +114,9 @@ final class GeminiWire implements Wire {
         }
     }
 
-    /** Each signature stands where it came: with its tool call. The first call of a turn is the one that must have one. */
+    /**
+     * Each signature stands where it came: with its tool call. The first call of a turn is the one that must have one.
+     */
     private static void repeat(
             ArrayNode parts, AssistantMessage turn, Iterator<JsonNode> signatures, boolean mustBeSigned) {
         if (WireJson.said(turn) != null) {

@@ -30,8 +30,8 @@ record Question(ModelRequest request, RemoteSettings settings) {
     }
 
     /**
-     * What the provider wants to see again with a turn, if the turn came from this model; else empty, since the signatures in
-     * it are of no use to any other.
+     * What the provider wants to see again with a turn, if the turn came from this model; else empty, since the
+     * signatures in it are of no use to any other.
      */
     JsonNode continued(AssistantMessage turn) {
         if (turn.continuation() != null) {

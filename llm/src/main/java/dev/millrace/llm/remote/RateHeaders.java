@@ -10,8 +10,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What providers say about the requests that are left, in the headers of a reply that they did give. Only one thing of it
- * is of use before a request is refused: that none is left.
+ * What providers say about the requests that are left, in the headers of a reply that they did give. Only one thing of
+ * it is of use before a request is refused: that none is left.
  */
 final class RateHeaders {
 
@@ -22,8 +22,8 @@ final class RateHeaders {
 
     /**
      * How long there is no request left; null if some are, or if nobody says so. Providers name the time until all are
-     * back (OpenAI as a duration, Anthropic as a date) and give them back one by one, so the next one is there after its
-     * part of that time.
+     * back (OpenAI as a duration, Anthropic as a date) and give them back one by one, so the next one is there after
+     * its part of that time.
      */
     static @Nullable Duration nextRequestIn(HttpHeaders headers, Instant now) {
         Duration openAi = part(

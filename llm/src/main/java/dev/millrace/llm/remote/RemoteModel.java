@@ -17,8 +17,8 @@ import java.util.concurrent.Executors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A model behind a provider's HTTP API. One HTTP request per call, no retries. A request that names a model means one of
- * the provider's.
+ * A model behind a provider's HTTP API. One HTTP request per call, no retries. A request that names a model means one
+ * of the provider's.
  *
  * <p>HTTP/1.1 only: with both versions allowed the JDK's client sends {@code Upgrade: h2c}, which trips small servers;
  * and closing a connection is the one way of cancelling that every server understands. Proxies and trusted certificates

@@ -19,8 +19,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A reply as far as it has been read. A {@link Wire} adds to it what it finds in a whole reply or in the pieces of a stream,
- * in the provider's order; every piece goes on to whoever listens. Used by one thread.
+ * A reply as far as it has been read. A {@link Wire} adds to it what it finds in a whole reply or in the pieces of a
+ * stream, in the provider's order; every piece goes on to whoever listens. Used by one thread.
  */
 final class ReplyDraft {
 
@@ -138,7 +138,9 @@ final class ReplyDraft {
                 call.position, call.id.isEmpty() ? null : call.id, call.name.isEmpty() ? null : call.name, arguments));
     }
 
-    /** Takes the signature of the next tool call; a missing one keeps its place if another one follows or went before. */
+    /**
+     * Takes the signature of the next tool call; a missing one keeps its place if another one follows or went before.
+     */
     void signature(JsonNode signature) {
         if (signature.isTextual()) {
             while (again.size() < signed) {

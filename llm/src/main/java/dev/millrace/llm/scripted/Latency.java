@@ -6,9 +6,9 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How long a reply takes: always the same for the same call, spread over different calls as the script says. Between {@code
- * min} and {@code max} all is equally likely; with {@code median} and {@code p99} it is log-normal, which is about how models
- * are: half take up to the median, one in a hundred more than p99. All in milliseconds.
+ * How long a reply takes: always the same for the same call, spread over different calls as the script says. Between
+ * {@code min} and {@code max} all is equally likely; with {@code median} and {@code p99} it is log-normal, which is
+ * about how models are: half take up to the median, one in a hundred more than p99. All in milliseconds.
  */
 @JsonClassDescription("a number, or min and a max that is no less, or a median above 0 and a p99 that is no less")
 record Latency(

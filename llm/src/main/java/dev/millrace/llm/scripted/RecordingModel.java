@@ -28,11 +28,12 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Lets another model answer and writes down what it was asked and what it said, as a script with which a {@link
- * ScriptedModel} gives the same replies to the same requests. Each reply is in the file before it is passed on. Failures
- * that may be tried again are not recorded, nor is a call that was cancelled: what counts is what the task got.
+ * ScriptedModel} gives the same replies to the same requests. Each reply is in the file before it is passed on.
+ * Failures that may be tried again are not recorded, nor is a call that was cancelled: what counts is what the task
+ * got.
  *
- * <p>The file holds the replies, but of a request only a fingerprint and the beginning of what the user said. A file that
- * is there already is continued.
+ * <p>The file holds the replies, but of a request only a fingerprint and the beginning of what the user said. A file
+ * that is there already is continued.
  */
 public final class RecordingModel implements LanguageModel {
 

@@ -27,8 +27,8 @@ final class Series {
     }
 
     /**
-     * The place of a call in a rule's sequence, from 0: every attempt of a call has the same one, every further call the
-     * next.
+     * The place of a call in a rule's sequence, from 0: every attempt of a call has the same one, every further call
+     * the next.
      *
      * @return a number below {@code length}, or -1 if the sequence is over
      */

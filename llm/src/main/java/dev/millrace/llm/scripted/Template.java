@@ -11,8 +11,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A text with {@code {{paths}}} into the turn. One that is a JSON object stays one, whatever is filled in: within quotes it
- * is escaped, elsewhere it becomes a JSON value.
+ * A text with {@code {{paths}}} into the turn. One that is a JSON object stays one, whatever is filled in: within
+ * quotes it is escaped, elsewhere it becomes a JSON value.
  */
 final class Template {
 
@@ -48,7 +48,8 @@ final class Template {
      * Reads a template.
      *
      * @param user the pattern whose groups {@code user.…} may name; null = none
-     * @throws IllegalArgumentException if a placeholder can never lead anywhere, or a filter is none; the message says why
+     * @throws IllegalArgumentException if a placeholder can never lead anywhere, or a filter is none; the message says
+     *     why
      */
     static Template parse(String text, @Nullable Pattern user) {
         List<Part> parts = new ArrayList<>();

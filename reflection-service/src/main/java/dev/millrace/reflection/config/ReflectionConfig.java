@@ -10,7 +10,10 @@ import java.util.Optional;
 @ConfigMapping(prefix = "millrace.reflection")
 public interface ReflectionConfig {
 
-    /** The folder for the state of the memory machine; for this instance alone. If it is lost, it is built again from Kafka. */
+    /**
+     * The folder for the state of the memory machine; for this instance alone. If it is lost, it is built again from
+     * Kafka.
+     */
     @WithDefault("data/reflection")
     Path stateDir();
 
@@ -27,15 +30,15 @@ public interface ReflectionConfig {
     int keptVersions();
 
     /**
-     * How many documents a namespace may have. At the limit a new one is refused ({@code memory_full}, 409), and those that
-     * are there can still be changed. 1 or more.
+     * How many documents a namespace may have. At the limit a new one is refused ({@code memory_full}, 409), and those
+     * that are there can still be changed. 1 or more.
      */
     @WithDefault("10000")
     long maxDocuments();
 
     /**
-     * How many bytes of UTF-8 all documents of a namespace may have together. At the limit nothing that makes it more is taken
-     * ({@code memory_full}, 409). 1 or more.
+     * How many bytes of UTF-8 all documents of a namespace may have together. At the limit nothing that makes it more
+     * is taken ({@code memory_full}, 409). 1 or more.
      */
     @WithDefault("67108864")
     long maxBytes();
@@ -48,8 +51,8 @@ public interface ReflectionConfig {
     long contextWindow();
 
     /**
-     * How long model calls that run may go on when the service stops, so that their replies are kept; the rest is made again
-     * after the next start.
+     * How long model calls that run may go on when the service stops, so that their replies are kept; the rest is made
+     * again after the next start.
      */
     @WithDefault("8s")
     Duration shutdownGrace();

@@ -10,9 +10,9 @@ import dev.millrace.llm.ModelDispatcher;
 import dev.millrace.reflection.thinker.Reflector;
 import dev.millrace.reflection.tools.MemoryToolDefinitions;
 import dev.millrace.reflection.topology.MemorySettings;
+import dev.millrace.reflection.topology.MemoryStores;
 import dev.millrace.reflection.topology.MemoryTopology;
 import dev.millrace.reflection.topology.ReflectionMetrics;
-import dev.millrace.reflection.topology.Stores;
 import dev.millrace.schemas.Topics;
 import java.time.Clock;
 import java.time.Duration;
@@ -24,8 +24,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The service as one object: waits for brokers and topics as long as it takes, publishes the memory tools, runs the memory
- * machine.
+ * The service as one object: waits for brokers and topics as long as it takes, publishes the memory tools, runs the
+ * memory machine.
  */
 public final class ReflectionRuntime implements AutoCloseable {
 
@@ -87,8 +87,8 @@ public final class ReflectionRuntime implements AutoCloseable {
     }
 
     /**
-     * Lets model calls that run come to their end within the grace period, while the machine still takes their replies; the
-     * rest is made again after the next start. Then commits and leaves the group.
+     * Lets model calls that run come to their end within the grace period, while the machine still takes their replies;
+     * the rest is made again after the next start. Then commits and leaves the group.
      */
     @Override
     public void close() {
@@ -110,7 +110,7 @@ public final class ReflectionRuntime implements AutoCloseable {
         public MachineStreams machine() {
             Reflector reflector = new Reflector(new Reflector.Wiring(
                     parts.dispatcher(),
-                    new StoreReader<>(runner.streams(), Stores.ROWS, Stores.REFLECTIONS),
+                    new StoreReader<>(runner.streams(), MemoryStores.ROWS, MemoryStores.REFLECTIONS),
                     producer,
                     settings.memory().topics().reflectionRequests(),
                     settings.model(),

@@ -1,8 +1,8 @@
 package dev.millrace.reflection.core;
 
 /**
- * How much a namespace may remember. What is there already may be read, made smaller and taken away, also when it is more than
- * that.
+ * How much a namespace may remember. What is there already may be read, made smaller and taken away, also when it is
+ * more than that.
  *
  * @param documents at most so many, 1 or more
  * @param bytes of all contents together, as UTF-8, 1 or more

@@ -16,8 +16,8 @@ final class DocumentPage {
     /** The most that a call may ask for. */
     static final int MAX_LIMIT = 1_000;
     /**
-     * Characters of paths and summaries of a page; it ends before the document that would pass it. In the worst encoding that
-     * is a quarter of a megabyte.
+     * Characters of paths and summaries of a page; it ends before the document that would pass it. In the worst
+     * encoding that is a quarter of a megabyte.
      */
     static final int MAX_CHARS = 40_000;
 

@@ -38,7 +38,10 @@ public final class Markdown {
         return line + "\n\n" + content;
     }
 
-    /** As many characters of its beginning, or one less if that would part a pair of surrogates, which has no UTF-8 form. */
+    /**
+     * As many characters of its beginning, or one less if that would part a pair of surrogates, which has no UTF-8
+     * form.
+     */
     static String begin(String text, int characters) {
         if (text.length() <= characters) {
             return text;

@@ -6,8 +6,8 @@ import java.util.regex.Pattern;
 
 /**
  * Where a document lies in the memory of its namespace: {@code facts/<name>.md} or {@code episodes/YYYY-MM.md}. It
- * is a key and not a place in a file system, and still nothing that could be another place there passes: what is written
- * out as files has the same paths.
+ * is a key and not a place in a file system, and still nothing that could be another place there passes: what is
+ * written out as files has the same paths.
  *
  * @param text in its one form
  */

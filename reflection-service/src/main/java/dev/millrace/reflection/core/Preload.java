@@ -7,9 +7,9 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What a reflection is shown of memory at its start: facts whole, and the index of episodes. Where that would be too much, the
- * facts about the user and {@code facts/memory.md} come first, then those that were changed last; of the rest there is the
- * index as far as it goes, and the tools.
+ * What a reflection is shown of memory at its start: facts whole, and the index of episodes. Where that would be too
+ * much, the facts about the user and {@code facts/memory.md} come first, then those that were changed last; of the rest
+ * there is the index as far as it goes, and the tools.
  *
  * @param text for the model
  * @param partial whether memory held more than the text says
@@ -35,7 +35,7 @@ record Preload(String text, boolean partial) {
             return new Entry(
                     document.path(),
                     content.length(),
-                    MemoryIndex.line(document.path().text(), Markdown.size(content), Markdown.summary(content)),
+                    UnreadDocument.line(document.path().text(), Markdown.size(content), Markdown.summary(content)),
                     document.updatedAtMs());
         }
 

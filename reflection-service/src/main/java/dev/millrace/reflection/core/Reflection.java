@@ -6,8 +6,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A reflection on an ended task, between two calls of the model. What it is told is fixed at the start, so that a provider's
- * prefix cache holds from one round to the next.
+ * A reflection on an ended task, between two calls of the model. What it is told is fixed at the start, so that a
+ * provider's prefix cache holds from one round to the next.
  *
  * @param input what the task was asked to do
  * @param response what it answered; {@code null} = nothing
@@ -37,9 +37,10 @@ public record Reflection(
     public static final String MAX_ROUNDS_REACHED = "Max reflection rounds reached";
 
     /**
-     * The most characters of what was asked, and of what was answered, that a reflection is shown; what is beyond is left out.
-     * This and the limits below keep its row below the largest record of a machine, in any encoding: at most 300 000 characters
-     * of texts and the four rounds that are stored before the last one ends it, all at six bytes a character.
+     * The most characters of what was asked, and of what was answered, that a reflection is shown; what is beyond is
+     * left out. This and the limits below keep its row below the largest record of a machine, in any encoding: at most
+     * 300 000 characters of texts and the four rounds that are stored before the last one ends it, all at six bytes a
+     * character.
      */
     public static final int MAX_TEXT_CHARS = 40_000;
     /** The most characters of tool calls and their results in one round. */

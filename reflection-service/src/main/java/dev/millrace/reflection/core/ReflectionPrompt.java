@@ -59,9 +59,9 @@ public final class ReflectionPrompt {
     }
 
     /**
-     * What it is shown, cut to the window: the oldest rounds are left out first, each with its results, and never the last
-     * one; then what memory held is shortened. What the task was always stays, since no model takes a conversation that
-     * begins with its own answer.
+     * What it is shown, cut to the window: the oldest rounds are left out first, each with its results, and never the
+     * last one; then what memory held is shortened. What the task was always stays, since no model takes a conversation
+     * that begins with its own answer.
      *
      * @param month of the episode to write, {@code YYYY-MM}
      * @param contextWindow what the model can read, in tokens

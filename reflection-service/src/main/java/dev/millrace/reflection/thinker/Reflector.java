@@ -40,8 +40,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes model calls of reflections (B.6): waits for a permit like any other call, after those of tasks; builds the request
- * from the reflection's row, asks, and puts the reply where the memory machine reads it.
+ * Makes model calls of reflections (B.6): waits for a permit like any other call, after those of tasks; builds the
+ * request from the reflection's row, asks, and puts the reply where the memory machine reads it.
  */
 public final class Reflector implements ModelCalls<ReflectionCall> {
 

@@ -51,7 +51,7 @@ final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoin
     private NamespaceDocuments.Rows documents;
     private OutstandingCalls<ReflectionCall> calls;
     private Reflections reflections;
-    private Forgetting forgetting;
+    private MemoryForgetting forgetting;
 
     @SuppressWarnings("NullAway.Init") // Kafka Streams calls init before anything else
     MemoryProcessor(MemorySettings settings, ModelCalls<ReflectionCall> modelCalls, ReflectionMetrics metrics) {
@@ -65,28 +65,28 @@ final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoin
     public void init(ProcessorContext<byte[], Outgoing> processorContext) {
         context = processorContext;
         // nothing about rows is kept in memory
-        unit = new UnitOfWork(context, settings.topics(), context.getStateStore(Stores.ROWS), () -> {});
+        unit = new UnitOfWork(context, settings.topics(), context.getStateStore(MemoryStores.ROWS), () -> {});
         sender = new Sender(context, settings.topics(), unit);
         commits = CommitTiming.of(context);
         KeyValueStore<Bytes, byte[]> rows = unit.rows();
-        documents = new NamespaceDocuments.Rows(Stores.DOCUMENTS.in(rows), Stores.EXTENTS.in(rows));
+        documents = new NamespaceDocuments.Rows(MemoryStores.DOCUMENTS.in(rows), MemoryStores.EXTENTS.in(rows));
         calls = new OutstandingCalls<>(
-                Stores.CALLS.in(rows),
+                MemoryStores.CALLS.in(rows),
                 ReflectionCall::key,
                 modelCalls,
                 partition(),
                 ReflectionCall::takenOver,
                 unit::whenKept);
         reflections = new Reflections(
-                Stores.REFLECTIONS.in(rows),
+                MemoryStores.REFLECTIONS.in(rows),
                 calls,
                 this::memoryOf,
                 new Reflections.Outlet(sender, settings.topics(), metrics));
-        forgetting = new Forgetting(
-                new Forgetting.Sections(Stores.FORGOTTEN.in(rows), Stores.FORGETTING.in(rows)),
+        forgetting = new MemoryForgetting(
+                new MemoryForgetting.Sections(MemoryStores.FORGOTTEN.in(rows), MemoryStores.FORGETTING.in(rows)),
                 reflections,
                 this::memoryOf,
-                new Forgetting.Outlet(sender, settings.topics()),
+                new MemoryForgetting.Outlet(sender, settings.topics()),
                 Instant.ofEpochMilli(context.currentSystemTimeMs()));
         context.schedule(TICK, PunctuationType.WALL_CLOCK_TIME, nowMs -> forget());
         calls.fenceOff();

@@ -13,8 +13,9 @@ import org.apache.kafka.streams.processor.api.ProcessorSupplier;
 import org.apache.kafka.streams.state.StoreBuilder;
 
 /**
- * The topology of the memory machine: one source over its request topics, one processor with the stores, one sink. Whatever
- * concerns a namespace meets on one partition, so a document has one writer. Names of nodes and stores are part of the state.
+ * The topology of the memory machine: one source over its request topics, one processor with the stores, one sink.
+ * Whatever concerns a namespace meets on one partition, so a document has one writer. Names of nodes and stores are
+ * part of the state.
  */
 public final class MemoryTopology {
 
@@ -49,7 +50,7 @@ public final class MemoryTopology {
 
                     @Override
                     public Set<StoreBuilder<?>> stores() {
-                        return Set.of(StoreSection.store(Stores.ROWS));
+                        return Set.of(StoreSection.store(MemoryStores.ROWS));
                     }
                 },
                 SOURCE);

@@ -21,8 +21,8 @@ import org.apache.kafka.streams.state.KeyValueStore;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The documents of one namespace in the store, and the only place that writes one: the row and its records on the {@code
- * memory} topic, in the transaction of the record that is being taken. For one stream thread.
+ * The documents of one namespace in the store, and the only place that writes one: the row and its records on the
+ * {@code memory} topic, in the transaction of the record that is being taken. For one stream thread.
  */
 final class NamespaceDocuments implements Documents {
 
@@ -66,7 +66,7 @@ final class NamespaceDocuments implements Documents {
     /**
      * The rows of all namespaces.
      *
-     * @param documents by {@link Stores#documentKey}
+     * @param documents by {@link MemoryStores#documentKey}
      * @param extents what each namespace has in all, by its name
      */
     record Rows(KeyValueStore<String, DocumentRow> documents, KeyValueStore<String, Extent> extents) {}
@@ -102,15 +102,18 @@ final class NamespaceDocuments implements Documents {
     @Override
     public void each(@Nullable MemoryPath after, Taker taker) {
         // nothing sorts between a key and the same with the smallest character behind it
-        String from = after == null ? Stores.firstKey(namespace) : Stores.documentKey(namespace, after) + '\u0000';
-        try (KeyValueIterator<String, DocumentRow> found = rows.documents().range(from, Stores.endKey(namespace))) {
+        String from = after == null
+                ? MemoryStores.firstKey(namespace)
+                : MemoryStores.documentKey(namespace, after) + '\u0000';
+        try (KeyValueIterator<String, DocumentRow> found =
+                rows.documents().range(from, MemoryStores.endKey(namespace))) {
             boolean more = true;
             while (more && found.hasNext()) {
                 KeyValue<String, DocumentRow> row = found.next();
                 String content = row.value.content();
                 if (content != null && !gone.isGone(row.key)) {
                     more = taker.take(new Document(
-                            Stores.path(row.key),
+                            MemoryStores.path(row.key),
                             content,
                             Instant.parse(row.value.updatedAt()).toEpochMilli()));
                 }
@@ -138,7 +141,7 @@ final class NamespaceDocuments implements Documents {
     /** What is known of a document; {@code null} = there has never been one. */
     @Nullable
     DocumentRow row(MemoryPath path) {
-        String key = Stores.documentKey(namespace, path);
+        String key = MemoryStores.documentKey(namespace, path);
         return gone.isGone(key) ? null : rows.documents().get(key);
     }
 
@@ -182,7 +185,7 @@ final class NamespaceDocuments implements Documents {
                 author.changeId(),
                 before == null ? List.of() : before.edits());
         DocumentRow after = edit ? changed.remembering(author.changeId()) : changed;
-        rows.documents().put(Stores.documentKey(namespace, path), after);
+        rows.documents().put(MemoryStores.documentKey(namespace, path), after);
         publishVersions(path, before, after);
         Headers headers = headers(after);
         if (edit) {
@@ -232,7 +235,7 @@ final class NamespaceDocuments implements Documents {
 
     /** What is forgotten and not removed yet is, before anything new stands in its place. */
     private void removeIfGone(MemoryPath path, Author author) {
-        String key = Stores.documentKey(namespace, path);
+        String key = MemoryStores.documentKey(namespace, path);
         if (gone.isGone(key)) {
             DocumentRow row = rows.documents().get(key);
             if (row != null) {
@@ -247,8 +250,9 @@ final class NamespaceDocuments implements Documents {
         record Found(String key, long versions, boolean isThere) {}
         List<Found> some = new ArrayList<>();
         String nextKey = null;
-        String from = removal.nextKey() == null ? Stores.firstKey(namespace) : removal.nextKey();
-        try (KeyValueIterator<String, DocumentRow> found = rows.documents().range(from, Stores.endKey(namespace))) {
+        String from = removal.nextKey() == null ? MemoryStores.firstKey(namespace) : removal.nextKey();
+        try (KeyValueIterator<String, DocumentRow> found =
+                rows.documents().range(from, MemoryStores.endKey(namespace))) {
             while (found.hasNext() && nextKey == null) {
                 if (some.size() == RECORDS_AT_ONCE) {
                     nextKey = found.peekNextKey();
@@ -282,13 +286,13 @@ final class NamespaceDocuments implements Documents {
 
     private void remove(String documentKey, long first, long last, String changeId, Instant now) {
         removeVersions(documentKey, first, last, changeId, now);
-        remove(MemoryDocument.key(namespace, Stores.path(documentKey).text()), changeId, now);
+        remove(MemoryDocument.key(namespace, MemoryStores.path(documentKey).text()), changeId, now);
         rows.documents().delete(documentKey);
     }
 
     /** Also of versions that are no longer kept: how many are is a setting, which may have been another one. */
     private void removeVersions(String documentKey, long first, long last, String changeId, Instant now) {
-        String path = Stores.path(documentKey).text();
+        String path = MemoryStores.path(documentKey).text();
         for (long version = first; version <= last; version++) {
             remove(MemoryDocument.key(namespace, path, version), changeId, now);
         }

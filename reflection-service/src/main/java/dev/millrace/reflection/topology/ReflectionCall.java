@@ -37,7 +37,7 @@ public record ReflectionCall(String callId, Event request, long requestedAtMs, i
 
     /** The key of the reflection's row. */
     public String reflectionKey() {
-        return Stores.reflectionKey(request);
+        return MemoryStores.reflectionKey(request);
     }
 
     /** Starts the event that answers this call; the same answer has the same id, however often it is given. */

@@ -43,7 +43,9 @@ public record ReflectionRow(
         return new ReflectionRow(request, next, callId, inputTokens, outputTokens, costMicros, modelCalls);
     }
 
-    /** The same after the call that it waited for has ended like this; one for which no model was asked used nothing. */
+    /**
+     * The same after the call that it waited for has ended like this; one for which no model was asked used nothing.
+     */
     ReflectionRow after(ModelCallOutcome reply, Instant repliedAt) {
         Payload.Usage usage = reply.usage();
         if (usage == null) {

@@ -27,8 +27,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Moves reflections: begins them, takes replies of the model, carries out its tool calls, ends them. A round is written with
- * all that it changed, so that a crash continues and does not start over. For one stream thread.
+ * Moves reflections: begins them, takes replies of the model, carries out its tool calls, ends them. A round is written
+ * with all that it changed, so that a crash continues and does not start over. For one stream thread.
  */
 final class Reflections {
 
@@ -64,7 +64,7 @@ final class Reflections {
     /** REFLECTION_REQUESTED. A second one with the same id does nothing while the first one runs. */
     void begin(Event request, Instant now) {
         Event bare = request.toBuilder().payload(Map.of()).build();
-        String key = Stores.reflectionKey(bare);
+        String key = MemoryStores.reflectionKey(bare);
         if (rows.get(key) != null || !(request.payload() instanceof Payload.ReflectionRequested asked)) {
             return;
         }
@@ -95,7 +95,7 @@ final class Reflections {
             return;
         }
         ReflectionCall call = ReflectionCall.of(paid.request(), next.rounds().size() + 1, now.toEpochMilli());
-        rows.put(Stores.reflectionKey(paid.request()), paid.with(next, call.callId()));
+        rows.put(MemoryStores.reflectionKey(paid.request()), paid.with(next, call.callId()));
         calls.request(call);
     }
 
@@ -132,7 +132,8 @@ final class Reflections {
     }
 
     /**
-     * The row that waited for this reply, with what the call used; {@code null} = none did, and what it used is told apart.
+     * The row that waited for this reply, with what the call used; {@code null} = none did, and what it used is told
+     * apart.
      */
     private @Nullable ReflectionRow settle(Event event, ModelCallOutcome reply, Instant now) {
         // the parent of a reply is the request, whose key the row has
@@ -140,7 +141,7 @@ final class Reflections {
         if (requestId == null) {
             return null;
         }
-        ReflectionRow row = rows.get(Stores.reflectionKey(event.namespace(), requestId));
+        ReflectionRow row = rows.get(MemoryStores.reflectionKey(event.namespace(), requestId));
         if (row == null || !row.awaiting().equals(reply.callId())) {
             ModelUsage.abandoned(event, "stale_call").ifPresent(paidFor -> send(paidFor, now));
             return null;
@@ -156,7 +157,7 @@ final class Reflections {
     GivenUp forget(ForgetScope scope) {
         List<ReflectionRow> found = new ArrayList<>();
         try (KeyValueIterator<String, ReflectionRow> all =
-                rows.range(Stores.firstKey(scope.namespace()), Stores.endKey(scope.namespace()))) {
+                rows.range(MemoryStores.firstKey(scope.namespace()), MemoryStores.endKey(scope.namespace()))) {
             all.forEachRemaining(row -> found.add(row.value));
         }
         found.removeIf(row -> !scope.containsMemory()
@@ -166,7 +167,7 @@ final class Reflections {
                         row.request().sessionId()));
         List<Payload.ModelCall> used = new ArrayList<>();
         for (ReflectionRow row : found) {
-            rows.delete(Stores.reflectionKey(row.request()));
+            rows.delete(MemoryStores.reflectionKey(row.request()));
             calls.settle(Event.qualified(row.request().namespace(), row.awaiting()));
             used.addAll(row.modelCalls());
         }
@@ -259,7 +260,7 @@ final class Reflections {
     }
 
     private void end(ReflectionRow row, KnownEventType type, Payload payload, Instant now) {
-        rows.delete(Stores.reflectionKey(row.request()));
+        rows.delete(MemoryStores.reflectionKey(row.request()));
         Event ended = row.request()
                 .derive(type, 0, now)
                 .source("cognitive.reflect")

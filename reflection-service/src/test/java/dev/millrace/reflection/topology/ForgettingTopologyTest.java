@@ -50,7 +50,7 @@ class ForgettingTopologyTest {
                             gone("people/facts/user.md@1"),
                             gone("people/facts/user.md@2"),
                             gone("people/facts/user.md@3"));
-            assertThat(keys(memory, Stores.DOCUMENTS)).hasSize(1).allMatch(key -> key.startsWith("others"));
+            assertThat(keys(memory, MemoryStores.DOCUMENTS)).hasSize(1).allMatch(key -> key.startsWith("others"));
             assertThat(memory.completions()).singleElement().satisfies(done -> {
                 assertThat(EventSchemas.problems(done)).isEmpty();
                 assertThat(done.type()).isEqualTo(KnownEventType.MEMORY_FORGOTTEN);
@@ -92,8 +92,8 @@ class ForgettingTopologyTest {
                     .satisfies(done -> assertThat(done.fields())
                             .containsEntry("documents", 0)
                             .containsEntry("reflections", 1));
-            assertThat(keys(memory, Stores.REFLECTIONS)).hasSize(1).allMatch(key -> key.endsWith("r2"));
-            assertThat(keys(memory, Stores.CALLS)).hasSize(1);
+            assertThat(keys(memory, MemoryStores.REFLECTIONS)).hasSize(1).allMatch(key -> key.endsWith("r2"));
+            assertThat(keys(memory, MemoryStores.CALLS)).hasSize(1);
             assertThat(memory.documents()).isEmpty();
         }
     }
@@ -143,7 +143,7 @@ class ForgettingTopologyTest {
             // then
             assertThat(memory.documents()).hasSize(NamespaceDocuments.RECORDS_AT_ONCE);
             assertThat(memory.completions()).isEmpty();
-            assertThat(keys(memory, Stores.FORGETTING)).hasSize(1);
+            assertThat(keys(memory, MemoryStores.FORGETTING)).hasSize(1);
 
             // and
             Instant later = TestMemory.START.plusSeconds(1);
@@ -168,8 +168,8 @@ class ForgettingTopologyTest {
             assertThat(memory.completions())
                     .singleElement()
                     .satisfies(done -> assertThat(done.fields()).containsEntry("documents", documents + 1));
-            assertThat(keys(memory, Stores.FORGETTING)).isEmpty();
-            assertThat(keys(memory, Stores.DOCUMENTS))
+            assertThat(keys(memory, MemoryStores.FORGETTING)).isEmpty();
+            assertThat(keys(memory, MemoryStores.DOCUMENTS))
                     .singleElement()
                     .satisfies(key -> assertThat(key).endsWith("facts/user.md"));
         }

@@ -135,11 +135,11 @@ class MemorySizesTest {
     void shouldCountWhatIsThere() {
         memory().send(call("w1", "memory_write", write("facts/a.md", "ä")));
         memory().send(call("w2", "memory_write", write("facts/b.md", "x")));
-        memory().rows(Stores.EXTENTS).delete("default");
+        memory().rows(MemoryStores.EXTENTS).delete("default");
 
         memory().send(call("w3", "memory_write", write("facts/c.md", "x")));
 
-        assertThat(memory().rows(Stores.EXTENTS).get("default")).isEqualTo(new Documents.Extent(3, 4));
+        assertThat(memory().rows(MemoryStores.EXTENTS).get("default")).isEqualTo(new Documents.Extent(3, 4));
     }
 
     @ParameterizedTest
@@ -185,7 +185,8 @@ class MemorySizesTest {
                         Map.of("path", "episodes/2026-0" + (i % 9 + 1) + ".md")));
             }
             reply(character.repeat(100_000 / character.length()), calls);
-            ReflectionRow row = memory().rows(Stores.REFLECTIONS).get(Stores.reflectionKey("default", "r1"));
+            ReflectionRow row =
+                    memory().rows(MemoryStores.REFLECTIONS).get(MemoryStores.reflectionKey("default", "r1"));
             assertThat(row.reflection().rounds()).hasSize(round);
             assertThat(row.reflection().rounds().getLast().text()).contains("calls were left out");
             assertThat(JsonSerdes.of(JsonSerdes.WITH_EVENTS, ReflectionRow.class)
@@ -222,7 +223,7 @@ class MemorySizesTest {
                         "arguments",
                         Map.of("path", "episodes/2026-11.md"))));
 
-        ReflectionRow row = memory().rows(Stores.REFLECTIONS).get(Stores.reflectionKey("default", "r1"));
+        ReflectionRow row = memory().rows(MemoryStores.REFLECTIONS).get(MemoryStores.reflectionKey("default", "r1"));
         assertThat(row.reflection().rounds().getFirst().calls())
                 .singleElement()
                 .satisfies(call -> assertThat(call.result()).startsWith("Error: the result has 614402 characters"));
@@ -248,7 +249,7 @@ class MemorySizesTest {
                         "malformedArguments",
                         "one with a number beyond")));
 
-        ReflectionRow row = memory().rows(Stores.REFLECTIONS).get(Stores.reflectionKey("default", "r1"));
+        ReflectionRow row = memory().rows(MemoryStores.REFLECTIONS).get(MemoryStores.reflectionKey("default", "r1"));
         assertThat(row.reflection().rounds().getFirst().calls()).singleElement().satisfies(call -> {
             assertThat(call.failed()).isTrue();
             assertThat(call.result())

@@ -67,8 +67,8 @@ class ReflectionTopologyTest {
                 .extracting(ReflectionCall::callId)
                 .doesNotHaveDuplicates()
                 .hasSize(4);
-        assertThat(memory().rows(Stores.REFLECTIONS).all().hasNext()).isFalse();
-        assertThat(memory().rows(Stores.CALLS).all().hasNext()).isFalse();
+        assertThat(memory().rows(MemoryStores.REFLECTIONS).all().hasNext()).isFalse();
+        assertThat(memory().rows(MemoryStores.CALLS).all().hasNext()).isFalse();
     }
 
     @Test
@@ -122,8 +122,8 @@ class ReflectionTopologyTest {
         });
         assertThat(memory().deadLetters()).isEmpty();
         assertThat(memory().documents()).hasSize(1);
-        assertThat(memory().rows(Stores.REFLECTIONS).all().hasNext()).isFalse();
-        assertThat(memory().rows(Stores.CALLS).all().hasNext()).isFalse();
+        assertThat(memory().rows(MemoryStores.REFLECTIONS).all().hasNext()).isFalse();
+        assertThat(memory().rows(MemoryStores.CALLS).all().hasNext()).isFalse();
     }
 
     @Test
@@ -146,7 +146,7 @@ class ReflectionTopologyTest {
         memory().reflect(request());
         reply(Map.of(), "memory_list");
 
-        ReflectionRow row = memory().rows(Stores.REFLECTIONS).get(Stores.reflectionKey("default", "r1"));
+        ReflectionRow row = memory().rows(MemoryStores.REFLECTIONS).get(MemoryStores.reflectionKey("default", "r1"));
         assertThat(row.reflection().rounds().getFirst().calls()).singleElement().satisfies(call -> {
             assertThat(call.failed()).isTrue();
             assertThat(call.result()).isEqualTo("Error: Tool \"memory_list\" is not available in a reflection");

@@ -134,7 +134,7 @@ final class TestMemory implements AutoCloseable {
 
     /** What is in a section of its store. */
     <V> KeyValueStore<String, V> rows(StoreSection<V> section) {
-        return section.in(driver.getKeyValueStore(Stores.ROWS));
+        return section.in(driver.getKeyValueStore(MemoryStores.ROWS));
     }
 
     @Override

@@ -47,7 +47,7 @@ public final class ApproveCommand implements Callable<Integer> {
     public Integer call() {
         JsonNode edited = params == null ? null : object(params);
         try (GatewayClient client = gateway.client()) {
-            JsonNode answer = client.post(path(callId), Conversation.decision("approve", edited, reason));
+            JsonNode answer = client.post(path(callId), AskDialogue.decision("approve", edited, reason));
             terminal.out()
                     .println(answer.path("note")
                             .asText("Approved; task " + answer.path("taskId").asText() + " goes on."));

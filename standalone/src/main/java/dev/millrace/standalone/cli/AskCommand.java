@@ -79,7 +79,7 @@ public final class AskCommand implements Callable<Integer> {
             String taskId = client.submit(task());
             terminal.err().println("task " + taskId);
             try (EventFeed feed = EventFeed.ofTask(client, taskId, terminal.live())) {
-                return follow(feed, new Conversation(client, terminal, taskId));
+                return follow(feed, new AskDialogue(client, terminal, taskId));
             }
         }
     }
@@ -99,7 +99,7 @@ public final class AskCommand implements Callable<Integer> {
         return task;
     }
 
-    private int follow(EventFeed feed, Conversation conversation) throws InterruptedException {
+    private int follow(EventFeed feed, AskDialogue conversation) throws InterruptedException {
         Progress progress = new Progress();
         LiveAnswer live = new LiveAnswer(terminal);
         long end = System.nanoTime() + timeout.toNanos();
@@ -135,7 +135,7 @@ public final class AskCommand implements Callable<Integer> {
     }
 
     /** What to tell the shell if this event ends the wait. */
-    private Optional<Integer> outcome(JsonNode event, Conversation conversation, LiveAnswer live) {
+    private Optional<Integer> outcome(JsonNode event, AskDialogue conversation, LiveAnswer live) {
         JsonNode payload = event.path("payload");
         return switch (event.path("type").asText()) {
             case "TASK_COMPLETED" -> {

@@ -135,7 +135,9 @@ final class EventFeed implements AutoCloseable {
         }
     }
 
-    /** A task that was just accepted may not be known everywhere yet, and a part that restarts answers 503 for a while. */
+    /**
+     * A task that was just accepted may not be known everywhere yet, and a part that restarts answers 503 for a while.
+     */
     private void refused(int status, String body) {
         boolean mayPass = status == 404 || status >= 500;
         if (!mayPass || System.nanoTime() - patienceEnd > 0) {

@@ -14,7 +14,9 @@ final class EventText {
 
     private EventText() {}
 
-    /** What matters most in it, such as the message of an error or the model's reply, as long as it is; may be empty. */
+    /**
+     * What matters most in it, such as the message of an error or the model's reply, as long as it is; may be empty.
+     */
     static String summary(JsonNode event) {
         JsonNode payload = event.path("payload");
         return switch (event.path("type").asText()) {

@@ -39,8 +39,8 @@ final class EventTree {
     }
 
     /**
-     * One line per event, which fits into so many columns if it can, with as much of its id as tells it from the others. An
-     * event whose parent is not among them is a root.
+     * One line per event, which fits into so many columns if it can, with as much of its id as tells it from the
+     * others. An event whose parent is not among them is a root.
      */
     static List<String> lines(List<JsonNode> events, int columns) {
         return new EventTree(events, columns, false).lines();

@@ -14,7 +14,9 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code millrace forget <what> <name>}: removes tasks and what is remembered, and says what stays where until when. */
+/**
+ * {@code millrace forget <what> <name>}: removes tasks and what is remembered, and says what stays where until when.
+ */
 @Command(
         name = "forget",
         description = "Forgets a task, a session, the memory of a namespace, or everything of a namespace: cancels what"

@@ -20,7 +20,9 @@ import java.util.Set;
 import java.util.stream.StreamSupport;
 import org.jspecify.annotations.Nullable;
 
-/** Millrace's HTTP API, as far as the commands need it. Failures are {@link CommandException}s. Closes its connections. */
+/**
+ * Millrace's HTTP API, as far as the commands need it. Failures are {@link CommandException}s. Closes its connections.
+ */
 final class GatewayClient implements AutoCloseable {
 
     private static final Set<String> LOOPBACK = Set.of("localhost", "127.0.0.1", "[::1]");

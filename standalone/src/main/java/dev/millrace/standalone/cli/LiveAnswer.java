@@ -3,8 +3,8 @@ package dev.millrace.standalone.cli;
 import com.fasterxml.jackson.databind.JsonNode;
 
 /**
- * Prints what the model says while it says it, at a terminal; elsewhere only the answer counts, and is printed in the end.
- * For one task.
+ * Prints what the model says while it says it, at a terminal; elsewhere only the answer counts, and is printed in the
+ * end. For one task.
  */
 final class LiveAnswer {
     private final Terminal terminal;

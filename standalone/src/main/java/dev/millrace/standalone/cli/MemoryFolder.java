@@ -28,8 +28,8 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * Documents of memory as files, {@code <namespace>/<path>}, and beside them from which version each comes. Nothing is read or
- * written through a link, and no file has another place than memory itself has.
+ * Documents of memory as files, {@code <namespace>/<path>}, and beside them from which version each comes. Nothing is
+ * read or written through a link, and no file has another place than memory itself has.
  */
 final class MemoryFolder {
 

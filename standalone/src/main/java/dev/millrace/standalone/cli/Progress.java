@@ -5,7 +5,10 @@ import dev.millrace.schemas.Json;
 import java.util.Locale;
 import java.util.Optional;
 
-/** Tells in one line what an event of a task means to somebody who waits for the answer. Remembers the current model call. */
+/**
+ * Tells in one line what an event of a task means to somebody who waits for the answer. Remembers the current model
+ * call.
+ */
 final class Progress {
 
     /** So that a long argument does not fill the terminal. */

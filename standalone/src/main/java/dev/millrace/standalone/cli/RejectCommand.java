@@ -33,7 +33,7 @@ public final class RejectCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         try (GatewayClient client = gateway.client()) {
-            JsonNode answer = client.post(ApproveCommand.path(callId), Conversation.decision("reject", null, reason));
+            JsonNode answer = client.post(ApproveCommand.path(callId), AskDialogue.decision("reject", null, reason));
             terminal.out()
                     .println(answer.path("note")
                             .asText("Rejected; task " + answer.path("taskId").asText() + " goes on."));

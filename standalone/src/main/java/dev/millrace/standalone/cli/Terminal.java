@@ -12,8 +12,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a command writes: results to {@code out}, so that they can be piped, all else to {@code err}. UTF-8 whatever the
- * locale says, because answers are, and a container's locale seldom says so.
+ * Where a command writes: results to {@code out}, so that they can be piped, all else to {@code err}. UTF-8 whatever
+ * the locale says, because answers are, and a container's locale seldom says so.
  *
  * @param out for results
  * @param err for progress, questions and errors

@@ -4,7 +4,9 @@ package dev.millrace.tool.api;
 public enum SideEffects {
     /** Changes nothing. */
     READ_ONLY,
-    /** Changes something, and a second call with the same idempotency key, or the same arguments, changes nothing more. */
+    /**
+     * Changes something, and a second call with the same idempotency key, or the same arguments, changes nothing more.
+     */
     IDEMPOTENT,
     /** Each call may change or destroy something. */
     DESTRUCTIVE

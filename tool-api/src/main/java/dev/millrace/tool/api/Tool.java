@@ -10,10 +10,10 @@ import java.lang.annotation.Target;
  * A method that agents may call. It is neither private nor static, in a public class with a public constructor without
  * parameters. One object is made of the class, and several threads call it at the same time.
  *
- * <p>Arguments are checked against the schema of the parameters before the method is called. What it returns is the result,
- * as JSON; of {@code void} it is {@code "done"}, of a {@code CompletionStage} what that completes with. A
- * {@link ToolException} is the tool's "no"; any other exception is a failed call with code {@code execution_error}, whose
- * message the model reads.
+ * <p>Arguments are checked against the schema of the parameters before the method is called. What it returns is the
+ * result, as JSON; of {@code void} it is {@code "done"}, of a {@code CompletionStage} what that completes with. A
+ * {@link ToolException} is the tool's "no"; any other exception is a failed call with code {@code execution_error},
+ * whose message the model reads.
  */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)
@@ -33,9 +33,9 @@ public @interface Tool {
     long timeoutMs() default 30_000;
 
     /**
-     * Whether a person has to agree before a call runs: {@code never}, {@code always}, or {@code when:} and a condition on the
-     * arguments in CEL, such as {@code when: args.amount > 100}. An agent's own rule for the tool and the operator's go before
-     * it, so a limit that must hold belongs into the method as well.
+     * Whether a person has to agree before a call runs: {@code never}, {@code always}, or {@code when:} and a condition
+     * on the arguments in CEL, such as {@code when: args.amount > 100}. An agent's own rule for the tool and the
+     * operator's go before it, so a limit that must hold belongs into the method as well.
      */
     String approval() default "never";
 

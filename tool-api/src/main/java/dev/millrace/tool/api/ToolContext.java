@@ -4,8 +4,9 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * On whose behalf a tool is called. A parameter of this type is filled by the service and not shown to the model. Immutable;
- * more may be told in later versions, so it is implemented by the service alone, and for tests by {@link #of}.
+ * On whose behalf a tool is called. A parameter of this type is filled by the service and not shown to the model.
+ * Immutable; more may be told in later versions, so it is implemented by the service alone, and for tests by
+ * {@link #of}.
  */
 public interface ToolContext {
 
@@ -13,8 +14,8 @@ public interface ToolContext {
     String callId();
 
     /**
-     * What to give to whatever must not happen twice. The same on every attempt of this call, also after a crash; another
-     * call of the model has another one, even if it says the same.
+     * What to give to whatever must not happen twice. The same on every attempt of this call, also after a crash;
+     * another call of the model has another one, even if it says the same.
      */
     default String idempotencyKey() {
         return callId();
@@ -29,10 +30,16 @@ public interface ToolContext {
     /** The tenant. */
     String namespace();
 
-    /** When the time of the call is over, all attempts together, by the clock of the service; the thread is interrupted then. */
+    /**
+     * When the time of the call is over, all attempts together, by the clock of the service; the thread is interrupted
+     * then.
+     */
     Instant deadline();
 
-    /** A context as there is one outside of the service, for tests: one task of its own, in namespace {@code default}, without end. */
+    /**
+     * A context as there is one outside of the service, for tests: one task of its own, in namespace {@code default},
+     * without end.
+     */
     static ToolContext of(String callId) {
         return new ToolContext() {
             @Override

@@ -53,7 +53,10 @@ public final class ToolException extends Exception {
         return new ToolException(code, message, Again.PASSING, retryAfter);
     }
 
-    /** Says that it is not known whether it was done; tried again only if the tool is not {@link SideEffects#DESTRUCTIVE}. */
+    /**
+     * Says that it is not known whether it was done; tried again only if the tool is not
+     * {@link SideEffects#DESTRUCTIVE}.
+     */
     public static ToolException uncertain(String code, String message) {
         return new ToolException(code, message, Again.UNCERTAIN, null);
     }

@@ -8,7 +8,10 @@ import java.util.List;
 import java.util.Map;
 import org.eclipse.microprofile.config.Config;
 
-/** Where the operator's things are, as far as this process can know: those of other services only where it runs them too. */
+/**
+ * Where the operator's things are, as far as this process can know: those of other services only where it runs them
+ * too.
+ */
 final class ConfiguredPlaces {
 
     private ConfiguredPlaces() {}

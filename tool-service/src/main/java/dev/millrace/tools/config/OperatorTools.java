@@ -28,8 +28,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The tools that go only where the operator points: to agent-service, to a search engine, to HTTP APIs. A host that the operator
- * names is let through although it is private, for its own tool and no other.
+ * The tools that go only where the operator points: to agent-service, to a search engine, to HTTP APIs. A host that the
+ * operator names is let through although it is private, for its own tool and no other.
  */
 @Singleton
 public class OperatorTools {

@@ -24,8 +24,8 @@ public interface ToolsConfig {
     int maxConcurrent();
 
     /**
-     * Threads that may go on although their call's time is over and they were interrupted. When so many do, every call fails with
-     * {@code tool_busy} and the service is not alive: only a restart is rid of them. At least 1.
+     * Threads that may go on although their call's time is over and they were interrupted. When so many do, every call
+     * fails with {@code tool_busy} and the service is not alive: only a restart is rid of them. At least 1.
      */
     @WithDefault("16")
     int maxStuck();
@@ -39,8 +39,8 @@ public interface ToolsConfig {
     Duration staleAfter();
 
     /**
-     * The largest result that is passed on, as JSON; of a larger one the beginning is passed on, and the whole is kept for
-     * the tool {@code read_result}. 1000 to 900000 bytes.
+     * The largest result that is passed on, as JSON; of a larger one the beginning is passed on, and the whole is kept
+     * for the tool {@code read_result}. 1000 to 900000 bytes.
      */
     @WithDefault("200000")
     MemorySize maxResultSize();
@@ -70,12 +70,14 @@ public interface ToolsConfig {
     /** Environment variables. */
     interface Env {
 
-        /** Those that {@code get_env} may read: names, or beginnings of names with {@code *} after them. Absent = none. */
+        /**
+         * Those that {@code get_env} may read: names, or beginnings of names with {@code *} after them. Absent = none.
+         */
         Optional<List<String>> allow();
 
         /**
-         * How much memory the variables of all conversations may take; beyond it the tenant that has most loses those of its
-         * conversations that have set none for the longest time. At least 2000000 bytes.
+         * How much memory the variables of all conversations may take; beyond it the tenant that has most loses those
+         * of its conversations that have set none for the longest time. At least 2000000 bytes.
          */
         @WithDefault("64M")
         MemorySize maxSize();
@@ -87,16 +89,24 @@ public interface ToolsConfig {
     /** The search engine of {@code web_search}. */
     interface WebSearch {
 
-        /** One whose answers are known: {@code searxng} or {@code brave}; what follows goes before it. Absent = none of them. */
+        /**
+         * One whose answers are known: {@code searxng} or {@code brave}; what follows goes before it. Absent = none of
+         * them.
+         */
         Optional<Preset> preset();
 
-        /** Its URL with {@code {query}} and perhaps {@code {limit}} in it. Absent = the preset's; if that has none, there is no search. */
+        /**
+         * Its URL with {@code {query}} and perhaps {@code {limit}} in it. Absent = the preset's; if that has none,
+         * there is no search.
+         */
         Optional<String> url();
 
         /** Request headers by name; {@code {{secret:NAME}}} in a value stands for a secret. */
         Map<String, String> headers();
 
-        /** Where in the answer the list of results is, as a JSON pointer. Absent = the preset's, or {@code /results}. */
+        /**
+         * Where in the answer the list of results is, as a JSON pointer. Absent = the preset's, or {@code /results}.
+         */
         Optional<String> results();
 
         /** Where in a result its title is. Absent = the preset's, or {@code /title}. */
@@ -133,7 +143,10 @@ public interface ToolsConfig {
         /** Which operations become tools, by id; {@code *} stands for any text. Absent = all. */
         Optional<List<String>> include();
 
-        /** Who has to agree before a call runs: {@code never}, {@code always} or {@code when:<condition>}. Absent = nobody. */
+        /**
+         * Who has to agree before a call runs: {@code never}, {@code always} or {@code when:<condition>}. Absent =
+         * nobody.
+         */
         Optional<String> approval();
     }
 
@@ -156,7 +169,10 @@ public interface ToolsConfig {
     /** Tools of MCP servers. */
     interface Mcp {
 
-        /** The file that names the servers, see docs/tools.md. Absent = {@code mcp.json} in the working folder, if it is there. */
+        /**
+         * The file that names the servers, see docs/tools.md. Absent = {@code mcp.json} in the working folder, if it is
+         * there.
+         */
         Optional<Path> config();
 
         /** How long one call may take, where the file says nothing else for its server. */
@@ -174,7 +190,10 @@ public interface ToolsConfig {
     /** What is said about one tool. */
     interface PerTool {
 
-        /** Who has to agree before a call runs: {@code never}, {@code always} or {@code when:<condition>}. Absent = as it says itself. */
+        /**
+         * Who has to agree before a call runs: {@code never}, {@code always} or {@code when:<condition>}. Absent = as
+         * it says itself.
+         */
         Optional<String> approval();
 
         /** Calls at the same time in this instance; 0 = no limit. */
@@ -231,7 +250,10 @@ public interface ToolsConfig {
         /** A file that holds it, instead; blanks and line ends around it do not count. */
         Optional<Path> file();
 
-        /** Where it may be sent, by HTTPS: hosts, {@code *} stands for any text; with {@code http://} before it also unencrypted. */
+        /**
+         * Where it may be sent, by HTTPS: hosts, {@code *} stands for any text; with {@code http://} before it also
+         * unencrypted.
+         */
         List<String> hosts();
     }
 
@@ -253,10 +275,15 @@ public interface ToolsConfig {
         /** A receiver that checks signatures. */
         interface Receiver {
 
-            /** What its URLs begin with, such as {@code https://example.org/hooks}; of several receivers' the longest counts. */
+            /**
+             * What its URLs begin with, such as {@code https://example.org/hooks}; of several receivers' the longest
+             * counts.
+             */
             List<URI> urls();
 
-            /** What is signed with for it alone ({@code whsec_} and base64, or any text); several while one is changed. */
+            /**
+             * What is signed with for it alone ({@code whsec_} and base64, or any text); several while one is changed.
+             */
             Optional<List<String>> secrets();
 
             /** A file of such secrets, one a line, read for each delivery. */
@@ -290,7 +317,9 @@ public interface ToolsConfig {
     /** Tools on the network. */
     interface Http {
 
-        /** Hosts that may be reached although they are private or local; {@code *} stands for any text. Absent = none. */
+        /**
+         * Hosts that may be reached although they are private or local; {@code *} stands for any text. Absent = none.
+         */
         Optional<List<String>> allow();
 
         /** For a connection. */

@@ -1,4 +1,7 @@
-/** Wires the tool service: configuration, start and stop, health and metrics. The only package with container annotations. */
+/**
+ * Wires the tool service: configuration, start and stop, health and metrics. The only package with container
+ * annotations.
+ */
 @NullMarked
 package dev.millrace.tools.config;
 

@@ -33,9 +33,10 @@ import org.apache.kafka.common.header.Header;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Contents on the topic {@code content}: first the pieces, each a record, then a record that says where they lie and who
- * may read them. The reference is the place of the latter, so that a page costs two reads wherever it lies in the content.
- * What is read is checked to be what was looked for: a piece is never taken for an index, whatever a tool put into it.
+ * Contents on the topic {@code content}: first the pieces, each a record, then a record that says where they lie and
+ * who may read them. The reference is the place of the latter, so that a page costs two reads wherever it lies in the
+ * content. What is read is checked to be what was looked for: a piece is never taken for an index, whatever a tool put
+ * into it.
  */
 public final class TopicContent implements ContentStore, AutoCloseable {
 

@@ -13,8 +13,8 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Variables of a conversation, or of the task if it has none. The environment of the process can be read where the operator
- * allows it, and stays as it is: it belongs to all tenants.
+ * Variables of a conversation, or of the task if it has none. The environment of the process can be read where the
+ * operator allows it, and stays as it is: it belongs to all tenants.
  */
 public final class EnvTools {
 
@@ -22,7 +22,10 @@ public final class EnvTools {
     static final int MAX_KEY = 200;
     /** The longest value, in characters. */
     static final int MAX_VALUE = 10_000;
-    /** How long the model waits for a variable; the first one after a start has to be looked for among all that there are. */
+    /**
+     * How long the model waits for a variable; the first one after a start has to be looked for among all that there
+     * are.
+     */
     private static final int TIMEOUT_MS = 20_000;
 
     private final Variables variables;

@@ -11,8 +11,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is known of variables, in memory and within its bounds. When all together are too large, the tenant that has most loses
- * those of the conversation that has set none for the longest time, and so on. For one thread at a time.
+ * What is known of variables, in memory and within its bounds. When all together are too large, the tenant that has
+ * most loses those of the conversation that has set none for the longest time, and so on. For one thread at a time.
  */
 final class KnownVariables {
 

@@ -27,7 +27,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Variables on the topic {@code variables}, a record for each time that one is set. Whoever asks waits until everything
- * is known that was on the topic before, so that every instance knows what any has set; it is kept in memory, for a week.
+ * is known that was on the topic before, so that every instance knows what any has set; it is kept in memory, for a
+ * week.
  */
 public final class TopicVariables implements Variables, AutoCloseable {
 
@@ -54,7 +55,8 @@ public final class TopicVariables implements Variables, AutoCloseable {
      *
      * @param kind {@code null} = all conversations of the namespace are forgotten
      * @param id the same
-     * @param forgottenAt what was set up to this moment is forgotten, in Unix milliseconds; {@code null} = a variable is set
+     * @param forgottenAt what was set up to this moment is forgotten, in Unix milliseconds; {@code null} = a variable
+     *     is set
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
     record Setting(

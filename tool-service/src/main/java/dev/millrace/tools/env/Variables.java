@@ -5,8 +5,8 @@ import dev.millrace.tool.api.ToolException;
 import java.util.Optional;
 
 /**
- * Variables that a conversation has set for itself. Whatever instance is asked knows of every variable that was set before
- * it was asked. Safe for any thread.
+ * Variables that a conversation has set for itself. Whatever instance is asked knows of every variable that was set
+ * before it was asked. Safe for any thread.
  */
 public interface Variables {
 
@@ -31,7 +31,8 @@ public interface Variables {
     /**
      * Sets a variable; returns when every instance will know of it.
      *
-     * @throws ToolException with code {@code env_full} if the scope has as many as it may have, or {@code env_unavailable}
+     * @throws ToolException with code {@code env_full} if the scope has as many as it may have, or
+     *     {@code env_unavailable}
      */
     void set(Scope scope, String key, String value) throws ToolException, InterruptedException;
 

@@ -3,10 +3,10 @@ package dev.millrace.tools.files;
 import com.google.re2j.Pattern;
 
 /**
- * A file name pattern as the JDK has them: {@code *} is any text within a name, {@code **} any text, {@code ?} one character,
- * {@code [a-z]} and {@code [!a-z]} one of some or none of some, {@code {a,b}} one or the other, {@code \\} takes the meaning
- * of what follows. A match costs at most the length of the text times that of the pattern, whatever they are; the JDK's own
- * matcher may take for ever. Immutable.
+ * A file name pattern as the JDK has them: {@code *} is any text within a name, {@code **} any text, {@code ?} one
+ * character, {@code [a-z]} and {@code [!a-z]} one of some or none of some, {@code {a,b}} one or the other, {@code \\}
+ * takes the meaning of what follows. A match costs at most the length of the text times that of the pattern, whatever
+ * they are; the JDK's own matcher may take for ever. Immutable.
  */
 final class Glob {
 

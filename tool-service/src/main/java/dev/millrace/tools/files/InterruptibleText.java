@@ -1,6 +1,9 @@
 package dev.millrace.tools.files;
 
-/** A text that a regular expression stops reading when the thread is interrupted: a large one on a long line takes a while. */
+/**
+ * A text that a regular expression stops reading when the thread is interrupted: a large one on a long line takes a
+ * while.
+ */
 record InterruptibleText(CharSequence text) implements CharSequence {
 
     /** The thread was interrupted. */

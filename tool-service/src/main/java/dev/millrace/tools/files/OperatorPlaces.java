@@ -9,8 +9,8 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * Keeps the workspace apart from what belongs to the operator: configuration that is run, programs, and data. Whoever may write
- * files there could otherwise make agents and commands.
+ * Keeps the workspace apart from what belongs to the operator: configuration that is run, programs, and data. Whoever
+ * may write files there could otherwise make agents and commands.
  */
 public final class OperatorPlaces {
 

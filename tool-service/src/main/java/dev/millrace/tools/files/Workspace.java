@@ -111,8 +111,8 @@ public final class Workspace {
     }
 
     /**
-     * Writes a file in one step: whoever reads it gets the old or the new content, and never a part of one. Folders on the
-     * way are made. A link inside the workspace is written through where it leads to another place inside it.
+     * Writes a file in one step: whoever reads it gets the old or the new content, and never a part of one. Folders on
+     * the way are made. A link inside the workspace is written through where it leads to another place inside it.
      *
      * @return whether there was such a file before
      * @throws ToolException with a code of {@link #existing}, {@code not_a_file} or {@code unwritable_file}
@@ -174,8 +174,8 @@ public final class Workspace {
     }
 
     /**
-     * Moves a file, a link or a folder in one step, and never onto something that is there. Folders on the way to the new
-     * place are made.
+     * Moves a file, a link or a folder in one step, and never onto something that is there. Folders on the way to the
+     * new place are made.
      *
      * @throws ToolException with a code of {@link #existing}, {@code file_exists} or {@code unwritable_file}
      */
@@ -200,7 +200,10 @@ public final class Workspace {
         }
     }
 
-    /** The real place that a path leads to, which need not exist; links that are there are followed inside the workspace. */
+    /**
+     * The real place that a path leads to, which need not exist; links that are there are followed inside the
+     * workspace.
+     */
     private Path target(String path, boolean makeFolders) throws ToolException {
         Path place = itself(path, makeFolders);
         return Files.isSymbolicLink(place) ? existing(path) : place;

@@ -11,8 +11,8 @@ import org.apache.hc.client5.http.DnsResolver;
 
 /**
  * Resolves names, and gives out only addresses that a tool may talk to: public ones, unless the host is allowed by
- * configuration. The connection is made to the very addresses that were looked at, so a name that changes its mind between
- * the look and the connection gains nothing. Safe for any thread.
+ * configuration. The connection is made to the very addresses that were looked at, so a name that changes its mind
+ * between the look and the connection gains nothing. Safe for any thread.
  */
 final class AddressGuard implements DnsResolver {
 

@@ -139,8 +139,8 @@ public final class GuardedHttp implements AutoCloseable {
     }
 
     /**
-     * Makes one request, and follows no redirect. The exchange has a thread of its own, since neither the look for a name nor a
-     * read from a socket heeds an interrupt: whoever waits for it does.
+     * Makes one request, and follows no redirect. The exchange has a thread of its own, since neither the look for a
+     * name nor a read from a socket heeds an interrupt: whoever waits for it does.
      *
      * @param body {@code null} = none
      * @throws IOException if there is no whole answer, or {@link UnknownHostException} if the host is not to be reached

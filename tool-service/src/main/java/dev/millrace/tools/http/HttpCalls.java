@@ -17,8 +17,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes requests for tools: checks URL and headers, fills secrets in, and follows redirects by hand, each one through the
- * same checks as the first request. Safe for any thread.
+ * Makes requests for tools: checks URL and headers, fills secrets in, and follows redirects by hand, each one through
+ * the same checks as the first request. Safe for any thread.
  */
 public final class HttpCalls {
 

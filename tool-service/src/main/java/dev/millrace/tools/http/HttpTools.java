@@ -11,7 +11,10 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Requests to servers on the public internet. The call id goes along as {@code Idempotency-Key}, unless nothing is changed. */
+/**
+ * Requests to servers on the public internet. The call id goes along as {@code Idempotency-Key}, unless nothing is
+ * changed.
+ */
 public final class HttpTools {
 
     private static final String URL = "An http or https URL.";

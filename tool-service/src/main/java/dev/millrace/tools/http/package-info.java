@@ -1,6 +1,6 @@
 /**
- * Tools on the network. Every address is looked at by {@link dev.millrace.tools.http.AddressGuard} at the moment when the
- * connection is made, for the first request as for each redirect.
+ * Tools on the network. Every address is looked at by {@link dev.millrace.tools.http.AddressGuard} at the moment when
+ * the connection is made, for the first request as for each redirect.
  */
 @NullMarked
 package dev.millrace.tools.http;

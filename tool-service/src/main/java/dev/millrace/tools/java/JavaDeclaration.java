@@ -13,8 +13,8 @@ import java.lang.reflect.Parameter;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a method says about itself as a tool: in the words of {@code dev.millrace.tool.api}, or in LangChain4j's with {@link
- * ToolTerms} for what these cannot say.
+ * What a method says about itself as a tool: in the words of {@code dev.millrace.tool.api}, or in LangChain4j's with
+ * {@link ToolTerms} for what these cannot say.
  *
  * @param name as it says, or the method's own
  * @param approvalExpiryMs {@code null} = the installation's

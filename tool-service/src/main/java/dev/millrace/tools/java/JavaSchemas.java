@@ -41,9 +41,9 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Derives JSON Schemas (draft 2020-12) from Java types, as Jackson reads them. Of a record every component is required that is
- * not {@link Optional}; of any other class only what its {@code @JsonProperty(required = true)} says. A type that is used more
- * than once stands under {@code $defs}.
+ * Derives JSON Schemas (draft 2020-12) from Java types, as Jackson reads them. Of a record every component is required
+ * that is not {@link Optional}; of any other class only what its {@code @JsonProperty(required = true)} says. A type
+ * that is used more than once stands under {@code $defs}.
  */
 final class JavaSchemas {
 
@@ -110,8 +110,8 @@ final class JavaSchemas {
     }
 
     /**
-     * The schema, or all that are in it, with one description each: the generator leaves that of a component beside that of its
-     * type, which it overrides.
+     * The schema, or all that are in it, with one description each: the generator leaves that of a component beside
+     * that of its type, which it overrides.
      */
     static <T extends JsonNode> T described(T schema) {
         schema.forEach(JavaSchemas::described);

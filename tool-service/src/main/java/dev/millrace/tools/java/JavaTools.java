@@ -34,7 +34,8 @@ public final class JavaTools {
     }
 
     /**
-     * The tools of a class, by name: its methods with {@code @Tool}, its own and those that it inherits from public ones.
+     * The tools of a class, by name: its methods with {@code @Tool}, its own and those that it inherits from public
+     * ones.
      *
      * @param target gives the object whose methods are called; asked at each call
      * @throws IllegalArgumentException if a method is none for a tool, naming it
@@ -48,7 +49,9 @@ public final class JavaTools {
         return of(target.getClass(), () -> target);
     }
 
-    /** The same of tools each call of which may go somewhere else, so that one that fails says nothing about the next. */
+    /**
+     * The same of tools each call of which may go somewhere else, so that one that fails says nothing about the next.
+     */
     public static List<dev.millrace.tools.CallableTool> withoutCircuit(Object target) {
         return of(target.getClass(), () -> target, false);
     }

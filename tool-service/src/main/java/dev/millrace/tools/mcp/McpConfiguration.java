@@ -20,7 +20,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The MCP servers of a configuration file in the form that other MCP hosts use: {@code {"mcpServers": {"<name>": {…}}}}.
+ * The MCP servers of a configuration file in the form that other MCP hosts use:
+ * {@code {"mcpServers": {"<name>": {…}}}}.
  *
  * @param servers those that are to be used, in the order of the file
  * @param rejected by name, why an entry is of no use; it is skipped, and the others are used

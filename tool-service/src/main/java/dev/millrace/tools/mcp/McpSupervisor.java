@@ -13,9 +13,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps one server at work, on a thread of its own: connects, lists the tools, lists them again when the server says that
- * they have changed, and connects anew when the connection is lost, at once the first time and then with growing pauses.
- * What it last knew of the tools stays known while the server is away.
+ * Keeps one server at work, on a thread of its own: connects, lists the tools, lists them again when the server says
+ * that they have changed, and connects anew when the connection is lost, at once the first time and then with growing
+ * pauses. What it last knew of the tools stays known while the server is away.
  */
 final class McpSupervisor implements AutoCloseable {
 

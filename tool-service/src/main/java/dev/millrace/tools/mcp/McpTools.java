@@ -14,8 +14,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The tools of all configured MCP servers. A server that cannot be started or does not list its tools is logged and tried
- * again later; the others are not concerned.
+ * The tools of all configured MCP servers. A server that cannot be started or does not list its tools is logged and
+ * tried again later; the others are not concerned.
  */
 public final class McpTools implements ToolSource, AutoCloseable {
 

@@ -145,9 +145,9 @@ final class SdkConnection implements McpConnection {
     }
 
     /**
-     * A stream broke. If the server does not answer either, it is gone, and calls that wait for it wait in vain. If it does,
-     * a new connection brings back the stream on which the server tells what has changed, unless it is one that never
-     * stays.
+     * A stream broke. If the server does not answer either, it is gone, and calls that wait for it wait in vain. If it
+     * does, a new connection brings back the stream on which the server tells what has changed, unless it is one that
+     * never stays.
      */
     private void lookAfter(Throwable fault) {
         if (ended.isDone() || !isBroken(fault)) {

@@ -19,8 +19,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a server answers, as JSON values for a model: text as it is; of pictures, sound and other bytes only what they are,
- * since a model that reads text has no use for them.
+ * What a server answers, as JSON values for a model: text as it is; of pictures, sound and other bytes only what they
+ * are, since a model that reads text has no use for them.
  */
 final class SdkResults {
 

@@ -26,8 +26,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The process of a server that talks in lines over its standard input and output. It gets only the variables that every
- * program needs, and what is configured: this service's own secrets are none of its business. It ends with {@link #close},
- * and also when this process is killed, since its standard input ends then.
+ * program needs, and what is configured: this service's own secrets are none of its business. It ends with
+ * {@link #close}, and also when this process is killed, since its standard input ends then.
  */
 final class ServerProcess implements AutoCloseable {
 

@@ -12,8 +12,8 @@ import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 
 /**
- * The SDK's messages as lines of a {@link ServerProcess}. The SDK's own transport hands this service's whole environment
- * on, leaves what the server has started alive, and does not tell when the server dies.
+ * The SDK's messages as lines of a {@link ServerProcess}. The SDK's own transport hands this service's whole
+ * environment on, leaves what the server has started alive, and does not tell when the server dies.
  */
 final class StdioTransport implements McpClientTransport {
 

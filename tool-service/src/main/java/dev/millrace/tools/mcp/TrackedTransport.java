@@ -15,8 +15,8 @@ import java.util.function.Function;
 import reactor.core.publisher.Mono;
 
 /**
- * A transport that knows which call has which request id, so that a call can be cancelled, and that tells when something is
- * wrong with it; the SDK can do neither.
+ * A transport that knows which call has which request id, so that a call can be cancelled, and that tells when
+ * something is wrong with it; the SDK can do neither.
  */
 final class TrackedTransport implements McpClientTransport {
 

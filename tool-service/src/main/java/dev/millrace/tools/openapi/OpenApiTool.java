@@ -13,7 +13,9 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** An operation of an HTTP API. What the server does not like is an error with its status and the start of its answer. */
+/**
+ * An operation of an HTTP API. What the server does not like is an error with its status and the start of its answer.
+ */
 final class OpenApiTool implements CallableTool {
 
     /** With these it is not known whether the server behind them has done something. */

@@ -12,8 +12,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Makes schemas of an OpenAPI document (3.0 or 3.1) stand for themselves, as draft 2020-12: references are replaced by what
- * they name. What goes too deep, because it refers to itself, may be anything.
+ * Makes schemas of an OpenAPI document (3.0 or 3.1) stand for themselves, as draft 2020-12: references are replaced by
+ * what they name. What goes too deep, because it refers to itself, may be anything.
  */
 final class Schemas {
 

@@ -19,9 +19,9 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The secrets of the installation, by name. A model writes {@code {{secret:NAME}}} where a secret is to stand; it is put
- * there only for hosts that the operator has named for it, so that nobody can be talked into sending it elsewhere. Safe for
- * any thread.
+ * The secrets of the installation, by name. A model writes {@code {{secret:NAME}}} where a secret is to stand; it is
+ * put there only for hosts that the operator has named for it, so that nobody can be talked into sending it elsewhere.
+ * Safe for any thread.
  */
 public final class Secrets {
 
@@ -41,8 +41,8 @@ public final class Secrets {
      *
      * @param name letters, digits, {@code _}, {@code .} and {@code -}
      * @param value not empty
-     * @param hosts where it may be sent, such as {@code api.example.com} or {@code *.example.com}, by HTTPS only; with {@code
-     *     http://} before it also unencrypted
+     * @param hosts where it may be sent, such as {@code api.example.com} or {@code *.example.com}, by HTTPS only; with
+     *     {@code http://} before it also unencrypted
      */
     public record Secret(String name, String value, List<String> hosts) {
         public Secret {
@@ -92,7 +92,10 @@ public final class Secrets {
         masks.sort(Comparator.comparingInt((Mask mask) -> mask.text().length()).reversed());
     }
 
-    /** What base64 makes of a value wherever it lies in something larger, such as {@code user:value}: what it alone decides. */
+    /**
+     * What base64 makes of a value wherever it lies in something larger, such as {@code user:value}: what it alone
+     * decides.
+     */
     private static String within(Base64.Encoder encoder, byte[] value, int before) {
         byte[] larger = new byte[before + value.length];
         System.arraycopy(value, 0, larger, before, value.length);

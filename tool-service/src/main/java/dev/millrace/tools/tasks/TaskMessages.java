@@ -8,7 +8,10 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Makes the conversation of a task from its events, which are added in the order of the journal. Not for several threads. */
+/**
+ * Makes the conversation of a task from its events, which are added in the order of the journal. Not for several
+ * threads.
+ */
 final class TaskMessages {
 
     private final List<Map<String, @Nullable Object>> messages = new ArrayList<>();

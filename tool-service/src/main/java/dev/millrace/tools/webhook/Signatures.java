@@ -16,8 +16,8 @@ final class Signatures {
     private Signatures() {}
 
     /**
-     * The value of the header {@code webhook-signature}: one signature for each secret, so that a receiver may have the old
-     * or the new one while they are changed.
+     * The value of the header {@code webhook-signature}: one signature for each secret, so that a receiver may have the
+     * old or the new one while they are changed.
      *
      * @param secrets {@code whsec_} and base64, or any text
      */

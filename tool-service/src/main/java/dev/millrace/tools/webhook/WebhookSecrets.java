@@ -15,8 +15,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What webhooks are signed with: each receiver has secrets of its own, so that nobody can pass on what he was sent and have it
- * taken for something that was sent to another. Safe for any thread.
+ * What webhooks are signed with: each receiver has secrets of its own, so that nobody can pass on what he was sent and
+ * have it taken for something that was sent to another. Safe for any thread.
  */
 public final class WebhookSecrets {
 
@@ -28,7 +28,8 @@ public final class WebhookSecrets {
      * @param name for people
      * @param urls what its URLs begin with: scheme, host, port and whole names of the path
      * @param secrets {@code whsec_} and base64, or any text; may be empty
-     * @param file one more secret a line; read for each delivery, so that a change needs no restart. {@code null} = none
+     * @param file one more secret a line; read for each delivery, so that a change needs no restart. {@code null} =
+     *     none
      */
     public record Receiver(
             String name,

@@ -7,7 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /** The folder that the file tools may see. One that does not exist is made, with something in it to ask about. */
-final class Workspace {
+final class WorkspaceFolder {
 
     private static final String NOTES = """
             Notes on mill races
@@ -25,7 +25,7 @@ final class Workspace {
             Marie,breastshot,3.6
             """;
 
-    private Workspace() {}
+    private WorkspaceFolder() {}
 
     /** Returns the folder's absolute path; makes and fills it if it is missing. */
     static Path prepare(Path folder) {

@@ -22,7 +22,8 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
-class SpecificationTest {
+/** What holds for the repository as a whole. */
+class RepositoryTest {
 
     private static final Pattern NUMBER = Pattern.compile("\\b(?:F-\\d{3}|X-\\d{2})\\b");
     /** A section of notes that the first authors worked with. */
@@ -75,6 +76,26 @@ class SpecificationTest {
 
     private static boolean isDocument(Path file) {
         return file.toString().endsWith(".md") && !file.toString().contains("/src/test/");
+    }
+
+    @Test
+    @DisplayName("no two classes of the product have one name, whatever their packages are called")
+    void shouldGiveNoNameTwice() throws IOException {
+        assertThat(files())
+                .filteredOn(file -> isMain(file) && file.toString().endsWith(".java"))
+                .extracting(file -> String.valueOf(file.getFileName()))
+                .filteredOn(name -> !name.equals("package-info.java"))
+                .hasSizeGreaterThan(500)
+                .doesNotHaveDuplicates();
+    }
+
+    @Test
+    @DisplayName("comments keep within 120 columns, which the formatter does not see to")
+    void shouldKeepCommentsWithinTheLine() throws IOException {
+        Pattern comment = Pattern.compile("(?m)^(?= *(?:\\*|//|/\\*)).{121,}$");
+
+        assertThat(found(comment, file -> isMain(file) && file.toString().endsWith(".java")))
+                .isEmpty();
     }
 
     private static List<String> rows() throws IOException {

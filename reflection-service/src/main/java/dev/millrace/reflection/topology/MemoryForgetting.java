@@ -23,11 +23,11 @@ import org.apache.kafka.streams.state.KeyValueStore;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Forgets what a namespace remembers, and reflections on tasks that are forgotten, once the task machine has said that it has
- * forgotten them. From that record on the documents are gone for everybody; they are removed bit by bit, and how far that is
- * stands in the store. Calls that were made before do not bring anything back. For one stream thread.
+ * Forgets what a namespace remembers, and reflections on tasks that are forgotten, once the task machine has said that
+ * it has forgotten them. From that record on the documents are gone for everybody; they are removed bit by bit, and how
+ * far that is stands in the store. Calls that were made before do not bring anything back. For one stream thread.
  */
-final class Forgetting implements NamespaceDocuments.Gone {
+final class MemoryForgetting implements NamespaceDocuments.Gone {
 
     /** Longer than any request stays on its topic. */
     private static final Duration REMEMBERED = Duration.ofDays(7);
@@ -74,9 +74,9 @@ final class Forgetting implements NamespaceDocuments.Gone {
 
         /** Whether the document of this key is gone, although its row may be there. */
         boolean means(String documentKey) {
-            String from = nextKey == null ? Stores.firstKey(forgotten.namespace()) : nextKey;
+            String from = nextKey == null ? MemoryStores.firstKey(forgotten.namespace()) : nextKey;
             return documentKey.compareTo(from) >= 0
-                    && documentKey.compareTo(Stores.endKey(forgotten.namespace())) < 0
+                    && documentKey.compareTo(MemoryStores.endKey(forgotten.namespace())) < 0
                     && !written.contains(documentKey);
         }
 
@@ -104,7 +104,7 @@ final class Forgetting implements NamespaceDocuments.Gone {
      *
      * @param memory the documents of a namespace
      */
-    Forgetting(
+    MemoryForgetting(
             Sections sections,
             Reflections reflections,
             Function<String, NamespaceDocuments> memory,

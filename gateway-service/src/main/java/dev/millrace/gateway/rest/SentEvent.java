@@ -8,14 +8,14 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An event that a client has sent: whole until it is stored, and in outline after that, so that whoever waits for what comes
- * of it holds little however long that takes. For one thread.
+ * An event that a client has sent: whole until it is stored, and in outline after that, so that whoever waits for what
+ * comes of it holds little however long that takes. For one thread.
  */
-final class Outgoing {
+final class SentEvent {
     private final Event outline;
     private @Nullable Event whole;
 
-    Outgoing(Event event) {
+    SentEvent(Event event) {
         this.whole = event;
         this.outline = RecentTasks.outline(event);
     }

@@ -9,7 +9,7 @@ import dev.millrace.schemas.Json;
 import org.apache.kafka.common.serialization.Serdes;
 
 /** The one store of the memory topology and its sections: changing its name orphans a changelog. */
-public final class Stores {
+public final class MemoryStores {
 
     /** The rows of all sections. */
     public static final String ROWS = "rows";
@@ -30,12 +30,12 @@ public final class Stores {
     static final StoreSection<Long> FORGOTTEN = new StoreSection<>('f', Serdes.Long());
 
     /** Namespaces whose documents are being forgotten, in the order in which that was asked for. */
-    static final StoreSection<Forgetting.Row> FORGETTING =
-            new StoreSection<>('g', JsonSerdes.of(JsonSerdes.WITH_EVENTS, Forgetting.Row.class));
+    static final StoreSection<MemoryForgetting.Row> FORGETTING =
+            new StoreSection<>('g', JsonSerdes.of(JsonSerdes.WITH_EVENTS, MemoryForgetting.Row.class));
 
     /**
-     * How much a namespace remembers, by its name. There is none for a namespace that an older version has written, until it
-     * is counted.
+     * How much a namespace remembers, by its name. There is none for a namespace that an older version has written,
+     * until it is counted.
      */
     static final StoreSection<Documents.Extent> EXTENTS =
             new StoreSection<>('e', JsonSerdes.of(Json.MAPPER, Documents.Extent.class));
@@ -44,7 +44,7 @@ public final class Stores {
     private static final char SEPARATOR = '\u0000';
     private static final char AFTER_SEPARATOR = '\u0001';
 
-    private Stores() {}
+    private MemoryStores() {}
 
     /** The key of the reflection that this event asks for. */
     static String reflectionKey(Event request) {

@@ -10,7 +10,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-class WorkspaceTest {
+class WorkspaceFolderTest {
 
     @TempDir
     Path temp;
@@ -18,7 +18,7 @@ class WorkspaceTest {
     @Test
     void shouldMakeAWorkspaceWithSomethingToAskAbout() {
         // when
-        Path workspace = Workspace.prepare(temp.resolve("new"));
+        Path workspace = WorkspaceFolder.prepare(temp.resolve("new"));
 
         // then
         assertThat(workspace.resolve("notes.txt")).isNotEmptyFile();
@@ -31,7 +31,7 @@ class WorkspaceTest {
         Path mine = Files.createDirectory(temp.resolve("mine"));
 
         // when
-        Path workspace = Workspace.prepare(mine);
+        Path workspace = WorkspaceFolder.prepare(mine);
 
         // then
         assertThat(workspace).isEqualTo(mine).isEmptyDirectory();
@@ -43,7 +43,7 @@ class WorkspaceTest {
         Path file = Files.createFile(temp.resolve("file"));
 
         // when
-        CommandException refused = catchThrowableOfType(CommandException.class, () -> Workspace.prepare(file));
+        CommandException refused = catchThrowableOfType(CommandException.class, () -> WorkspaceFolder.prepare(file));
 
         // then
         assertThat(refused).hasMessageContaining("expected a folder, found a file");

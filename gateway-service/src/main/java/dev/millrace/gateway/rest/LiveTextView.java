@@ -1,7 +1,7 @@
 package dev.millrace.gateway.rest;
 
+import dev.millrace.gateway.kafka.FactListener.Heard;
 import dev.millrace.gateway.kafka.JournalFilter;
-import dev.millrace.gateway.kafka.StreamListener.Heard;
 import dev.millrace.gateway.rest.EventStream.Shown;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.JournalEntry;
@@ -15,7 +15,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** What a client wants of live text, and how it is shown to it. For one stream. */
-final class LiveText implements EventStream.View {
+final class LiveTextView implements EventStream.View {
     /** What the parameter {@code tokens} means, for the OpenAPI document. */
     static final String TOKENS = "Live text as well: stream = all of it, plain = the text alone. Default none.";
 
@@ -39,7 +39,7 @@ final class LiveText implements EventStream.View {
      *
      * @param types what is shown, facts and live text; empty = everything. If it names no live text, all of that is
      */
-    LiveText(Form form, Set<String> types) {
+    LiveTextView(Form form, Set<String> types) {
         this.form = form;
         this.types = types;
     }
@@ -49,7 +49,7 @@ final class LiveText implements EventStream.View {
      *
      * @throws ProblemException if the first is none of those that there are
      */
-    static LiveText of(@Nullable String tokens, @Nullable String types) {
+    static LiveTextView of(@Nullable String tokens, @Nullable String types) {
         Form form =
                 switch (tokens == null ? "none" : tokens.strip()) {
                     case "none", "false" -> Form.NONE;
@@ -57,7 +57,7 @@ final class LiveText implements EventStream.View {
                     case "plain" -> Form.PLAIN;
                     case String other -> throw ProblemException.badParameter("tokens", "stream, plain or none", other);
                 };
-        return new LiveText(form, Parameters.set(types));
+        return new LiveTextView(form, Parameters.set(types));
     }
 
     /** Whether any is wanted. */

@@ -9,7 +9,7 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /** Who waits and who works in one conversation: at most one of its tasks works at a time. */
-final class Conversation {
+final class ConversationQueue {
 
     private final TreeSet<Line> waiting = new TreeSet<>();
     private final Map<String, Line> waitingByTask = new HashMap<>();

@@ -12,10 +12,10 @@ import org.apache.kafka.streams.state.StoreBuilder;
 import org.apache.kafka.streams.state.WindowStore;
 
 /**
- * The stores of the task topology, by name: changing a name orphans a changelog. All rows are in one of them, in sections;
- * apart from it is what expires by itself.
+ * The stores of the task topology, by name: changing a name orphans a changelog. All rows are in one of them, in
+ * sections; apart from it is what expires by itself.
  */
-public final class Stores {
+public final class TaskStores {
 
     /** The rows of all sections. */
     public static final String ROWS = "rows";
@@ -42,13 +42,13 @@ public final class Stores {
     /** Keys of sessions, by when they were last used: {@link #timerKey}. */
     static final StoreSection<String> USED_SESSIONS = new StoreSection<>('u', Serdes.String());
     /** What is being forgotten, and what was, by the id of the request. */
-    static final StoreSection<Forgetting.Row> FORGOTTEN = new StoreSection<>('f', StoreSerdes.FORGETTING);
+    static final StoreSection<TaskForgetting.Row> FORGOTTEN = new StoreSection<>('f', StoreSerdes.FORGETTING);
 
     private static final int TIME_DIGITS = 16;
     // stands between the parts of a key; ids hold no control characters
     private static final char SEPARATOR = '\u0000';
 
-    private Stores() {}
+    private TaskStores() {}
 
     /** Written with the wall clock, never with an event's own time: a date in the future would expire everything. */
     static StoreBuilder<WindowStore<String, byte[]>> seen(Duration retention) {
@@ -79,8 +79,8 @@ public final class Stores {
     }
 
     private static <V> StoreBuilder<WindowStore<String, V>> window(String name, Duration retention, Serde<V> serde) {
-        return org.apache.kafka.streams.state.Stores.windowStoreBuilder(
-                        org.apache.kafka.streams.state.Stores.persistentWindowStore(
+        return org.apache.kafka.streams.state.TaskStores.windowStoreBuilder(
+                        org.apache.kafka.streams.state.TaskStores.persistentWindowStore(
                                 name, retention, Duration.ofMillis(1), false),
                         Serdes.String(),
                         serde)

@@ -12,13 +12,13 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** What a task asks of the person who waits for it, and how that gets an answer: here, or with another command. */
-final class Conversation {
+final class AskDialogue {
     private final GatewayClient client;
     private final Terminal terminal;
     private final String taskId;
     private String note = "";
 
-    Conversation(GatewayClient client, Terminal terminal, String taskId) {
+    AskDialogue(GatewayClient client, Terminal terminal, String taskId) {
         this.client = client;
         this.terminal = terminal;
         this.taskId = taskId;
@@ -64,7 +64,10 @@ final class Conversation {
         return false;
     }
 
-    /** What there is to say of a task that makes no progress, such as that no worker is there for a tool; each thing once. */
+    /**
+     * What there is to say of a task that makes no progress, such as that no worker is there for a tool; each thing
+     * once.
+     */
     Optional<String> newNote() {
         try {
             String before = note;

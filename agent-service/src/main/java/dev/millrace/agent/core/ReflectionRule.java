@@ -1,11 +1,11 @@
 package dev.millrace.agent.core;
 
 /** The rule for when a completed task is worth a reflection. */
-public final class Reflection {
+public final class ReflectionRule {
 
     private static final int SHORT_RESULT_CHARS = 200;
 
-    private Reflection() {}
+    private ReflectionRule() {}
 
     /**
      * False for a task so short that nothing can be learnt from it.

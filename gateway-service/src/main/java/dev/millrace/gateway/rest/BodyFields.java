@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param body the object
  */
-record Fields(Map<String, @Nullable Object> body) {
+record BodyFields(Map<String, @Nullable Object> body) {
 
     private static final int MAX_URL = 2048;
 
@@ -29,7 +29,7 @@ record Fields(Map<String, @Nullable Object> body) {
      * @return this
      * @throws ProblemException that names it, and the nearest that there is
      */
-    Fields allowOnly(String... known) {
+    BodyFields allowOnly(String... known) {
         requireKnown(body.keySet(), new TreeSet<>(Set.of(known)), "");
         return this;
     }

@@ -1,9 +1,9 @@
 package dev.millrace.reflection.core;
 
 /** How a document is shown that has not been read yet. */
-public final class MemoryIndex {
+public final class UnreadDocument {
 
-    private MemoryIndex() {}
+    private UnreadDocument() {}
 
     /** {@code - <path> (<size>): <summary>}. */
     public static String line(String path, long bytes, String summary) {

@@ -17,11 +17,11 @@ import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes facts as they come, with live text or without. A fact that ends a model call is held back until the live text of that call has
- * been told, as far as it is there; what comes of the call after that, or of an attempt before the newest, is left out. For
- * one thread; {@link #close} for any.
+ * Takes facts as they come, with live text or without. A fact that ends a model call is held back until the live text
+ * of that call has been told, as far as it is there; what comes of the call after that, or of an attempt before the
+ * newest, is left out. For one thread; {@link #close} for any.
  */
-public final class StreamListener implements AutoCloseable {
+public final class FactListener implements AutoCloseable {
     /** How long a fact is held back at most, should the brokers not say whether there is more live text. */
     private static final Duration PATIENCE = Duration.ofSeconds(2);
     /** How often is looked whether a fact may go. */
@@ -81,7 +81,7 @@ public final class StreamListener implements AutoCloseable {
     /** The fact at this place waits for live text up to an offset. */
     private record Hold(JournalCursor at, CompletableFuture<Long> end, long untilNanos) {}
 
-    StreamListener(Sources sources, Signal signal, Places from, Set<String> settledCalls) {
+    FactListener(Sources sources, Signal signal, Places from, Set<String> settledCalls) {
         this.sources = sources;
         this.signal = signal;
         this.places = from;

@@ -6,9 +6,9 @@ import java.time.Duration;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-class BackoffTest {
+class CallBackoffTest {
 
-    private final Backoff backoff = new Backoff(Duration.ofMillis(100), Duration.ofSeconds(1));
+    private final CallBackoff backoff = new CallBackoff(Duration.ofMillis(100), Duration.ofSeconds(1));
 
     @Test
     void shouldNeverExceedTheLongestPause() {

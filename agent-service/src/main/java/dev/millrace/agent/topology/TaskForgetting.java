@@ -28,11 +28,11 @@ import org.apache.kafka.streams.state.KeyValueStore;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Forgets tasks on one partition: goes over the rows, a bounded number at a time, and has those removed that a request means.
- * How far it is stands in the store, so that a crash goes on. What comes later about what was forgotten is kept out for as
- * long as it may still stand on a lane. For one stream thread.
+ * Forgets tasks on one partition: goes over the rows, a bounded number at a time, and has those removed that a request
+ * means. How far it is stands in the store, so that a crash goes on. What comes later about what was forgotten is kept
+ * out for as long as it may still stand on a lane. For one stream thread.
  */
-final class Forgetting {
+final class TaskForgetting {
 
     /** As long as lanes keep what was asked for before. */
     static final Duration REMEMBERED = Duration.ofDays(7);
@@ -106,7 +106,7 @@ final class Forgetting {
     record Home(int partition, int partitions, Set<String> givenUp) {}
 
     /** As the store has it. */
-    Forgetting(Known known, Home home, Moves moves, Outbox outbox) {
+    TaskForgetting(Known known, Home home, Moves moves, Outbox outbox) {
         this.store = known.requests();
         this.tasks = known.tasks();
         this.cancels = known.cancels();
@@ -171,8 +171,8 @@ final class Forgetting {
     }
 
     /**
-     * Whether an event is about what was forgotten: because it came before the request, or because it is the answer to a task
-     * that is no more. What it says of its time is of no account.
+     * Whether an event is about what was forgotten: because it came before the request, or because it is the answer to
+     * a task that is no more. What it says of its time is of no account.
      *
      * @param receivedMs when it came onto its lane, in Unix milliseconds
      * @param isHere whether the task of this id is here
@@ -194,8 +194,8 @@ final class Forgetting {
     }
 
     /**
-     * What goes into the journal in place of an event that {@link #covers} keeps out: what model calls have used, and nothing
-     * that would tell whose they were but the namespace.
+     * What goes into the journal in place of an event that {@link #covers} keeps out: what model calls have used, and
+     * nothing that would tell whose they were but the namespace.
      */
     static Optional<Event> paidFor(Event event) {
         return told(event)
@@ -227,7 +227,9 @@ final class Forgetting {
                         .build());
     }
 
-    /** Does no more about the request whose step broke, for as long as this instance lives; it is never said to be done. */
+    /**
+     * Does no more about the request whose step broke, for as long as this instance lives; it is never said to be done.
+     */
     void giveUp() {
         if (!open.isEmpty()) {
             Map.Entry<String, Row> oldest = open.entrySet().iterator().next();

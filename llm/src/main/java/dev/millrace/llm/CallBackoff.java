@@ -3,12 +3,12 @@ package dev.millrace.llm;
 import java.time.Duration;
 
 /** How long to wait before the next attempt: exponential, with a jitter that the call id decides. */
-final class Backoff {
+final class CallBackoff {
 
     private final Duration first;
     private final Duration longest;
 
-    Backoff(Duration first, Duration longest) {
+    CallBackoff(Duration first, Duration longest) {
         this.first = first;
         this.longest = longest;
     }

@@ -14,8 +14,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Takes values out of one object of a definition; every complaint names the key, what was expected and what was found. */
-final class Fields {
+/**
+ * Takes values out of one object of a definition; every complaint names the key, what was expected and what was found.
+ */
+final class DefinitionFields {
 
     private static final Pattern DURATION = Pattern.compile("(\\d{1,9})\\s*(ms|s|m|h|d)");
 
@@ -24,11 +26,11 @@ final class Fields {
     private final String path;
 
     /** The whole object; {@code lines} says where its keys stand, as far as that is known. */
-    Fields(Map<String, @Nullable Object> values, Map<String, Integer> lines) {
+    DefinitionFields(Map<String, @Nullable Object> values, Map<String, Integer> lines) {
         this(values, lines, "");
     }
 
-    private Fields(Map<String, @Nullable Object> values, Map<String, Integer> lines, String path) {
+    private DefinitionFields(Map<String, @Nullable Object> values, Map<String, Integer> lines, String path) {
         this.values = values;
         this.lines = lines;
         this.path = path;
@@ -168,15 +170,15 @@ final class Fields {
     }
 
     /** An object; one without fields if there is none. */
-    Fields object(String key) throws InvalidAgentException {
+    DefinitionFields object(String key) throws InvalidAgentException {
         Object value = values.get(key);
         if (value == null) {
-            return new Fields(Map.of(), lines, path + key + '.');
+            return new DefinitionFields(Map.of(), lines, path + key + '.');
         }
         if (value instanceof Map<?, ?> map) {
             Map<String, @Nullable Object> inner = new LinkedHashMap<>();
             map.forEach((name, part) -> inner.put(String.valueOf(name), part));
-            return new Fields(inner, lines, path + key + '.');
+            return new DefinitionFields(inner, lines, path + key + '.');
         }
         throw wrong(key, "keys and values");
     }
