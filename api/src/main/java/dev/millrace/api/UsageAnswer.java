@@ -1,5 +1,6 @@
 package dev.millrace.api;
 
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import java.util.List;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
@@ -19,4 +20,17 @@ public record UsageAnswer(
                 description = "Only with groupBy: a sum for each combination that there is, with namespace,"
                         + " sessionId, taskId, agent, model, hour or day beside it; null = not known, or none.")
         @Nullable
-        List<UsageSums> groups) {}
+        List<Group> groups) {
+
+    /** What one group used; only what it is told apart by is there. */
+    @Schema(name = "UsageGroup")
+    public record Group(
+            @Nullable String namespace,
+            @Nullable String sessionId,
+            @Nullable String taskId,
+            @Nullable String agent,
+            @Nullable String model,
+            @Nullable String hour,
+            @Nullable String day,
+            @JsonUnwrapped UsageSums sums) {}
+}

@@ -21,6 +21,7 @@ import dev.millrace.llm.ModelDelta;
 import dev.millrace.llm.ModelErrorCode;
 import dev.millrace.llm.ModelReply;
 import dev.millrace.llm.ModelRequest;
+import dev.millrace.llm.StreamListener;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.KnownEventType;
@@ -205,12 +206,11 @@ final class StreamsWorkload implements Workload {
 
         @Override
         public ModelReply chat(ModelRequest request) throws ModelCallException {
-            return stream(request, dev.millrace.llm.FactListener.NONE);
+            return stream(request, StreamListener.NONE);
         }
 
         @Override
-        public ModelReply stream(ModelRequest request, dev.millrace.llm.FactListener listener)
-                throws ModelCallException {
+        public ModelReply stream(ModelRequest request, StreamListener listener) throws ModelCallException {
             StringBuilder text = new StringBuilder();
             try {
                 for (int i = 0; i < pieces; i++) {

@@ -79,8 +79,8 @@ public final class TaskStores {
     }
 
     private static <V> StoreBuilder<WindowStore<String, V>> window(String name, Duration retention, Serde<V> serde) {
-        return org.apache.kafka.streams.state.TaskStores.windowStoreBuilder(
-                        org.apache.kafka.streams.state.TaskStores.persistentWindowStore(
+        return org.apache.kafka.streams.state.Stores.windowStoreBuilder(
+                        org.apache.kafka.streams.state.Stores.persistentWindowStore(
                                 name, retention, Duration.ofMillis(1), false),
                         Serdes.String(),
                         serde)

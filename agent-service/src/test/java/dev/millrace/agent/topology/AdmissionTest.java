@@ -44,8 +44,8 @@ class AdmissionTest {
     @BeforeEach
     @SuppressWarnings("NullAway") // a field of a test
     void open() {
-        KeyValueStore<Bytes, byte[]> rows = org.apache.kafka.streams.state.TaskStores.keyValueStoreBuilder(
-                        org.apache.kafka.streams.state.TaskStores.inMemoryKeyValueStore(TaskStores.ROWS),
+        KeyValueStore<Bytes, byte[]> rows = org.apache.kafka.streams.state.Stores.keyValueStoreBuilder(
+                        org.apache.kafka.streams.state.Stores.inMemoryKeyValueStore(TaskStores.ROWS),
                         Serdes.Bytes(),
                         Serdes.ByteArray())
                 .withLoggingDisabled()

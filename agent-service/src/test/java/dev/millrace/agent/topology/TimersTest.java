@@ -33,8 +33,8 @@ class TimersTest {
     @BeforeEach
     @SuppressWarnings("NullAway") // fields of a test
     void open() {
-        KeyValueStore<Bytes, byte[]> rows = org.apache.kafka.streams.state.TaskStores.keyValueStoreBuilder(
-                        org.apache.kafka.streams.state.TaskStores.inMemoryKeyValueStore(TaskStores.ROWS),
+        KeyValueStore<Bytes, byte[]> rows = org.apache.kafka.streams.state.Stores.keyValueStoreBuilder(
+                        org.apache.kafka.streams.state.Stores.inMemoryKeyValueStore(TaskStores.ROWS),
                         Serdes.Bytes(),
                         Serdes.ByteArray())
                 .withLoggingDisabled()

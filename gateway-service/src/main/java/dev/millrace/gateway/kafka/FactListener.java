@@ -3,7 +3,7 @@ package dev.millrace.gateway.kafka;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.JournalCursor;
 import dev.millrace.schemas.JournalEntry;
-import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.Payload;
 import dev.millrace.schemas.StreamType;
 import java.time.Duration;
 import java.util.HashMap;
@@ -166,7 +166,7 @@ public final class FactListener implements AutoCloseable {
 
     private Heard tell(JournalEntry entry, boolean live) {
         Event event = entry.event();
-        String call = callOf(event);
+        String call = live ? callOf(event) : settledBy(event);
         if (live && call != null && event.type() instanceof StreamType type) {
             if (type.ends()) {
                 told.put(call, true);
@@ -174,7 +174,7 @@ public final class FactListener implements AutoCloseable {
                 attempts.put(call, attempt(event));
                 told.remove(call);
             }
-        } else if (call != null && settles(event)) {
+        } else if (!live && call != null) {
             settled.put(call, true);
             attempts.remove(call);
             told.remove(call);
@@ -194,12 +194,8 @@ public final class FactListener implements AutoCloseable {
     /** Whether live text may still come that belongs before this fact. */
     private boolean held(JournalEntry candidate) {
         JournalListener pieces = sources.pieces();
-        String call = callOf(candidate.event());
-        if (pieces == null
-                || call == null
-                || !settles(candidate.event())
-                || told.containsKey(call)
-                || settled.containsKey(call)) {
+        String call = pieces == null ? null : settledBy(candidate.event());
+        if (pieces == null || call == null || told.containsKey(call) || settled.containsKey(call)) {
             return false;
         }
         int partition = candidate.cursor().partition();
@@ -216,11 +212,14 @@ public final class FactListener implements AutoCloseable {
                 || pieces.readUpTo(partition) < waiting.end().join();
     }
 
-    /** Whether a model call has come to its end with this fact. */
-    public static boolean settles(Event event) {
-        return event.type() == KnownEventType.REASON_DONE
-                || event.type() == KnownEventType.NEED_MORE_INFO
-                || event.type() == KnownEventType.MODEL_CALL_FAILED;
+    /** The model call that has come to its end with this fact; {@code null} = none. */
+    public static @Nullable String settledBy(Event event) {
+        return switch (event.payload()) {
+            case Payload.ReasonDone done -> done.callId();
+            case Payload.NeedMoreInfo asked -> asked.callId();
+            case Payload.ModelCallFailed failed -> failed.callId();
+            default -> null;
+        };
     }
 
     private static @Nullable String callOf(Event event) {

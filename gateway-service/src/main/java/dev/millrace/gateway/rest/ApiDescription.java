@@ -1,5 +1,7 @@
 package dev.millrace.gateway.rest;
 
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
+import dev.millrace.api.Task;
 import dev.millrace.schemas.Problem;
 import io.quarkus.smallrye.openapi.OpenApiFilter;
 import org.eclipse.microprofile.openapi.OASFactory;
@@ -7,11 +9,29 @@ import org.eclipse.microprofile.openapi.OASFilter;
 import org.eclipse.microprofile.openapi.models.OpenAPI;
 import org.eclipse.microprofile.openapi.models.Operation;
 import org.eclipse.microprofile.openapi.models.media.Schema;
+import org.jboss.jandex.AnnotationInstance;
+import org.jboss.jandex.AnnotationValue;
+import org.jboss.jandex.ClassInfo;
+import org.jboss.jandex.DotName;
+import org.jboss.jandex.FieldInfo;
+import org.jboss.jandex.IndexView;
+import org.jspecify.annotations.Nullable;
 
-/** Completes the OpenAPI document: every error is a problem, and what is internal is not shown. */
+/** Completes the OpenAPI document: every error is a problem, what may be null says so, and what is internal is not shown. */
 @OpenApiFilter(stages = OpenApiFilter.RunStage.BUILD)
 public class ApiDescription implements OASFilter {
     private static final String PROBLEM = "Problem";
+    private static final DotName SCHEMA =
+            DotName.createSimple(org.eclipse.microprofile.openapi.annotations.media.Schema.class);
+    private static final DotName NULLABLE = DotName.createSimple(Nullable.class);
+    private static final DotName UNWRAPPED = DotName.createSimple(JsonUnwrapped.class);
+
+    private final IndexView index;
+
+    /** By the classes of this index. */
+    public ApiDescription(IndexView index) {
+        this.index = index;
+    }
 
     @Override
     public void filterOpenAPI(OpenAPI openApi) {
@@ -20,11 +40,43 @@ public class ApiDescription implements OASFilter {
                 .toList()
                 .forEach(openApi.getPaths()::removePathItem);
         openApi.getComponents().addSchema(PROBLEM, problem());
+        for (ClassInfo type : index.getClassesInPackage(Task.class.getPackageName())) {
+            Schema schema = openApi.getComponents().getSchemas().get(name(type));
+            if (schema != null && schema.getProperties() != null) {
+                describeNulls(type, schema);
+            }
+        }
         openApi.getPaths().getPathItems().entrySet().stream()
                 .filter(path -> !speaksOpenAi(path.getKey()))
                 .map(path -> path.getValue().getOperations())
                 .flatMap(operations -> operations.values().stream())
                 .forEach(ApiDescription::describeErrors);
+    }
+
+    private static String name(ClassInfo type) {
+        AnnotationInstance schema = type.declaredAnnotation(SCHEMA);
+        AnnotationValue name = schema == null ? null : schema.value("name");
+        return name == null ? type.simpleName() : name.asString();
+    }
+
+    private void describeNulls(ClassInfo type, Schema schema) {
+        for (FieldInfo field : type.fields()) {
+            Schema property = schema.getProperties().get(field.name());
+            if (field.hasAnnotation(UNWRAPPED)) {
+                describeNulls(index.getClassByName(field.type().name()), schema);
+            } else if (field.type().hasAnnotation(NULLABLE) && property != null) {
+                schema.addProperty(field.name(), orNull(property));
+            }
+        }
+    }
+
+    private static Schema orNull(Schema property) {
+        Schema none = OASFactory.createSchema().addType(Schema.SchemaType.NULL);
+        return property.getRef() != null
+                ? OASFactory.createSchema().addAnyOf(property).addAnyOf(none)
+                : property.getType() == null || property.getType().contains(Schema.SchemaType.NULL)
+                        ? property
+                        : property.addType(Schema.SchemaType.NULL);
     }
 
     /** Errors there have another shape, which clients of that API read. */
@@ -46,7 +98,8 @@ public class ApiDescription implements OASFilter {
 
     private static Schema problem() {
         return OASFactory.createSchema()
-                .description("RFC 9457. Programs go by the code.")
+                .description("RFC 9457. Programs go by the code; other members say more about the problem.")
+                .additionalPropertiesSchema(OASFactory.createSchema().booleanSchema(true))
                 .addType(Schema.SchemaType.OBJECT)
                 .addProperty("type", text("urn:millrace:problem: and the code"))
                 .addProperty("title", text("What kind of problem this is"))

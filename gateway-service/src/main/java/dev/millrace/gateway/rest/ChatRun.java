@@ -4,7 +4,7 @@ import dev.millrace.gateway.kafka.FactListener;
 import dev.millrace.gateway.kafka.JournalFilter;
 import dev.millrace.gateway.kafka.ListenerDroppedException;
 import dev.millrace.schemas.Event;
-import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.Payload;
 import dev.millrace.schemas.StreamType;
 import java.time.Duration;
 import java.util.Map;
@@ -116,38 +116,32 @@ final class ChatRun {
         if (of.equals(taskId) && event.type() == StreamType.TEXT) {
             hear(event);
         }
-        if (!of.equals(taskId) || !(event.type() instanceof KnownEventType type)) {
+        if (!of.equals(taskId)) {
             return null;
         }
-        if (event.fields().get("usage") instanceof Map<?, ?> used && type != KnownEventType.TASK_COMPLETED) {
-            use(used);
-        }
-        return switch (type) {
-            case REASON_DONE -> {
-                String reason = event.text("finishReason");
+        use(event.payload());
+        return switch (event.payload()) {
+            case Payload.ReasonDone done -> {
+                String reason = done.finishReason();
                 finishReason = reason != null && (reason.equals("length") || reason.equals("content_filter"))
                         ? reason
                         : "stop";
-                say(event.text("callId"), event.text("response"));
+                say(done.callId(), done.response());
                 yield null;
             }
-            case NEED_MORE_INFO -> {
-                String question = String.valueOf(event.text("question"));
-                say(event.text("callId"), event.text("response"));
-                say(null, question);
-                yield answer(question);
+            case Payload.NeedMoreInfo asked -> {
+                say(asked.callId(), asked.response());
+                say(null, asked.question());
+                yield answer(asked.question());
             }
-            case TASK_COMPLETED -> {
-                Object response =
-                        event.fields().get("result") instanceof Map<?, ?> result ? result.get("response") : null;
-                yield answer(response instanceof String text ? text : "");
+            case Payload.TaskCompleted completed -> {
+                String response = completed.result().response();
+                yield answer(response == null ? "" : response);
             }
-            case TASK_FAILED ->
-                throw ChatException.failed(
-                        String.valueOf(event.text("code")), "The task " + taskId + " failed: " + event.text("error"));
-            case TASK_CANCELLED ->
-                throw ChatException.failed(
-                        "cancelled", "The task " + taskId + " was cancelled: " + event.text("reason"));
+            case Payload.TaskFailed failed ->
+                throw ChatException.failed(failed.code(), "The task " + taskId + " failed: " + failed.error());
+            case Payload.TaskCancelled cancelled ->
+                throw ChatException.failed("cancelled", "The task " + taskId + " was cancelled: " + cancelled.reason());
             default -> null;
         };
     }
@@ -156,7 +150,8 @@ final class ChatRun {
         String callId = piece.text("callId");
         String delta = piece.text("delta");
         if (callId != null && delta != null) {
-            watcher.saying(callId, (int) number(piece.fields().get("attempt")), delta);
+            watcher.saying(
+                    callId, piece.fields().get("attempt") instanceof Number attempt ? attempt.intValue() : 0, delta);
         }
     }
 
@@ -170,11 +165,20 @@ final class ChatRun {
         return new Answer(taskId, text, finishReason, usage());
     }
 
-    private void use(Map<?, ?> used) {
-        inputTokens += number(used.get("inputTokens"));
-        outputTokens += number(used.get("outputTokens"));
-        cachedInputTokens += number(used.get("cachedInputTokens"));
-        reasoningTokens += number(used.get("reasoningTokens"));
+    private void use(Payload payload) {
+        Payload.Usage used =
+                switch (payload) {
+                    case Payload.ModelCallOutcome call -> call.usage();
+                    case Payload.ToolCallCompleted call -> call.usage();
+                    case Payload.ToolCallFailed call -> call.usage();
+                    default -> null;
+                };
+        if (used != null) {
+            inputTokens += used.inputTokens();
+            outputTokens += used.outputTokens();
+            cachedInputTokens += orNone(used.cachedInputTokens());
+            reasoningTokens += orNone(used.reasoningTokens());
+        }
     }
 
     private Map<String, Object> usage() {
@@ -191,7 +195,7 @@ final class ChatRun {
                 Map.of("reasoning_tokens", reasoningTokens));
     }
 
-    private static long number(@Nullable Object value) {
-        return value instanceof Number number ? number.longValue() : 0;
+    private static long orNone(@Nullable Long number) {
+        return number == null ? 0 : number;
     }
 }

@@ -4,9 +4,11 @@ import dev.millrace.api.ForgetReport;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.ForgetScope;
 import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.Payload;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How far a request to forget is, as its events tell: the task machine says for each partition that it is done, and
@@ -49,37 +51,38 @@ record ForgetProgress(
 
     private ForgetProgress after(Event event) {
         Instant last = event.timestamp().isAfter(lastAt) ? event.timestamp() : lastAt;
-        if (event.type() == KnownEventType.TASKS_FORGOTTEN) {
-            boolean whole = ForgetScope.Kind.NAMESPACE.wireName().equals(event.text("scope"));
-            return new ForgetProgress(
-                    request,
-                    (whole ? number(event, "partitions") : asked) + number(event, "children"),
-                    tasksDone + 1,
-                    memoryDone,
-                    new ForgetReport.Removed(
-                            removed.tasks() + number(event, "tasks"),
-                            removed.cancelled() + number(event, "cancelled"),
-                            removed.documents(),
-                            removed.reflections()),
-                    last);
-        }
-        if (event.type() == KnownEventType.MEMORY_FORGOTTEN) {
-            return new ForgetProgress(
-                    request,
-                    asked,
-                    tasksDone,
-                    memoryDone + 1,
-                    new ForgetReport.Removed(
-                            removed.tasks(),
-                            removed.cancelled(),
-                            removed.documents() + number(event, "documents"),
-                            removed.reflections() + number(event, "reflections")),
-                    last);
-        }
-        return this;
+        return switch (event.payload()) {
+            case Payload.TasksForgotten told -> {
+                boolean whole = ForgetScope.Kind.NAMESPACE.wireName().equals(told.scope());
+                yield new ForgetProgress(
+                        request,
+                        (whole ? told.partitions() : asked) + orNone(told.children()),
+                        tasksDone + 1,
+                        memoryDone,
+                        new ForgetReport.Removed(
+                                removed.tasks() + orNone(told.tasks()),
+                                removed.cancelled() + orNone(told.cancelled()),
+                                removed.documents(),
+                                removed.reflections()),
+                        last);
+            }
+            case Payload.MemoryForgotten told ->
+                new ForgetProgress(
+                        request,
+                        asked,
+                        tasksDone,
+                        memoryDone + 1,
+                        new ForgetReport.Removed(
+                                removed.tasks(),
+                                removed.cancelled(),
+                                removed.documents() + orNone(told.documents()),
+                                removed.reflections() + orNone(told.reflections())),
+                        last);
+            default -> this;
+        };
     }
 
-    private static long number(Event event, String field) {
-        return event.fields().get(field) instanceof Number number ? number.longValue() : 0;
+    private static long orNone(@Nullable Long number) {
+        return number == null ? 0 : number;
     }
 }

@@ -9,6 +9,7 @@ import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventSchemas;
 import dev.millrace.schemas.InputTemplate;
 import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.Payload;
 import dev.millrace.schemas.Problem;
 import io.micrometer.core.instrument.MeterRegistry;
 import jakarta.inject.Inject;
@@ -76,7 +77,7 @@ public class TaskIntake {
     /** Refuses an event that would start a task for an agent that there is not. */
     void requireAgent(Event event) throws InterruptedException {
         if (starts(event)) {
-            String agent = event.text("taskType");
+            String agent = event.payload() instanceof Payload.TaskInput input ? input.taskType() : null;
             requireAgent(agent == null || agent.isBlank() ? null : agent);
         }
     }
@@ -100,9 +101,12 @@ public class TaskIntake {
 
     private static List<String> problems(Event event) {
         List<String> problems = EventSchemas.problems(event);
-        String template = event.text("template");
-        return problems.isEmpty() && starts(event) && template != null && event.text("text") == null
-                ? new InputTemplate(template).problems(event.fields())
+        return problems.isEmpty()
+                        && starts(event)
+                        && event.payload() instanceof Payload.TaskInput input
+                        && input.template() != null
+                        && input.text() == null
+                ? new InputTemplate(input.template()).problems(event.fields())
                 : problems;
     }
 

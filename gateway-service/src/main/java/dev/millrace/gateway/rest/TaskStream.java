@@ -13,7 +13,7 @@ import dev.millrace.gateway.rest.SsePump.Outlet;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.JournalCursor;
 import dev.millrace.schemas.JournalEntry;
-import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.Payload;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collections;
@@ -149,16 +149,18 @@ record TaskStream(Name name, @Nullable Places seen, boolean follow, LiveTextView
         private final Set<String> settled = new HashSet<>();
         private Instant last = Instant.now();
         /** The last call that has not come to its end; {@code null} = none. */
-        private @Nullable Event open;
+        private @Nullable Open open;
+
+        private record Open(String callId, Instant since) {}
 
         void note(Event event) {
             last = event.timestamp();
-            String call = event.text("callId");
-            if (event.type() == KnownEventType.MODEL_CALL_REQUESTED) {
-                open = event;
-            } else if (call != null && FactListener.settles(event)) {
+            String call = FactListener.settledBy(event);
+            if (event.payload() instanceof Payload.ModelCallRequested requested) {
+                open = new Open(requested.callId(), last);
+            } else if (call != null) {
                 settled.add(call);
-                open = open != null && call.equals(open.text("callId")) ? null : open;
+                open = open != null && call.equals(open.callId()) ? null : open;
             }
         }
 
@@ -170,7 +172,7 @@ record TaskStream(Name name, @Nullable Places seen, boolean follow, LiveTextView
         /** When the live text begins that is worth telling. */
         Instant since() {
             return open != null
-                    ? open.timestamp().minus(SKEW)
+                    ? open.since().minus(SKEW)
                     : Collections.max(List.of(last.minus(SKEW), Instant.now().minus(UNTOLD)));
         }
     }

@@ -17,11 +17,11 @@ import dev.millrace.schemas.JournalCursor;
 import dev.millrace.schemas.JournalEntry;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.Payload;
 import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
 import jakarta.ws.rs.core.Response;
 import java.time.Duration;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -83,7 +83,7 @@ public class TaskWaiter {
     private static boolean rests(Event event) {
         return ends(event.type())
                 || event.type() == KnownEventType.APPROVAL_REQUESTED
-                || event.text("question") != null;
+                || (event.payload() instanceof Payload.TaskSuspended suspended && suspended.question() != null);
     }
 
     /**
@@ -136,18 +136,20 @@ public class TaskWaiter {
         Event end = last.event();
         view.put("updatedAt", end.timestamp().toEpochMilli());
         view.put("lastCursor", last.cursor().toString());
-        view.put("question", end.text("question"));
-        if (end.type() == KnownEventType.TASK_COMPLETED) {
-            view.put("state", "completed");
-            view.putPOJO(
-                    "response", end.fields().get("result") instanceof Map<?, ?> result ? result.get("response") : null);
-        } else if (end.type() == KnownEventType.TASK_FAILED) {
-            view.put("state", "failed");
-            view.put("error", end.text("error"));
-            view.put("errorCode", end.text("code"));
-        } else {
-            view.put("state", end.type() == KnownEventType.TASK_CANCELLED ? "cancelled" : "suspended");
-            view.put("error", end.text("reason"));
+        view.putNull("question");
+        switch (end.payload()) {
+            case Payload.TaskCompleted completed ->
+                view.put("state", "completed")
+                        .put("response", completed.result().response());
+            case Payload.TaskFailed failed ->
+                view.put("state", "failed").put("error", failed.error()).put("errorCode", failed.code());
+            case Payload.TaskCancelled cancelled ->
+                view.put("state", "cancelled").put("error", cancelled.reason());
+            case Payload.TaskSuspended suspended ->
+                view.put("state", "suspended").put("error", suspended.reason()).put("question", suspended.question());
+            case Payload.ApprovalRequested approval ->
+                view.put("state", "suspended").put("error", approval.reason());
+            default -> view.put("state", "suspended");
         }
         return view;
     }

@@ -1,5 +1,7 @@
 package dev.millrace.gateway.rest;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventType;
 import dev.millrace.schemas.Ids;
@@ -8,8 +10,10 @@ import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.StreamType;
 import dev.millrace.schemas.Topics;
+import dev.millrace.testing.OpenApiCheck;
 import dev.millrace.testing.TestBroker;
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -21,6 +25,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.regex.Pattern;
 import org.eclipse.microprofile.config.Config;
 import org.eclipse.microprofile.config.ConfigProvider;
 import org.jspecify.annotations.Nullable;
@@ -28,6 +33,11 @@ import org.jspecify.annotations.Nullable;
 /** Talks to the gateway under test as any client would, and writes the journal as agent-service would. */
 final class GatewayClient {
     static final Duration LIMIT = Duration.ofSeconds(20);
+
+    /** What the stub of agent-service answers, in outline. */
+    private static final Pattern RELAYED = Pattern.compile("/v1/(tasks|agents|tools|usage|approvals|events)(/.*)?");
+
+    private static @Nullable OpenApiCheck document;
 
     private final HttpClient http =
             HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
@@ -84,7 +94,29 @@ final class GatewayClient {
 
     Answer send(HttpRequest.Builder request) throws IOException, InterruptedException {
         HttpResponse<String> response = http.send(request.build(), BodyHandlers.ofString());
+        String type = response.headers().firstValue("Content-Type").orElse("");
+        HttpRequest sent = response.request();
+        if (type.contains("json")
+                && !(sent.method().equals("GET")
+                        && RELAYED.matcher(response.uri().getPath()).matches())) {
+            requireDescribed(sent, response.statusCode(), response.body());
+        }
         return new Answer(response.statusCode(), response);
+    }
+
+    /** Fails if the OpenAPI document does not describe what was received. */
+    private void requireDescribed(HttpRequest sent, int status, String json) throws IOException, InterruptedException {
+        if (!sent.uri().getPath().startsWith("/v1/")) {
+            return;
+        }
+        if (document == null) {
+            HttpRequest request = request("/openapi?format=json").build();
+            document =
+                    new OpenApiCheck(http.send(request, BodyHandlers.ofString()).body());
+        }
+        assertThat(document.problems(sent.method(), sent.uri(), status, json))
+                .as(json)
+                .isEmpty();
     }
 
     /** The lines of an event stream as they come; closing the stream drops the connection. */
@@ -93,7 +125,13 @@ final class GatewayClient {
         if (lastEventId != null) {
             request.header("Last-Event-ID", lastEventId);
         }
-        return new SseClient(http.send(request.build(), BodyHandlers.ofInputStream()));
+        HttpResponse<InputStream> response = http.send(request.build(), BodyHandlers.ofInputStream());
+        boolean factsOnly = response.statusCode() == 200 && !path.contains("tokens=");
+        return new SseClient(response, data -> {
+            if (factsOnly) {
+                requireDescribed(response.request(), 200, data);
+            }
+        });
     }
 
     Topics topics() {

@@ -6,6 +6,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
+import java.io.InterruptedIOException;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -17,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 final class SseClient implements AutoCloseable {
     private final HttpResponse<InputStream> response;
     private final BufferedReader lines;
+    private final Look look;
 
     /** One event, or a comment, which has neither name nor data. */
     record SseEvent(
@@ -34,8 +36,15 @@ final class SseClient implements AutoCloseable {
         }
     }
 
-    SseClient(HttpResponse<InputStream> response) {
+    /** Looks at the data of an event. */
+    @FunctionalInterface
+    interface Look {
+        void at(String data) throws IOException, InterruptedException;
+    }
+
+    SseClient(HttpResponse<InputStream> response, Look look) {
         this.response = response;
+        this.look = look;
         this.lines = new BufferedReader(new InputStreamReader(response.body(), StandardCharsets.UTF_8));
     }
 
@@ -63,6 +72,9 @@ final class SseClient implements AutoCloseable {
         for (String line = lines.readLine(); line != null; line = lines.readLine()) {
             if (line.isEmpty()) {
                 if (name != null || comment != null || !data.isEmpty()) {
+                    if (comment == null) {
+                        look(String.join("\n", data));
+                    }
                     return new SseEvent(id, name, String.join("\n", data), comment);
                 }
             } else if (line.startsWith(":")) {
@@ -79,6 +91,15 @@ final class SseClient implements AutoCloseable {
             }
         }
         return null;
+    }
+
+    private void look(String data) throws IOException {
+        try {
+            look.at(data);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException();
+        }
     }
 
     /** The events up to the end of the stream. */
