@@ -51,8 +51,8 @@ public final class OpenApiCheck {
     }
 
     /**
-     * What is wrong with an answer; empty = nothing. Paths that the document does not have are right if they are refused, and
-     * so are refusals that any path may give.
+     * What is wrong with an answer; empty = nothing. Paths that the document does not have are right if they are
+     * refused, and so are refusals that any path may give.
      *
      * @param body one JSON value; the data of one event, if the answer is a stream
      */

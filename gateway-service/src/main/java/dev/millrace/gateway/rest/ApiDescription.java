@@ -17,7 +17,10 @@ import org.jboss.jandex.FieldInfo;
 import org.jboss.jandex.IndexView;
 import org.jspecify.annotations.Nullable;
 
-/** Completes the OpenAPI document: every error is a problem, what may be null says so, and what is internal is not shown. */
+/**
+ * Completes the OpenAPI document: every error is a problem, what may be null says so, and what is internal is not
+ * shown.
+ */
 @OpenApiFilter(stages = OpenApiFilter.RunStage.BUILD)
 public class ApiDescription implements OASFilter {
     private static final String PROBLEM = "Problem";
