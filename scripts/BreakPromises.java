@@ -34,9 +34,9 @@ public final class BreakPromises {
     private static final String AGENT = "agent-service/src/main/java/dev/millrace/agent/";
     private static final String ENGINE = "engine/src/main/java/dev/millrace/engine/";
     private static final String GATEWAY = "gateway-service/src/main/java/dev/millrace/gateway/";
+    private static final String KAFKA = "kafka/src/main/java/dev/millrace/kafka/";
     private static final String LLM = "llm/src/main/java/dev/millrace/llm/";
     private static final String REQUESTS = "requests/src/main/java/dev/millrace/requests/";
-    private static final String SCHEMAS = "schemas/src/main/java/dev/millrace/schemas/";
 
     private static final List<Break> BREAKS = List.of(
             new Break(
@@ -45,11 +45,11 @@ public final class BreakPromises {
                     List.of("bench ReplicasIT", "standalone ProducersIT"),
                     List.of(
                             change(
-                                    SCHEMAS + "kafka/ProducerSettings.java",
+                                    KAFKA + "ProducerSettings.java",
                                     "put(ProducerConfig.ACKS_CONFIG, \"all\")",
                                     "put(ProducerConfig.ACKS_CONFIG, \"1\")"),
                             change(
-                                    SCHEMAS + "kafka/ProducerSettings.java",
+                                    KAFKA + "ProducerSettings.java",
                                     "put(ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG, true)",
                                     "put(ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG, false)"))),
             new Break(
@@ -57,9 +57,10 @@ public final class BreakPromises {
                     "the gateway answers before the brokers have",
                     List.of("bench ReplicasIT"),
                     List.of(change(
-                            GATEWAY + "kafka/EventSender.java",
-                            "one.get(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS);",
-                            "if (end == 0) one.get(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS);"))),
+                            KAFKA + "AcknowledgedProducer.java",
+                            "stored.add(one.get(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS));",
+                            "stored.add(end == 0 ? one.get(1, TimeUnit.NANOSECONDS) : new RecordMetadata("
+                                    + "new org.apache.kafka.common.TopicPartition(\"\", 0), 0, 0, 0, 0, 0));"))),
             new Break(
                     "moves-transaction",
                     "the machine works without transactions (`at_least_once`)",
@@ -121,7 +122,7 @@ public final class BreakPromises {
                     "two tasks of a session work at a time",
                     List.of("agent-service AdmissionTopologyTest", "agent-service SteeringIT"),
                     List.of(change(
-                            AGENT + "topology/Conversation.java",
+                            AGENT + "topology/ConversationQueue.java",
                             "if (holders.isEmpty()) {\n            return waiting.first();",
                             "if (holders.size() < 2) {\n            return waiting.first();"))),
             new Break(
