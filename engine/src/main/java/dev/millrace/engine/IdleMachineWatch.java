@@ -1,6 +1,6 @@
 package dev.millrace.engine;
 
-import dev.millrace.kafka.BackOff;
+import dev.millrace.schemas.Backoff;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
@@ -44,7 +44,8 @@ final class IdleMachineWatch {
     private boolean looked;
     private int wrong;
     private long notBefore = System.nanoTime();
-    private final BackOff backOff = new BackOff(FIRST_PAUSE, LONGEST_PAUSE);
+    private final Backoff backoff = new Backoff(FIRST_PAUSE, LONGEST_PAUSE, "idle machine");
+    private int failures;
     private volatile @Nullable String complaint;
 
     IdleMachineWatch(Map<String, Object> kafka) {
@@ -77,7 +78,7 @@ final class IdleMachineWatch {
             wrong = 0;
             looked = false;
             if (machine.ready()) {
-                backOff.reset();
+                failures = 0;
                 notBefore = System.nanoTime();
             }
             return false;
@@ -97,7 +98,7 @@ final class IdleMachineWatch {
         if (wrong < LOOKS || now - notBefore < 0) {
             return false;
         }
-        notBefore = now + backOff.next().toNanos();
+        notBefore = now + backoff.after(++failures, null).toNanos();
         wrong = 0;
         looked = false;
         return true;

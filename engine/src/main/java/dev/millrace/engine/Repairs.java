@@ -1,6 +1,6 @@
 package dev.millrace.engine;
 
-import dev.millrace.kafka.BackOff;
+import dev.millrace.schemas.Backoff;
 import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -26,7 +26,8 @@ final class Repairs {
 
     private final Deque<Long> damages = new ArrayDeque<>();
     private long filledAt;
-    private final BackOff backOff = new BackOff(FIRST_PAUSE, LONGEST_PAUSE);
+    private final Backoff backoff = new Backoff(FIRST_PAUSE, LONGEST_PAUSE, "repair");
+    private int failures;
 
     /**
      * Waits for room on the disk for as long as it takes, and deletes what is damaged.
@@ -64,10 +65,10 @@ final class Repairs {
     private void awaitRoom(LocalState state) throws InterruptedException {
         long now = System.nanoTime();
         if (now - filledAt >= MEMORY.toNanos()) {
-            backOff.reset();
+            failures = 0;
         }
         filledAt = now;
-        Thread.sleep(backOff.next());
+        Thread.sleep(backoff.after(++failures, null));
         while (!state.hasRoom()) {
             Thread.sleep(LOOK);
         }

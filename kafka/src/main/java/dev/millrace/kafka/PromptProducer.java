@@ -1,5 +1,6 @@
 package dev.millrace.kafka;
 
+import dev.millrace.schemas.Backoff;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
@@ -63,7 +64,8 @@ public final class PromptProducer<K, V> implements AutoCloseable {
      * @throws InterruptedException if interrupted, or closed meanwhile; it may or may not have been sent
      */
     public void send(ProducerRecord<K, V> message, String what) throws InterruptedException {
-        BackOff backOff = new BackOff(FIRST_PAUSE, LONGEST_PAUSE);
+        Backoff backoff = new Backoff(FIRST_PAUSE, LONGEST_PAUSE, "send");
+        int failures = 0;
         while (!closed) {
             Throwable failure;
             try {
@@ -82,7 +84,7 @@ public final class PromptProducer<K, V> implements AutoCloseable {
                     .addKeyValue("record", what)
                     .addKeyValue("cause", String.valueOf(failure))
                     .log("A record could not be sent; trying again");
-            Thread.sleep(backOff.next());
+            Thread.sleep(backoff.after(++failures, null));
         }
         throw new InterruptedException("the producer was closed");
     }

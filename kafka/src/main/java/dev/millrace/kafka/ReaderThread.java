@@ -1,5 +1,6 @@
 package dev.millrace.kafka;
 
+import dev.millrace.schemas.Backoff;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
@@ -101,7 +102,8 @@ public final class ReaderThread implements AutoCloseable {
     }
 
     private void run() {
-        BackOff backOff = new BackOff(FIRST_PAUSE, longestPause);
+        Backoff backoff = new Backoff(FIRST_PAUSE, longestPause, name);
+        int failures = 0;
         try {
             while (isOpen()) {
                 long startedAt = System.nanoTime();
@@ -114,9 +116,9 @@ public final class ReaderThread implements AutoCloseable {
                     LOGGER.atDebug().addKeyValue("reader", name).log("Interrupted while it asked; trying again now");
                 } catch (RuntimeException | StackOverflowError | LinkageError e) {
                     if (System.nanoTime() - startedAt > longestPause.toNanos()) {
-                        backOff.reset();
+                        failures = 0;
                     }
-                    pauseAfter(e, backOff.next());
+                    pauseAfter(e, backoff.after(++failures, null));
                 } finally {
                     polling.set(null);
                 }

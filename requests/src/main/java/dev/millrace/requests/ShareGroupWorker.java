@@ -1,8 +1,8 @@
 package dev.millrace.requests;
 
-import dev.millrace.kafka.BackOff;
 import dev.millrace.kafka.ProducerSettings;
 import dev.millrace.kafka.PromptProducer;
+import dev.millrace.schemas.Backoff;
 import dev.millrace.schemas.Topics;
 import java.time.Duration;
 import java.util.List;
@@ -169,7 +169,7 @@ final class ShareGroupWorker implements RequestWorker {
 
     /** Sets the group up, however long the broker or the topic is away. */
     private Pool prepare() throws InterruptedException {
-        BackOff backOff = new BackOff(FIRST_PAUSE, LONGEST_PAUSE);
+        Backoff backoff = new Backoff(FIRST_PAUSE, LONGEST_PAUSE, settings.group());
         for (int attempt = 1; true; attempt++) {
             try {
                 int partitions = group.prepare();
@@ -186,7 +186,7 @@ final class ShareGroupWorker implements RequestWorker {
                         .addKeyValue("reason", e.toString())
                         .log("Cannot take requests yet, trying until it works");
             }
-            if (closing.await(backOff.next().toNanos(), TimeUnit.NANOSECONDS)) {
+            if (closing.await(backoff.after(attempt, null).toNanos(), TimeUnit.NANOSECONDS)) {
                 throw new InterruptedException("closing");
             }
         }

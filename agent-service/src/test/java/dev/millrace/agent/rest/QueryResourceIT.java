@@ -78,6 +78,9 @@ class QueryResourceIT {
         public void stop() {}
     }
 
+    private static final Map<String, @Nullable Object> CREATED =
+            Map.of("inputText", "hello", "source", "user", "inputMetadata", Map.of(), "taskType", "general");
+
     private record Answer(int status, String type, Map<String, @Nullable Object> json) {}
 
     @BeforeEach
@@ -90,7 +93,7 @@ class QueryResourceIT {
     void shouldShowATaskAtThePlaceThatTheCallerHasSeen(String name) throws Exception {
         // given
         String id = name + Ids.random();
-        JournalCursor created = write(task(id), KnownEventType.TASK_CREATED, Map.of("inputText", "hello"));
+        JournalCursor created = write(task(id), KnownEventType.TASK_CREATED, CREATED);
 
         // when
         Answer answer = get("/internal/tasks/" + encoded(id) + "?at=" + created);
@@ -111,7 +114,7 @@ class QueryResourceIT {
         // given
         String id = Ids.random();
         Event root = task(id);
-        write(root, KnownEventType.TASK_CREATED, Map.of());
+        write(root, KnownEventType.TASK_CREATED, CREATED);
         JournalCursor last = write(root, KnownEventType.TASK_NOTIFY, Map.of("message", "x"));
         get("/internal/tasks/" + id + "?at=" + last);
 
@@ -139,7 +142,7 @@ class QueryResourceIT {
         String session = Ids.random();
         String id = Ids.random();
         Event root = task(id).toBuilder().sessionId(session).build();
-        JournalCursor created = write(root, KnownEventType.TASK_CREATED, Map.of());
+        JournalCursor created = write(root, KnownEventType.TASK_CREATED, CREATED);
         get("/internal/tasks/" + id + "?at=" + created);
 
         // when

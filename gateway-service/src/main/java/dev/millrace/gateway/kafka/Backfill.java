@@ -3,9 +3,9 @@ package dev.millrace.gateway.kafka;
 import dev.millrace.gateway.kafka.JournalFilter.Labels;
 import dev.millrace.gateway.kafka.ListenerDroppedException.Reason;
 import dev.millrace.gateway.kafka.Mailbox.Letter;
-import dev.millrace.kafka.BackOff;
 import dev.millrace.kafka.Interrupts;
 import dev.millrace.kafka.TopicLog;
+import dev.millrace.schemas.Backoff;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Semaphore;
@@ -66,7 +66,8 @@ final class Backfill implements Runnable {
 
     @Override
     public void run() {
-        BackOff backOff = new BackOff(FIRST_PAUSE, LONGEST_PAUSE);
+        Backoff backoff = new Backoff(FIRST_PAUSE, LONGEST_PAUSE, "backfill");
+        int failures = 0;
         try {
             for (Turn turn = turn(); turn != Turn.DONE; turn = turn()) {
                 switch (turn) {
@@ -76,8 +77,8 @@ final class Backfill implements Runnable {
                         }
                         Thread.sleep(AFTER_FULL);
                     }
-                    case FAILED -> Thread.sleep(backOff.next());
-                    case OVER, DONE -> backOff.reset();
+                    case FAILED -> Thread.sleep(backoff.after(++failures, null));
+                    case OVER, DONE -> failures = 0;
                 }
             }
         } catch (InterruptedException e) {
