@@ -254,7 +254,7 @@ public record Event(
         private @Nullable Instant expiry;
         private @Nullable String traceparent;
         private @Nullable String tracestate;
-        private EventContent content = EventContent.EMPTY;
+        private EventContent content = EventContent.empty();
 
         private Builder(String id, EventType type, Instant timestamp) {
             this.id = id;

@@ -272,7 +272,7 @@ public final class EventCodec {
 
     private static EventContent data(CloudEvent cloudEvent) throws MalformedEventException {
         CloudEventData data = cloudEvent.getData();
-        return data == null ? EventContent.EMPTY : EventContent.read(data.toBytes());
+        return data == null ? EventContent.empty() : EventContent.read(data.toBytes());
     }
 
     @SuppressWarnings("unchecked") // the mapper makes no other maps

@@ -36,9 +36,6 @@ final class EventContent {
 
     private static final Map<EventType, ObjectReader> READERS = readers();
 
-    /** An object without fields. */
-    static final EventContent EMPTY = of(Map.of());
-
     // each is worked out at most once per thread that asks at the same time, always to the same
     private volatile byte @Nullable [] json;
     private volatile @Nullable JsonNode tree;
@@ -54,6 +51,11 @@ final class EventContent {
         this.tree = tree;
         this.fields = fields;
         this.payload = payload;
+    }
+
+    /** An object without fields; one for each event, since it remembers the record of its event's type. */
+    static EventContent empty() {
+        return of(Map.of());
     }
 
     /**

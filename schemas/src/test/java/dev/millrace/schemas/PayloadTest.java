@@ -196,6 +196,21 @@ class PayloadTest {
     }
 
     @Test
+    void shouldKeepEventsWithoutAnyPayloadApart() {
+        Event strange =
+                Event.root("e1", EventType.of("time.passed"), Instant.EPOCH).build();
+        Event started =
+                Event.root("e2", KnownEventType.SYSTEM_STARTED, Instant.EPOCH).build();
+        Event cancel = Event.root("e3", KnownEventType.TASK_CANCEL_REQUESTED, Instant.EPOCH)
+                .build();
+
+        assertThat(strange.payload()).isInstanceOf(Payload.Unknown.class);
+        assertThat(started.payload()).isEqualTo(new Payload.SystemStarted(null, null));
+        assertThat(cancel.payload()).isEqualTo(new Payload.TaskCancelRequested(null));
+        assertThat(cancel.toBuilder().build()).isEqualTo(cancel);
+    }
+
+    @Test
     void shouldNotTakeThePayloadOfAnotherType() {
         Event.Builder builder =
                 Event.root("e1", KnownEventType.TASK_NOTIFY, Instant.EPOCH).payload(new Payload.TaskCancelled("why"));
