@@ -3,7 +3,6 @@ package dev.millrace.agent.projection;
 import dev.millrace.agent.projection.ProjectionKeys.TaskName;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.JournalEntry;
-import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Payload;
 import java.util.List;
 import java.util.Optional;
@@ -27,7 +26,7 @@ final class Pointers {
         Event event = entry.event();
         TaskName name = TaskRow.nameOf(event);
         Bytes byId = ProjectionKeys.eventId(name.namespace(), event.id(), entry.cursor());
-        return event.type() == KnownEventType.TASK_STATE_CHANGED
+        return event.payload() instanceof Payload.TaskStateChanged
                 ? List.of(byId, ProjectionKeys.transition(name, entry.cursor()))
                 : List.of(byId);
     }
