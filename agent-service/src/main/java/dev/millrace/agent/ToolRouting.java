@@ -144,6 +144,12 @@ public final class ToolRouting {
                 : new ToolCall.Refuse("invalid_arguments", unfit);
     }
 
+    /** Whether a tool says of itself that it changes nothing; not if nobody serves it. */
+    public boolean onlyReads(String toolName) {
+        ToolDefinition tool = catalogue.find(toolName);
+        return tool != null && tool.sideEffects() == ToolDefinition.SideEffects.READ_ONLY;
+    }
+
     /** Why these cannot be the arguments of a call of this tool, as far as that can be said soon; empty if they can. */
     public Optional<String> unfit(String toolName, Map<String, @Nullable Object> arguments) {
         ToolDefinition tool = catalogue.find(toolName);

@@ -3,16 +3,20 @@ package dev.millrace.engine;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.jspecify.annotations.Nullable;
 
 /**
- * When the machines on one stream thread want to commit, for it to look after them then and to sleep otherwise. Asked
- * by its thread; a machine may leave from any.
+ * When the machines on one stream thread want to commit and what they have been handed, for the thread to look after
+ * them then and to sleep otherwise. Asked by its thread; a machine may leave from any, and any may wake it.
  */
 final class CommitTimes {
 
     private static final ThreadLocal<CommitTimes> OF_THREAD = ThreadLocal.withInitial(CommitTimes::new);
 
     private final List<CommitTiming> machines = new CopyOnWriteArrayList<>();
+    private final List<Inbox.Box<?>> boxes = new CopyOnWriteArrayList<>();
+    private @Nullable Runnable wakeUp;
+    private boolean woken;
 
     /** Those of the calling thread. */
     static CommitTimes ofThread() {
@@ -27,6 +31,39 @@ final class CommitTimes {
         machines.remove(machine);
     }
 
+    void add(Inbox.Box<?> box) {
+        boxes.add(box);
+    }
+
+    void remove(Inbox.Box<?> box) {
+        boxes.remove(box);
+    }
+
+    /** Whether something has been handed over that is still to be taken. */
+    boolean handed() {
+        return boxes.stream().anyMatch(box -> !box.isEmpty());
+    }
+
+    /** Something has been handed over: if the thread waits for records, it need not any longer. From any thread. */
+    synchronized void wake() {
+        if (wakeUp != null && !woken) {
+            woken = true;
+            wakeUp.run();
+        }
+    }
+
+    /** From now on, {@link #wake} calls this, once. */
+    synchronized void wakingBy(Runnable wakeUpOfPoll) {
+        wakeUp = wakeUpOfPoll;
+        woken = false;
+    }
+
+    /** The poll is over, and nothing wakes it any more; whether something has. */
+    synchronized boolean awake() {
+        wakeUp = null;
+        return woken;
+    }
+
     /**
      * The thread is about to wait for records: for how long it may.
      *
@@ -34,6 +71,9 @@ final class CommitTimes {
      * @param now Unix milliseconds
      */
     Duration waiting(Duration limit, long now) {
+        if (handed()) {
+            return Duration.ZERO;
+        }
         long due = Long.MAX_VALUE;
         for (CommitTiming machine : machines) {
             machine.pauses(now);

@@ -1,15 +1,15 @@
 package dev.millrace.engine;
 
-import dev.millrace.kafka.Rush;
 import java.time.Duration;
+import java.util.function.IntSupplier;
 import org.apache.kafka.streams.processor.PunctuationType;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
 
 /**
  * Decides when a machine commits. A commit costs about the same for one record as for a thousand, and nobody sees
- * anything before it. So while there is little to do, there is a commit as soon as somebody waits for what was sent;
- * while there is much, results are gathered for the commit interval, and where commits are slow for longer, so that
- * most of the time goes into work. For one stream thread.
+ * anything before it. So where little is under way, there is a commit as soon as somebody waits for what was sent; where
+ * much is, results are gathered: a millisecond for each thing under way, up to the commit interval, and where commits
+ * are slow for longer, so that most of the time goes into work. For one stream thread.
  */
 public final class CommitTiming implements AutoCloseable {
 
@@ -19,20 +19,23 @@ public final class CommitTiming implements AutoCloseable {
     /** Outside of {@link MachineStreams}, in a test. */
     private static final Duration OTHERWISE = Duration.ofMillis(20);
 
-    /** So many records in one interval are little. */
-    private static final int FEW = 8;
-    /** While there is much to do, three quarters of the time go into work. */
+    /** With so little under way there is nothing to gather. */
+    private static final int LITTLE = 2;
+    /** With more than this under way, three quarters of the time go into work. */
+    private static final int MUCH = 16;
+
     private static final int TIMES_ITS_COST = 4;
 
     private final Runnable commit;
     private final long intervalMs;
     private final CommitTimes ofThread;
-    private final Rush rush;
-    private boolean waited;
+    private final IntSupplier underWay;
     private boolean sent;
     private boolean awaited;
-    /** When the first of it was sent. */
+    /** When the first of it was sent, and when the first that somebody waits for. */
     private long sentMs;
+
+    private long awaitedMs;
 
     private long nowMs;
     private long askedMs;
@@ -47,23 +50,25 @@ public final class CommitTiming implements AutoCloseable {
     /**
      * For a processor that {@link MachineStreams} runs, with the commit interval of its settings; to be called from
      * {@code init}, and closed in {@code close}.
+     *
+     * @param underWay how many things are being done now, each of which may soon have something to commit
      */
-    public static CommitTiming of(ProcessorContext<?, ?> context) {
+    public static CommitTiming of(ProcessorContext<?, ?> context, IntSupplier underWay) {
         Duration interval = context.appConfigs().get(MachineStreams.MACHINE_COMMIT_INTERVAL_MS) instanceof Long millis
                 ? Duration.ofMillis(millis)
                 : OTHERWISE;
-        CommitTiming commits = new CommitTiming(context::commit, interval, CommitTimes.ofThread());
+        CommitTiming commits = new CommitTiming(context::commit, interval, CommitTimes.ofThread(), underWay);
         // whenever the thread comes by; that it does so in time is what CommitTimes is for
         context.schedule(Duration.ofMillis(1), PunctuationType.WALL_CLOCK_TIME, commits::timePassed);
         return commits;
     }
 
     /** That asks for commits in this way, on a thread that looks after these. */
-    CommitTiming(Runnable commit, Duration interval, CommitTimes ofThread) {
+    CommitTiming(Runnable commit, Duration interval, CommitTimes ofThread, IntSupplier underWay) {
         this.commit = commit;
         this.intervalMs = Math.max(1, interval.toMillis());
         this.ofThread = ofThread;
-        this.rush = new Rush(() -> nowMs, intervalMs, FEW);
+        this.underWay = underWay;
         ofThread.add(this);
     }
 
@@ -74,25 +79,23 @@ public final class CommitTiming implements AutoCloseable {
     }
 
     /**
-     * A record is being taken.
+     * Something is being taken.
      *
      * @param now Unix milliseconds
-     * @param dated its date, in Unix milliseconds: if it has waited, others have as well, however few have been taken
      */
-    public void taken(long now, long dated) {
-        moveOn(now);
-        boolean unused = rush.another();
-        waited = now - dated >= intervalMs;
-        commitIfDue();
+    public void taken(long now) {
+        timePassed(now);
     }
 
     /**
-     * Something was sent with the record that is being taken, and somebody waits for it, who sees nothing before the
-     * commit.
+     * Something was sent with what is being taken, and somebody waits for it, who sees nothing before the commit.
      */
     public void awaited() {
         sent();
-        awaited = true;
+        if (!awaited) {
+            awaited = true;
+            awaitedMs = nowMs;
+        }
         commitIfDue();
     }
 
@@ -128,7 +131,6 @@ public final class CommitTiming implements AutoCloseable {
     private void moveOn(long now) {
         longestAwayMs = Math.max(longestAwayMs, now - nowMs);
         nowMs = now;
-        boolean unused = rush.isOn(); // a window ends by the clock, not by the next record
     }
 
     private void commitIfDue() {
@@ -145,11 +147,12 @@ public final class CommitTiming implements AutoCloseable {
     }
 
     private long sentIsDueMs() {
-        boolean little = !waited && !rush.isOn();
-        if (little) {
-            // what nobody waits for goes with what somebody does, if that comes in time
-            return awaited ? askedMs : sentMs + intervalMs;
-        }
-        return askedMs + Math.clamp(TIMES_ITS_COST * costMs, intervalMs, LONGEST_INTERVALS * intervalMs);
+        int things = underWay.getAsInt();
+        long gathered = things <= LITTLE ? 0 : Math.min(things, intervalMs);
+        // what nobody waits for goes with what somebody does, if that comes in time
+        long due = awaited ? Math.min(awaitedMs + gathered, sentMs + intervalMs) : sentMs + intervalMs;
+        return things <= MUCH
+                ? due
+                : Math.max(due, askedMs + Math.min(TIMES_ITS_COST * costMs, LONGEST_INTERVALS * intervalMs));
     }
 }

@@ -9,6 +9,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.errors.RecordTooLargeException;
+import org.apache.kafka.common.record.AbstractRecords;
+import org.apache.kafka.common.record.CompressionType;
+import org.apache.kafka.common.record.RecordBatch;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.StringSerializer;
 
@@ -17,6 +20,8 @@ import org.apache.kafka.common.serialization.StringSerializer;
  * since {@link #send} waits.
  */
 public final class LaneProducer implements AutoCloseable {
+
+    private static final int ROOM_FOR_HEADER = 1_000;
 
     private final PromptProducer<String, byte[]> producer;
     private final Topics topics;
@@ -42,6 +47,25 @@ public final class LaneProducer implements AutoCloseable {
      */
     public boolean send(Event event) throws InterruptedException {
         return send(EventCodec.toRecord(topics.lane(event.lane()), event), event);
+    }
+
+    /** The same with a header of this name. */
+    public boolean send(Event event, String header, String value) throws InterruptedException {
+        ProducerRecord<String, byte[]> encoded = EventCodec.toRecord(topics.lane(event.lane()), event);
+        encoded.headers().add(header, value.getBytes(StandardCharsets.UTF_8));
+        return send(encoded, event);
+    }
+
+    /** Whether an event is as small as a lane wants it, with room for a header more. */
+    public boolean takes(Event event) {
+        ProducerRecord<String, byte[]> encoded = EventCodec.toRecord(topics.lane(event.lane()), event);
+        return AbstractRecords.estimateSizeInBytesUpperBound(
+                        RecordBatch.CURRENT_MAGIC_VALUE,
+                        CompressionType.NONE,
+                        encoded.key().getBytes(StandardCharsets.UTF_8),
+                        encoded.value(),
+                        encoded.headers().toArray())
+                <= Topics.MAX_EVENT_BYTES - ROOM_FOR_HEADER;
     }
 
     /** As {@link #send(Event)}, but to this topic and with this key. */

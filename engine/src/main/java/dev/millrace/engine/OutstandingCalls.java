@@ -116,6 +116,11 @@ public final class OutstandingCalls<C> {
         whenKept.accept(() -> modelCalls.request(partition, call));
     }
 
+    /** Whether somebody waits for this call. */
+    public boolean isOut(String callKey) {
+        return store.get(callKey) != null;
+    }
+
     /** Nobody waits for this call any more. */
     public void settle(String callKey) {
         C call = store.delete(callKey);

@@ -20,10 +20,10 @@ class CommitTimesTest {
 
     @Test
     void shouldWaitUntilTheFirstIsDue() {
-        first.taken(5_000, 5_000);
+        first.taken(5_000);
         first.awaited(); // committed at once
         first.sent(); // due 20 ms after that
-        second.taken(5_010, 5_010);
+        second.taken(5_010);
         second.awaited();
         second.sent();
 
@@ -32,7 +32,7 @@ class CommitTimesTest {
 
     @Test
     void shouldWaitLongEnoughForOthersToWorkWhenSomethingIsLate() {
-        first.taken(5_000, 5_000);
+        first.taken(5_000);
         first.awaited();
         first.sent();
 
@@ -41,7 +41,7 @@ class CommitTimesTest {
 
     @Test
     void shouldForgetMachinesThatAreClosed() {
-        first.taken(5_000, 5_000);
+        first.taken(5_000);
         first.awaited();
         first.sent();
         assertThat(times.waiting(LIMIT, 9_000)).isEqualTo(Duration.ofMillis(1));
@@ -52,6 +52,6 @@ class CommitTimesTest {
     }
 
     private CommitTiming machine() {
-        return new CommitTiming(() -> {}, Duration.ofMillis(20), times);
+        return new CommitTiming(() -> {}, Duration.ofMillis(20), times, () -> 0);
     }
 }

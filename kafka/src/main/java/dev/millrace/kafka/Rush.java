@@ -28,19 +28,19 @@ public final class Rush {
 
     /** Counts one more; whether there are many in this moment. */
     public synchronized boolean another() {
-        boolean unused = isOn();
+        int counted = count();
         now++;
-        return Math.max(now, before) > few;
+        return Math.max(counted, now) > few;
     }
 
-    /** Whether there are many in this moment. */
-    public synchronized boolean isOn() {
+    /** How many come in a window, in this moment. */
+    public synchronized int count() {
         long elapsed = clock.getAsLong() - windowStart;
         if (elapsed >= window || elapsed < 0) {
             before = elapsed >= 0 && elapsed < 2 * window ? now : 0;
             now = 0;
             windowStart += elapsed;
         }
-        return Math.max(now, before) > few;
+        return Math.max(now, before);
     }
 }

@@ -63,7 +63,7 @@ final class CallWork implements JobRunner.Work {
             deadLetter(job, ReplyEvents.DELIVERY_LIMIT, why);
             return AcknowledgeType.REJECT;
         }
-        Reply reply = handle(request);
+        Reply reply = handle(handler, request);
         workDone.run();
         reply(request, reply);
         return AcknowledgeType.ACCEPT;
@@ -73,7 +73,8 @@ final class CallWork implements JobRunner.Work {
         return Request.of(Records.event(job.consumed()), job.deliveryCount());
     }
 
-    private Reply handle(Request request) throws InterruptedException {
+    /** What a handler says to a request, whatever it throws. */
+    static Reply handle(RequestHandler handler, Request request) throws InterruptedException {
         long start = System.nanoTime();
         try {
             return handler.handle(request);
@@ -118,13 +119,15 @@ final class CallWork implements JobRunner.Work {
         about(LOGGER.atError(), request)
                 .addKeyValue("reason", why)
                 .log("The result of a handler is no JSON of an event");
-        return encoded(ReplyEvents.toEvent(
-                request,
-                new Reply.Failed(
-                        ReplyEvents.INTERNAL_ERROR,
-                        "internal error: the result is no JSON that an event may hold: " + why,
-                        reply.durationMs()),
-                Instant.now()));
+        return encoded(ReplyEvents.toEvent(request, noJson(reply, why), Instant.now()));
+    }
+
+    /** What is said in place of a result that no event may hold. */
+    static Reply noJson(Reply reply, String why) {
+        return new Reply.Failed(
+                ReplyEvents.INTERNAL_ERROR,
+                "internal error: the result is no JSON that an event may hold: " + why,
+                reply.durationMs());
     }
 
     private ProducerRecord<byte[], byte[]> encoded(Event event) {

@@ -33,6 +33,12 @@ public final class HeaderNames {
      */
     public static final String FENCE = "millrace-fence";
 
+    /**
+     * On lanes of replies, of a reply that the machine has been handed in its process as well: the key of the call. Who
+     * takes one of the two passes over the other.
+     */
+    public static final String HANDED = "millrace-handed";
+
     /** On the topic of contents: whether a record is a piece or the index of pieces. */
     public static final String CONTENT = "millrace-content";
 

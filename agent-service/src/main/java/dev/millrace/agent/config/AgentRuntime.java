@@ -17,6 +17,7 @@ import dev.millrace.agent.telemetry.CallSpans;
 import dev.millrace.agent.telemetry.JournalSpans;
 import dev.millrace.agent.thinker.LiveText;
 import dev.millrace.agent.thinker.Thinker;
+import dev.millrace.agent.topology.LocalTools;
 import dev.millrace.agent.topology.Occupancy;
 import dev.millrace.agent.topology.SessionLookup;
 import dev.millrace.agent.topology.ShellMetrics;
@@ -24,12 +25,14 @@ import dev.millrace.agent.topology.StreamsTranscripts;
 import dev.millrace.agent.topology.TaskShellSettings;
 import dev.millrace.agent.topology.TaskStreams;
 import dev.millrace.agent.topology.TaskTopology;
+import dev.millrace.engine.Inbox;
 import dev.millrace.engine.LaneProducer;
 import dev.millrace.engine.MachineRunner;
 import dev.millrace.engine.MachineStreams;
 import dev.millrace.kafka.RecordLoop;
 import dev.millrace.kafka.TopicSettings;
 import dev.millrace.llm.ModelDispatcher;
+import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Segment;
 import dev.millrace.schemas.Topics;
 import dev.millrace.telemetry.Telemetry;
@@ -58,6 +61,7 @@ public final class AgentRuntime implements AutoCloseable {
     private final LaneProducer lanes;
     private final TokenProducer tokens;
     private final LiveText live;
+    private final Inbox<Event> inbox = new Inbox<>();
     private final ToolRouting routing;
     private final InstanceEvents instance;
     private final AtomicReference<@Nullable JournalFollower> follower = new AtomicReference<>();
@@ -84,6 +88,7 @@ public final class AgentRuntime implements AutoCloseable {
      * What it works with.
      *
      * @param dispatcher makes model calls; closed with the runtime
+     * @param localTools tools that run in this process
      * @param sessions knows which session a task belongs to
      * @param occupancy is told how busy the machine is
      * @param tracing takes the spans of tasks; it is not closed with the runtime
@@ -91,19 +96,20 @@ public final class AgentRuntime implements AutoCloseable {
     public record Parts(
             Agents agents,
             ModelDispatcher dispatcher,
+            LocalTools localTools,
             SessionLookup sessions,
             ShellMetrics metrics,
             Occupancy occupancy,
             Tracing tracing) {
 
-        /** Parts without telemetry. */
+        /** Parts without telemetry, and with no tools. */
         public Parts(
                 Agents agents,
                 ModelDispatcher dispatcher,
                 SessionLookup sessions,
                 ShellMetrics metrics,
                 Occupancy occupancy) {
-            this(agents, dispatcher, sessions, metrics, occupancy, new Tracing(Telemetry.OFF, false));
+            this(agents, dispatcher, LocalTools.NONE, sessions, metrics, occupancy, new Tracing(Telemetry.OFF, false));
         }
     }
 
@@ -212,6 +218,7 @@ public final class AgentRuntime implements AutoCloseable {
                     definitions.memory(),
                     new StreamsTranscripts(runner.streams()),
                     lanes,
+                    inbox,
                     live,
                     new CallSpans(
                             parts.tracing().telemetry(),
@@ -228,6 +235,8 @@ public final class AgentRuntime implements AutoCloseable {
                             new TaskTopology.Surroundings(
                                     routing,
                                     thinker,
+                                    inbox,
+                                    parts.localTools(),
                                     parts.sessions(),
                                     parts.metrics(),
                                     parts.occupancy(),

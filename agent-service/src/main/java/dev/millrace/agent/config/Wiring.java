@@ -16,6 +16,7 @@ import dev.millrace.agent.rest.TaskNotes;
 import dev.millrace.agent.telemetry.MeteredModel;
 import dev.millrace.agent.thinker.LiveText;
 import dev.millrace.agent.topology.AdmissionSettings;
+import dev.millrace.agent.topology.LocalTools;
 import dev.millrace.agent.topology.Occupancy;
 import dev.millrace.agent.topology.TaskShellSettings;
 import dev.millrace.agent.topology.TaskStreams;
@@ -37,6 +38,7 @@ import io.quarkus.runtime.StartupEvent;
 import io.quarkus.runtime.configuration.ConfigurationException;
 import jakarta.annotation.Priority;
 import jakarta.enterprise.event.Observes;
+import jakarta.enterprise.inject.Instance;
 import jakarta.enterprise.inject.Produces;
 import jakarta.inject.Singleton;
 import jakarta.interceptor.Interceptor;
@@ -179,6 +181,7 @@ public class Wiring {
     AgentRuntime.Parts parts(
             Agents agents,
             ModelDispatcher dispatcher,
+            Instance<LocalTools> localTools,
             TaskProjection projection,
             AgentRuntime.Tracing tracing,
             MeterRegistry metrics) {
@@ -192,6 +195,7 @@ public class Wiring {
         return new AgentRuntime.Parts(
                 agents,
                 dispatcher,
+                localTools.isResolvable() ? localTools.get() : LocalTools.NONE,
                 new ProjectedSessions(projection),
                 new MicrometerShellMetrics(metrics),
                 occupancy,

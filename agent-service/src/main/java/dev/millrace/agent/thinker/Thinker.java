@@ -8,6 +8,7 @@ import dev.millrace.agent.core.TranscriptEntry;
 import dev.millrace.agent.telemetry.CallSpans;
 import dev.millrace.agent.topology.OutstandingCall;
 import dev.millrace.agent.topology.Transcripts;
+import dev.millrace.engine.Inbox;
 import dev.millrace.engine.LaneProducer;
 import dev.millrace.engine.ModelCalls;
 import dev.millrace.llm.ModelCall;
@@ -19,15 +20,20 @@ import dev.millrace.schemas.Event;
 import dev.millrace.schemas.HeaderNames;
 import java.time.Clock;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes model calls (B.4): waits for a permit, builds the request from the transcript, asks, and puts the reply on a
- * lane. A reply that was paid for is not given up: an absent broker is waited for.
+ * Makes model calls: waits for a permit, builds the request from the transcript, asks, hands the reply to the machine
+ * and puts it on a lane. A reply that was paid for is not given up: an absent broker is waited for, and a task's next
+ * call waits until the reply to the one before is on its lane, so that a crash repeats one call of a task at most.
  */
 public final class Thinker implements ModelCalls<OutstandingCall> {
 
@@ -37,10 +43,13 @@ public final class Thinker implements ModelCalls<OutstandingCall> {
     private final Prompts prompts;
     private final Transcripts transcripts;
     private final LaneProducer lanes;
+    private final Inbox<Event> inbox;
     private final LiveText live;
     private final CallSpans spans;
     private final Clock clock;
     private final String cognitiveLane;
+    /** By the key of the task: completed when its last reply is on a lane. */
+    private final Map<String, CompletableFuture<Void>> underWay = new ConcurrentHashMap<>();
 
     /**
      * A thinker.
@@ -52,6 +61,7 @@ public final class Thinker implements ModelCalls<OutstandingCall> {
         this.prompts = new Prompts(wiring.agents(), wiring.routing(), wiring.memory());
         this.transcripts = wiring.transcripts();
         this.lanes = wiring.lanes();
+        this.inbox = wiring.inbox();
         this.live = wiring.live();
         this.spans = wiring.spans();
         this.clock = wiring.clock();
@@ -66,6 +76,7 @@ public final class Thinker implements ModelCalls<OutstandingCall> {
             MemoryIndex memory,
             Transcripts transcripts,
             LaneProducer lanes,
+            Inbox<Event> inbox,
             LiveText live,
             CallSpans spans,
             Clock clock,
@@ -91,7 +102,7 @@ public final class Thinker implements ModelCalls<OutstandingCall> {
                         call.priority(),
                         call.requestedAtMs(),
                         () -> build(partition, call, summedUp),
-                        outcome -> answer(call, outcome, reply(call, outcome, summedUp.get()), stream),
+                        outcome -> answer(partition, call, outcome, summedUp.get(), stream),
                         stream)
                 .asking(model)
                 .reviewedBy((request, reply) -> correction(call, request, reply));
@@ -102,7 +113,7 @@ public final class Thinker implements ModelCalls<OutstandingCall> {
 
     @Override
     public void settle(OutstandingCall call) {
-        dispatcher.cancel(call.key(), outcome -> put(call, Replies.abandoned(call, outcome, clock.instant())));
+        dispatcher.cancel(call.key(), outcome -> put(call, Replies.abandoned(call, outcome, clock.instant()), false));
         live.cancel(call.key());
         spans.dropped(call);
     }
@@ -114,6 +125,7 @@ public final class Thinker implements ModelCalls<OutstandingCall> {
 
     private ModelRequest build(int partition, OutstandingCall call, AtomicReference<@Nullable String> summedUp)
             throws InterruptedException {
+        awaitReplyBefore(call);
         Optional<List<TranscriptEntry>> transcript = transcripts.read(partition, call);
         if (transcript.isEmpty()) {
             dispatcher.cancel(call.key());
@@ -177,26 +189,51 @@ public final class Thinker implements ModelCalls<OutstandingCall> {
                 .map(problems -> OutputCheck.again(request, reply, problems));
     }
 
-    private void answer(OutstandingCall call, ModelOutcome outcome, Event reply, @Nullable CallStream stream) {
-        if (stream != null) {
-            live.end(call.key(), stream, reply); // before the reply, so that who watches sees it in this order
-        }
-        if (!put(call, reply)) {
-            put(call, Replies.tooLarge(call, outcome, clock.instant()));
+    private void awaitReplyBefore(OutstandingCall call) throws InterruptedException {
+        CompletableFuture<Void> before = underWay.get(call.taskKey());
+        if (before != null) {
+            try {
+                before.get();
+            } catch (ExecutionException e) {
+                throw new IllegalStateException("never completed in this way", e);
+            }
         }
     }
 
-    /** False if it is larger than any broker will ever take. */
-    private boolean put(OutstandingCall call, Event event) {
+    private void answer(
+            int partition,
+            OutstandingCall call,
+            ModelOutcome outcome,
+            @Nullable String summedUp,
+            @Nullable CallStream stream) {
+        Event told = reply(call, outcome, summedUp);
+        if (stream != null) {
+            live.end(call.key(), stream, told); // before the reply, so that who watches sees it in this order
+        }
+        Event reply = lanes.takes(told) ? told : Replies.tooLarge(call, outcome, clock.instant());
+        CompletableFuture<Void> onLane = new CompletableFuture<>();
+        underWay.put(call.taskKey(), onLane);
         try {
-            return lanes.send(event);
+            boolean handed = inbox.offer(partition, reply);
+            put(call, reply, handed);
+        } finally {
+            onLane.complete(null);
+            underWay.remove(call.taskKey(), onLane);
+        }
+    }
+
+    private void put(OutstandingCall call, Event event, boolean handed) {
+        try {
+            boolean taken = handed ? lanes.send(event, HeaderNames.HANDED, call.key()) : lanes.send(event);
+            if (!taken) {
+                LOGGER.atError().addKeyValue("callId", call.callId()).log("No lane takes a reply");
+            }
         } catch (InterruptedException e) {
             LOGGER.atInfo()
                     .addKeyValue("callId", call.callId())
                     .log(
                             "Stopped before a reply was on its lane; a call that is still wanted is made again after the start");
             Thread.currentThread().interrupt();
-            return true;
         }
     }
 }

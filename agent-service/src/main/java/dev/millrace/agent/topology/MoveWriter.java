@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.state.KeyValueIterator;
 import org.apache.kafka.streams.state.KeyValueStore;
 import org.jspecify.annotations.Nullable;
@@ -27,6 +28,7 @@ final class MoveWriter {
     private final KeyValueStore<String, TranscriptEntry> transcripts;
     private final OutstandingCalls<OutstandingCall> calls;
     private final KeyValueStore<String, String> ended;
+    private final LocalCalls localCalls;
     private final Outbox outbox;
     private final Map<String, StoredTask> recent = new LinkedHashMap<>(16, 0.75f, true) {
         @Override
@@ -35,16 +37,21 @@ final class MoveWriter {
         }
     };
 
+    /**
+     * Over these rows.
+     *
+     * @param rows of all sections
+     */
     MoveWriter(
-            KeyValueStore<String, StoredTask> tasks,
-            KeyValueStore<String, TranscriptEntry> transcripts,
+            KeyValueStore<Bytes, byte[]> rows,
             OutstandingCalls<OutstandingCall> calls,
-            KeyValueStore<String, String> ended,
+            LocalCalls localCalls,
             Outbox outbox) {
-        this.tasks = tasks;
-        this.transcripts = transcripts;
+        this.tasks = TaskStores.TASKS.in(rows);
+        this.transcripts = TaskStores.TRANSCRIPTS.in(rows);
+        this.ended = TaskStores.ENDED.in(rows);
         this.calls = calls;
-        this.ended = ended;
+        this.localCalls = localCalls;
         this.outbox = outbox;
     }
 
@@ -133,8 +140,16 @@ final class MoveWriter {
         for (String callId : move.settled()) {
             calls.settle(Event.qualified(task.namespace(), callId));
         }
-        move.journal().forEach(event -> outbox.journal(event, now));
-        move.requests().forEach(request -> outbox.request(request, now));
+        for (Event event : move.journal()) {
+            outbox.journal(event, now);
+            localCalls.settle(event);
+        }
+        for (TaskMove.Request asked : move.requests()) {
+            TaskMove.Request request = outbox.traced(asked);
+            if (!localCalls.take(request)) {
+                outbox.request(request, now);
+            }
+        }
         move.toOthers().forEach(event -> outbox.lane(event, now));
         move.called().values().forEach(calls::request);
     }

@@ -135,11 +135,16 @@ final class Outbox {
         commits.awaited();
     }
 
+    /** The request as a worker is to have it: if there are spans, under that of its call. */
+    TaskMove.Request traced(TaskMove.Request request) {
+        return tracing && request.event().type() == KnownEventType.TOOL_CALL_REQUESTED
+                ? new TaskMove.Request(request.toolset(), request.key(), TraceContext.underItsCall(request.event()))
+                : request;
+    }
+
     /** Asks a worker. */
     void request(TaskMove.Request request, Instant now) {
-        boolean toolCall = request.event().type() == KnownEventType.TOOL_CALL_REQUESTED;
-        Event event = tracing && toolCall ? TraceContext.underItsCall(request.event()) : request.event();
-        sender.send(topics.requests(request.toolset()), request.key(), event, now, Map.of());
+        sender.send(topics.requests(request.toolset()), request.key(), request.event(), now, Map.of());
         commits.awaited();
     }
 

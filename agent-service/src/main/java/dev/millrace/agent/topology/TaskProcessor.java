@@ -4,6 +4,7 @@ import dev.millrace.agent.AgentPin;
 import dev.millrace.agent.core.DiscardReason;
 import dev.millrace.agent.core.TaskEvent;
 import dev.millrace.engine.CommitTiming;
+import dev.millrace.engine.Inbox;
 import dev.millrace.engine.Outgoing;
 import dev.millrace.engine.OutstandingCalls;
 import dev.millrace.engine.RejectedRecordException;
@@ -52,6 +53,9 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
     private static final Logger LOGGER = LoggerFactory.getLogger(TaskProcessor.class);
     private static final Duration SWEEP_INTERVAL = Duration.ofSeconds(30);
     private static final Duration TICK = Duration.ofMillis(200);
+    private static final Duration OFTEN = Duration.ofMillis(1);
+    /** How much of what is handed over is taken in one turn, so that records do not wait. */
+    private static final int HANDED_AT_ONCE = 64;
 
     private final TaskTopology.Parts parts;
     private final TaskShellSettings settings;
@@ -63,12 +67,16 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
     private EarlyCancels cancels;
     private Admission admission;
     private OutstandingCalls<OutstandingCall> calls;
+    private LocalCalls localCalls;
+    private Inbox.Box<Event> inbox;
+    private Set<String> leftOver;
     private MoveWriter writer;
     private Moves moves;
     private TaskForgetting forgetting;
     private DueRows endedTasks;
     private DueRows oldSessions;
     private final Set<String> givenUp = new HashSet<>();
+    private final TakenReplies replies = new TakenReplies();
     private long watchedSinceMs;
 
     @SuppressWarnings("NullAway.Init") // Kafka Streams calls init before anything else
@@ -81,7 +89,7 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
     @Override
     public void init(ProcessorContext<byte[], Outgoing> processorContext) {
         context = processorContext;
-        commits = CommitTiming.of(context);
+        commits = CommitTiming.of(context, parts.occupancy()::active);
         unit = new UnitOfWork(context, settings.topics(), context.getStateStore(TaskStores.ROWS), this::readRowsAnew);
         outbox = new Outbox(
                 new Sender(context, settings.topics(), unit),
@@ -99,13 +107,17 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
                 OutstandingCall::takenOver,
                 unit::whenKept);
         watchedSinceMs = context.currentSystemTimeMs();
+        replies.forget();
         readRowsAnew();
+        inbox = parts.inbox().open(partition());
 
         every(TICK, nowMs -> endedTasks.run(nowMs));
         every(TICK, nowMs -> oldSessions.run(nowMs));
         every(SWEEP_INTERVAL, nowMs -> forgetting.sweep(nowMs));
         context.schedule(TICK, PunctuationType.WALL_CLOCK_TIME, this::tick);
+        context.schedule(OFTEN, PunctuationType.WALL_CLOCK_TIME, this::takeHanded);
         calls.fenceOff();
+        leftOver = localCalls.keys();
         tellOccupancy();
     }
 
@@ -114,7 +126,14 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
         KeyValueStore<Bytes, byte[]> rows = unit.rows();
         KeyValueStore<String, StoredTask> tasks = TaskStores.TASKS.in(rows);
         admission = new Admission(TaskStores.ADMISSION.in(rows), settings.admission());
-        writer = new MoveWriter(tasks, TaskStores.TRANSCRIPTS.in(rows), calls, TaskStores.ENDED.in(rows), outbox);
+        int here = partition();
+        localCalls = new LocalCalls(
+                TaskStores.LOCAL_CALLS.in(rows),
+                parts.localTools(),
+                parts.routing()::onlyReads,
+                unit::whenKept,
+                reply -> parts.inbox().offer(here, reply));
+        writer = new MoveWriter(rows, calls, localCalls, outbox);
         Sessions sessions = new Sessions(TaskStores.SESSIONS.in(rows), TaskStores.USED_SESSIONS.in(rows));
         Timers timers =
                 new Timers(TaskStores.TIMERS.in(rows), state -> parts.machine().wakeAt(state, watchedSinceMs));
@@ -135,12 +154,18 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
 
     @Override
     public void close() {
+        inbox.close();
         commits.close();
         parts.occupancy().leave(partition());
     }
 
     private void tick(long nowMs) {
         Instant now = Instant.ofEpochMilli(nowMs);
+        if (!leftOver.isEmpty()) {
+            Set<String> calls = leftOver;
+            leftOver = Set.of();
+            unit.attempt(() -> localCalls.handOn(calls).forEach(call -> outbox.request(call, now)));
+        }
         boolean broke = unit.attempt(() -> {
                     forgetting.run(now);
                     moves.wake(now);
@@ -160,20 +185,55 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
     public void process(Record<byte[], LaneDates.Dated> incoming) {
         if (OutstandingCalls.isFence(incoming.headers(), incoming.value().value())) {
             unit.attempt(() -> calls.passFence(incoming.headers()));
-            return;
+        } else if (!outbox.isFromLane(Segment.COGNITIVE) || !replies.isSecond(incoming.headers(), calls)) {
+            long nowMs = context.currentSystemTimeMs();
+            commits.taken(nowMs);
+            arrived(new OfLane(incoming), Instant.ofEpochMilli(nowMs));
         }
-        Instant now = Instant.ofEpochMilli(context.currentSystemTimeMs());
-        commits.taken(now.toEpochMilli(), incoming.value().timestampMs());
+    }
+
+    /** Takes replies that come from hand to hand. */
+    private void takeHanded(long nowMs) {
+        for (int i = 0; i < HANDED_AT_ONCE; i++) {
+            Event reply = inbox.poll();
+            if (reply == null) {
+                return;
+            }
+            if (!replies.isTaken(reply.id())) {
+                commits.taken(nowMs);
+                arrived(new OfHand(reply), Instant.ofEpochMilli(nowMs));
+            }
+        }
+    }
+
+    /** Something to take, and what becomes of it if that is not possible. */
+    private sealed interface Arrival {}
+
+    private record OfLane(Record<byte[], LaneDates.Dated> incoming) implements Arrival {}
+
+    private record OfHand(Event reply) implements Arrival {}
+
+    private void arrived(Arrival arrival, Instant now) {
         Optional<Undone> undone = unit.attempt(() -> {
-            receive(incoming, now);
+            receive(arrival, now);
             forgetting.run(now);
             moves.admit(now);
         });
         if (undone.isPresent()) {
-            receiveOnItsOwn(incoming, undone.get(), now);
+            receiveOnItsOwn(arrival, undone.get(), now);
             goOn(now);
         }
         tellOccupancy();
+    }
+
+    private void receive(Arrival arrival, Instant now) throws MalformedEventException, RejectedRecordException {
+        switch (arrival) {
+            case OfLane(Record<byte[], LaneDates.Dated> incoming) -> receive(incoming, now);
+            case OfHand(Event reply) -> {
+                takeReply(reply, now);
+                localCalls.settle(reply);
+            }
+        }
     }
 
     private void receive(Record<byte[], LaneDates.Dated> incoming, Instant now)
@@ -193,12 +253,12 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
     }
 
     /**
-     * Takes a record that could not be taken together with what goes on beside it; if it is at fault, it is put aside.
+     * Takes what could not be taken together with what goes on beside it; if it is at fault, it is put aside.
      */
-    private void receiveOnItsOwn(Record<byte[], LaneDates.Dated> incoming, Undone before, Instant now) {
+    private void receiveOnItsOwn(Arrival arrival, Undone before, Instant now) {
         Optional<Undone> undone = before.defect()
                 ? unit.attempt(() -> {
-                    receive(incoming, now);
+                    receive(arrival, now);
                     moves.settle();
                 })
                 : Optional.of(before);
@@ -208,22 +268,47 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
         Undone why = undone.get();
         boolean answered = why.defect()
                 && unit.attempt(() -> {
-                            failCall(incoming, why, now);
+                            failCall(arrival, why, now);
                             moves.settle();
-                            outbox.deadLetter(incoming, why.reason(), why.detail());
+                            putAside(arrival, why);
                         })
                         .isEmpty();
         if (!answered) {
-            unit.attempt(() -> outbox.deadLetter(incoming, why.reason(), why.detail()));
+            unit.attempt(() -> putAside(arrival, why));
         }
     }
 
     /** Whoever waits for a reply that cannot be taken hears so at once. */
-    private void failCall(Record<byte[], LaneDates.Dated> incoming, Undone why, Instant now)
+    private void failCall(Arrival arrival, Undone why, Instant now)
             throws MalformedEventException, RejectedRecordException {
-        Event failure = FailedReplies.inPlaceOf(event(incoming), why).orElse(null);
+        Event reply =
+                switch (arrival) {
+                    case OfLane(Record<byte[], LaneDates.Dated> incoming) -> event(incoming);
+                    case OfHand(Event handed) -> handed;
+                };
+        Event failure = FailedReplies.inPlaceOf(reply, why).orElse(null);
         if (failure != null && isHome(failure)) {
-            process(failure, false, incoming.value().timestampMs(), now);
+            process(failure, false, receivedMs(arrival, now), now);
+        }
+    }
+
+    private static long receivedMs(Arrival arrival, Instant now) {
+        return arrival instanceof OfLane(Record<byte[], LaneDates.Dated> incoming)
+                ? incoming.value().timestampMs()
+                : now.toEpochMilli();
+    }
+
+    /** What came from hand to hand has no place of its own among the dead letters; the log has it. */
+    private void putAside(Arrival arrival, Undone why) {
+        switch (arrival) {
+            case OfLane(Record<byte[], LaneDates.Dated> incoming) ->
+                outbox.deadLetter(incoming, why.reason(), why.detail());
+            case OfHand(Event reply) ->
+                LOGGER.atError()
+                        .addKeyValue("eventId", reply.id())
+                        .addKeyValue("taskId", reply.taskId())
+                        .addKeyValue("errorCode", why.reason())
+                        .log("A reply could not be taken; its call has failed");
         }
     }
 
@@ -314,9 +399,7 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
             return;
         }
         long receivedMs = incoming.value().timestampMs();
-        if (forgetting.covers(event, receivedMs, taskId -> isHere(event.namespace(), taskId))) {
-            TaskForgetting.paidFor(event).ifPresent(paid -> outbox.journal(paid, now));
-            discarded(event, DiscardReason.UNKNOWN_TASK);
+        if (isForgotten(event, receivedMs, now)) {
             return;
         }
         if (hasExpired(event, now)) {
@@ -332,7 +415,26 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
         }
         if (external) {
             unit.whenKept(() -> seen.add(event, now));
+        } else {
+            unit.whenKept(() -> replies.taken(event.id()));
         }
+    }
+
+    /** Takes a reply of this process: as its schema has it, and on the partition of its task. */
+    private void takeReply(Event reply, Instant now) throws RejectedRecordException {
+        if (!isForgotten(reply, now.toEpochMilli(), now)) {
+            process(reply, false, now.toEpochMilli(), now);
+        }
+        unit.whenKept(() -> replies.taken(reply.id()));
+    }
+
+    private boolean isForgotten(Event event, long receivedMs, Instant now) {
+        boolean forgotten = forgetting.covers(event, receivedMs, taskId -> isHere(event.namespace(), taskId));
+        if (forgotten) {
+            TaskForgetting.paidFor(event).ifPresent(paid -> outbox.journal(paid, now));
+            discarded(event, DiscardReason.UNKNOWN_TASK);
+        }
+        return forgotten;
     }
 
     /**

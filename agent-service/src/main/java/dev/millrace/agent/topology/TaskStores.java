@@ -31,6 +31,8 @@ public final class TaskStores {
             new StoreSection<>('e', StoreSerdes.TRANSCRIPT_ENTRY);
     /** Model calls that are out, by {@link OutstandingCall#key()}. */
     static final StoreSection<OutstandingCall> CALLS = new StoreSection<>('c', StoreSerdes.OUTSTANDING_CALL);
+    /** Requests for tools that are out in the process that has the partition, by namespace and call id. */
+    static final StoreSection<Event> LOCAL_CALLS = new StoreSection<>('l', StoreSerdes.EVENT);
     /** Who waits for admission, and whom they wait for. */
     static final StoreSection<AdmissionRow> ADMISSION = new StoreSection<>('a', StoreSerdes.ADMISSION_ROW);
     /** What sessions have used, by {@link StoredTask#conversation()}. */

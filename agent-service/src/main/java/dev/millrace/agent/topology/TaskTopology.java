@@ -2,10 +2,12 @@ package dev.millrace.agent.topology;
 
 import dev.millrace.agent.ToolRouting;
 import dev.millrace.agent.core.TaskFsm;
+import dev.millrace.engine.Inbox;
 import dev.millrace.engine.ModelCalls;
 import dev.millrace.engine.Outgoing;
 import dev.millrace.engine.Sender;
 import dev.millrace.engine.StoreSection;
+import dev.millrace.schemas.Event;
 import java.util.Set;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.streams.AutoOffsetReset;
@@ -35,25 +37,29 @@ public final class TaskTopology {
      * @param routing says where tool calls go
      * @param modelCalls makes model calls
      * @param sessions knows tasks of other partitions
+     * @param inbox by which replies come from hand to hand
+     * @param localTools tools that run here
      * @param occupancy is told how busy it is
      * @param tracing whether spans go anywhere: then a worker's request carries the span of its tool call
      */
     public record Surroundings(
             ToolRouting routing,
             ModelCalls<OutstandingCall> modelCalls,
+            Inbox<Event> inbox,
+            LocalTools localTools,
             SessionLookup sessions,
             ShellMetrics metrics,
             Occupancy occupancy,
             boolean tracing) {
 
-        /** Surroundings without telemetry: requests carry the trace context that they came with. */
+        /** Surroundings without telemetry, where everything comes by lanes and goes out by topics. */
         public Surroundings(
                 ToolRouting routing,
                 ModelCalls<OutstandingCall> modelCalls,
                 SessionLookup sessions,
                 ShellMetrics metrics,
                 Occupancy occupancy) {
-            this(routing, modelCalls, sessions, metrics, occupancy, false);
+            this(routing, modelCalls, new Inbox<>(), LocalTools.NONE, sessions, metrics, occupancy, false);
         }
     }
 
@@ -61,6 +67,18 @@ public final class TaskTopology {
     record Parts(TaskFsm machine, EventMapping mapping, Surroundings around) {
         ModelCalls<OutstandingCall> modelCalls() {
             return around.modelCalls();
+        }
+
+        LocalTools localTools() {
+            return around.localTools();
+        }
+
+        ToolRouting routing() {
+            return around.routing();
+        }
+
+        Inbox<Event> inbox() {
+            return around.inbox();
         }
 
         SessionLookup sessions() {

@@ -1,5 +1,7 @@
 package dev.millrace.agent.topology;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.millrace.agent.AgentDefinition;
 import dev.millrace.agent.Agents;
 import dev.millrace.agent.ToolCatalogue;
@@ -11,12 +13,14 @@ import dev.millrace.agent.core.TaskFsm;
 import dev.millrace.agent.files.AgentFile;
 import dev.millrace.agent.files.BuiltInAgents;
 import dev.millrace.agent.files.InvalidAgentException;
+import dev.millrace.engine.Inbox;
 import dev.millrace.engine.Sender;
 import dev.millrace.engine.StoreSection;
 import dev.millrace.schemas.DeadLetters;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.EventType;
+import dev.millrace.schemas.HeaderNames;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.ToolDefinition;
@@ -35,6 +39,7 @@ import java.util.Optional;
 import java.util.Properties;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Consumer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.Headers;
@@ -61,6 +66,13 @@ final class TestMachine implements AutoCloseable {
     final Map<String, String> sessions = new HashMap<>();
     /** Tasks of other partitions. */
     final Set<String> elsewhere = new HashSet<>();
+
+    /** By which replies come from hand to hand. */
+    final Inbox<Event> inbox = new Inbox<>();
+    /** Names of tools that run in the machine's process. */
+    final Set<String> local = new HashSet<>();
+    /** Requests that local tools were given. */
+    final List<Event> calledHere = new ArrayList<>();
 
     final Occupancy occupancy = new Occupancy();
     final Agents agents;
@@ -121,13 +133,49 @@ final class TestMachine implements AutoCloseable {
                         new TaskTopology.Surroundings(
                                 new ToolRouting(agents, new Tools(tools), new Approvals(Duration.ofHours(1))),
                                 model,
+                                inbox,
+                                new HereTools(),
                                 new Sessions(sessions, elsewhere),
                                 counted,
-                                occupancy)),
+                                occupancy,
+                                false)),
                 config,
                 start);
         journal = output(TOPICS.journal());
         deadLetters = output(TOPICS.deadLetters());
+    }
+
+    private final class HereTools implements LocalTools {
+        @Override
+        public boolean serves(String toolName) {
+            return local.contains(toolName);
+        }
+
+        @Override
+        public void call(Event request, Consumer<Event> reply) {
+            calledHere.add(request);
+        }
+    }
+
+    /** Has a tool served that only reads, in the machine's process. */
+    void serveHere(String toolName) {
+        local.add(toolName);
+        tools.put(
+                toolName,
+                new ToolDefinition(toolName, "d", Map.of(), "tool", 30_000, ToolDefinition.SideEffects.READ_ONLY));
+    }
+
+    /** Hands something over and lets the machine take it. */
+    void hand(Event reply) {
+        assertThat(inbox.offer(0, reply)).isTrue();
+        driver.advanceWallClockTime(Duration.ofMillis(1));
+    }
+
+    /** Puts the copy on its lane of a reply to the newest call of a task that was handed over as well. */
+    void sendHanded(String taskId, Event reply) {
+        ProducerRecord<String, byte[]> encoded = EventCodec.toRecord(TOPICS.lane(reply.lane()), reply);
+        encoded.headers().add(HeaderNames.HANDED, call(taskId).key().getBytes(StandardCharsets.UTF_8));
+        send(encoded, START);
     }
 
     /** Has a tool served. */
@@ -204,6 +252,11 @@ final class TestMachine implements AutoCloseable {
 
     /** Lets the model answer the newest call of a task. */
     void answer(String taskId) {
+        send(answerTo(taskId));
+    }
+
+    /** The model's answer to the newest call of a task. */
+    Event answerTo(String taskId) {
         OutstandingCall call = call(taskId);
         Map<String, @Nullable Object> payload = new LinkedHashMap<>();
         payload.put("callId", call.callId());
@@ -214,7 +267,7 @@ final class TestMachine implements AutoCloseable {
         payload.put("model", "test");
         payload.put("finishReason", "stop");
         payload.put("usage", Map.of("inputTokens", 3, "outputTokens", 2));
-        send(call.reply(KnownEventType.REASON_DONE, START).payload(payload));
+        return call.reply(KnownEventType.REASON_DONE, START).payload(payload).build();
     }
 
     /** Lets the model call a tool. */

@@ -7,6 +7,7 @@ import dev.millrace.engine.OutstandingCalls;
 import dev.millrace.engine.RejectedRecordException;
 import dev.millrace.engine.Sender;
 import dev.millrace.engine.UnitOfWork;
+import dev.millrace.kafka.Rush;
 import dev.millrace.reflection.core.MemoryException;
 import dev.millrace.reflection.core.MemoryTools;
 import dev.millrace.requests.Reply;
@@ -40,10 +41,12 @@ import org.apache.kafka.streams.state.KeyValueStore;
 final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoing> {
 
     private static final Duration TICK = Duration.ofMillis(200);
+    private static final long WINDOW_MS = 20;
 
     private final MemorySettings settings;
     private final ModelCalls<ReflectionCall> modelCalls;
     private final ReflectionMetrics metrics;
+    private final Rush arrivals = new Rush(System::currentTimeMillis, WINDOW_MS, 1);
     private ProcessorContext<byte[], Outgoing> context;
     private UnitOfWork unit;
     private Sender sender;
@@ -67,7 +70,7 @@ final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoin
         // nothing about rows is kept in memory
         unit = new UnitOfWork(context, settings.topics(), context.getStateStore(MemoryStores.ROWS), () -> {});
         sender = new Sender(context, settings.topics(), unit);
-        commits = CommitTiming.of(context);
+        commits = CommitTiming.of(context, arrivals::count);
         KeyValueStore<Bytes, byte[]> rows = unit.rows();
         documents = new NamespaceDocuments.Rows(MemoryStores.DOCUMENTS.in(rows), MemoryStores.EXTENTS.in(rows));
         calls = new OutstandingCalls<>(
@@ -103,7 +106,8 @@ final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoin
             unit.attempt(() -> calls.passFence(incoming.headers()));
             return;
         }
-        commits.taken(context.currentSystemTimeMs(), incoming.timestamp());
+        boolean unused = arrivals.another();
+        commits.taken(context.currentSystemTimeMs());
         unit.attempt(() -> receive(incoming)).ifPresent(why -> {
             boolean answered = why.defect()
                     && unit.attempt(() -> {

@@ -2,6 +2,7 @@ package dev.millrace.tools.config;
 
 import dev.millrace.kafka.config.ClientSettings;
 import dev.millrace.kafka.config.TopicsConfig;
+import dev.millrace.requests.DirectCalls;
 import dev.millrace.requests.RequestWorker;
 import dev.millrace.requests.WorkerSettings;
 import dev.millrace.schemas.Topics;
@@ -216,6 +217,17 @@ public class ToolWiring {
                 () -> RequestWorker.start(
                         calls, executor, new MicrometerWorkerMetrics(meters, Topics.BUILT_IN_TOOLSET)),
                 () -> RequestWorker.startNotices(notices, webhooks, new MicrometerWorkerMetrics(meters, "webhook")));
+    }
+
+    /** For a process in which tasks run as well. */
+    @Produces
+    @Singleton
+    DirectCalls directCalls(ToolsConfig tools, ToolRegistry registry, ToolExecutor executor) {
+        return new DirectCalls(name -> registry.find(name).isPresent(), executor, tools.maxConcurrent());
+    }
+
+    void close(@Disposes DirectCalls calls) {
+        calls.close();
     }
 
     void start(@Observes @Priority(Interceptor.Priority.APPLICATION + 200) StartupEvent event, ToolRuntime runtime) {
