@@ -29,6 +29,7 @@ final class MoveWriter {
     private final OutstandingCalls<OutstandingCall> calls;
     private final KeyValueStore<String, String> ended;
     private final LocalCalls localCalls;
+    private final SeenEvents seen;
     private final Outbox outbox;
     private final Map<String, StoredTask> recent = new LinkedHashMap<>(16, 0.75f, true) {
         @Override
@@ -46,12 +47,14 @@ final class MoveWriter {
             KeyValueStore<Bytes, byte[]> rows,
             OutstandingCalls<OutstandingCall> calls,
             LocalCalls localCalls,
+            SeenEvents seen,
             Outbox outbox) {
         this.tasks = TaskStores.TASKS.in(rows);
         this.transcripts = TaskStores.TRANSCRIPTS.in(rows);
         this.ended = TaskStores.ENDED.in(rows);
         this.calls = calls;
         this.localCalls = localCalls;
+        this.seen = seen;
         this.outbox = outbox;
     }
 
@@ -117,7 +120,7 @@ final class MoveWriter {
     }
 
     /** Removes a row and its transcript. What the task did stays in the journal. */
-    void remove(StoredTask task) {
+    void remove(StoredTask task, Instant now) {
         int length = task.state() instanceof TaskState.Existing existing
                 ? existing.context().transcriptLength()
                 : 0;
@@ -127,6 +130,7 @@ final class MoveWriter {
         tasks.delete(task.key());
         recent.remove(task.key());
         DueRows.drop(ended, task.updatedAtMs(), task.key());
+        seen.add(task.namespace(), task.taskId(), now);
     }
 
     /**

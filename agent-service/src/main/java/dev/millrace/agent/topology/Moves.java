@@ -226,7 +226,7 @@ final class Moves {
         // leaves the line, its place and its wake-up
         standing.timers().set(standing.admission().take(last.with(TaskState.ABSENT, now.toEpochMilli()), cause));
         standing.sessions().forget(last);
-        writer.remove(last);
+        writer.remove(last, now);
         return running;
     }
 

@@ -97,7 +97,11 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
                 parts.metrics(),
                 parts.tracing(),
                 commits);
-        seen = new SeenEvents(context.getStateStore(TaskStores.SEEN), settings.seenRetention());
+        boolean rowsLast = settings.endedRetention().compareTo(settings.seenRetention()) >= 0;
+        seen = new SeenEvents(
+                context.getStateStore(TaskStores.SEEN),
+                settings.seenRetention(),
+                key -> rowsLast && writer.task(key) != null);
         cancels = new EarlyCancels(context.getStateStore(TaskStores.CANCELS));
         calls = new OutstandingCalls<>(
                 TaskStores.CALLS.in(unit.rows()),
@@ -133,7 +137,7 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
                 parts.routing()::onlyReads,
                 unit::whenKept,
                 reply -> parts.inbox().offer(here, reply));
-        writer = new MoveWriter(rows, calls, localCalls, outbox);
+        writer = new MoveWriter(rows, calls, localCalls, seen, outbox);
         Sessions sessions = new Sessions(TaskStores.SESSIONS.in(rows), TaskStores.USED_SESSIONS.in(rows));
         Timers timers =
                 new Timers(TaskStores.TIMERS.in(rows), state -> parts.machine().wakeAt(state, watchedSinceMs));

@@ -1,0 +1,193 @@
+package dev.millrace.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.millrace.kafka.TopicSettings;
+import dev.millrace.schemas.Segment;
+import dev.millrace.schemas.Topics;
+import dev.millrace.testing.RequiresBroker;
+import dev.millrace.testing.TestBroker;
+import dev.millrace.testing.TopicReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+import org.apache.kafka.common.header.internals.RecordHeaders;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.streams.Topology;
+import org.apache.kafka.streams.processor.PunctuationType;
+import org.apache.kafka.streams.processor.api.Processor;
+import org.apache.kafka.streams.processor.api.ProcessorContext;
+import org.apache.kafka.streams.processor.api.Record;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A machine on a real broker that passes on what its lane brings and what it is handed. */
+@RequiresBroker
+class InboxIT {
+
+    private static final Duration LIMIT = Duration.ofSeconds(40);
+    /** Streams looks for what is due after a poll of 100 ms; without a wake-up half of that is what one waits. */
+    private static final long SOON_MS = 25;
+
+    @TempDir
+    Path state;
+
+    private final Inbox<String> inbox = new Inbox<>();
+
+    @Test
+    @DisplayName("what is handed over is taken at once, although the machine waits for records")
+    void shouldWakeThePoll(TestBroker broker) throws Exception {
+        Topics topics = broker.createTopics(1);
+        try (MachineRunner runner = runner(broker, topics);
+                TopicReader out = broker.read(topics.journal())) {
+            awaitReady(runner);
+            List<Long> took = new ArrayList<>();
+            for (int i = 0; i < 21; i++) {
+                Thread.sleep(150 + i); // deep in a poll
+                long begun = System.nanoTime();
+                assertThat(inbox.offer(0, "handed " + i)).isTrue();
+                out.untilCount(i + 1, LIMIT);
+                took.add(Duration.ofNanos(System.nanoTime() - begun).toMillis());
+            }
+
+            took.sort(null);
+            // the commit and the reader's own fetch are in it
+            assertThat(took.get(took.size() / 2)).isLessThan(SOON_MS);
+        }
+    }
+
+    @Test
+    @DisplayName("records and what is handed over beside them are all taken, once each")
+    void shouldLoseNothing(TestBroker broker) throws Exception {
+        Topics topics = broker.createTopics(1);
+        int each = 2_000;
+        try (MachineRunner runner = runner(broker, topics);
+                TopicReader out = broker.read(topics.journal())) {
+            awaitReady(runner);
+
+            Thread hands = Thread.ofPlatform().start(() -> {
+                for (int i = 0; i < each; i++) {
+                    assertThat(inbox.offer(0, "handed " + i)).isTrue();
+                    if (i % 10 == 0) {
+                        sleep(1);
+                    }
+                }
+            });
+            for (int i = 0; i < each; i++) {
+                broker.produceRaw(
+                        topics.lane(Segment.EXTERNAL),
+                        "key",
+                        Map.of(),
+                        ("record " + i).getBytes(StandardCharsets.UTF_8));
+            }
+            hands.join();
+
+            List<String> taken = out.untilCount(2 * each, LIMIT).stream()
+                    .map(record -> new String(record.value(), StandardCharsets.UTF_8))
+                    .toList();
+            for (String kind : List.of("handed ", "record ")) {
+                assertThat(taken.stream().filter(text -> text.startsWith(kind)))
+                        .containsExactlyElementsOf(
+                                IntStream.range(0, each).mapToObj(i -> kind + i).toList());
+            }
+            assertThat(runner.fatal()).isEmpty();
+        }
+        assertThat(inbox.offer(0, "late")).isFalse();
+    }
+
+    private static void sleep(long ms) {
+        try {
+            Thread.sleep(ms);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private static void awaitReady(MachineRunner runner) {
+        runner.start();
+        await().atMost(LIMIT).untilAsserted(() -> assertThat(runner.notReady()).isEmpty());
+    }
+
+    private MachineRunner runner(TestBroker broker, Topics topics) {
+        Map<String, Object> kafka = Map.of("bootstrap.servers", broker.bootstrapServers());
+        MachineStreams.Settings settings = new MachineStreams.Settings(
+                "test machine", topics, topics.prefix() + "machine", state, 1, Duration.ofMillis(20));
+        return new MachineRunner(
+                kafka,
+                "test-start",
+                new MachineRunner.Installation(topics, new TopicSettings(1, TopicSettings.BROKER_DEFAULT, true)),
+                new MachineRunner.Steps() {
+                    @Override
+                    public @Nullable String prepare() {
+                        return null;
+                    }
+
+                    @Override
+                    public MachineStreams machine() {
+                        return new MachineStreams(kafka, settings, topology(topics));
+                    }
+
+                    @Override
+                    public void started() {}
+                });
+    }
+
+    private Topology topology(Topics topics) {
+        Topology topology = new Topology();
+        topology.addSource(
+                "lane", new ByteArrayDeserializer(), new ByteArrayDeserializer(), topics.lane(Segment.EXTERNAL));
+        topology.addProcessor("machine", () -> new PassingOn(topics), "lane");
+        Sender.addSink(topology, "out", "machine");
+        return topology;
+    }
+
+    private final class PassingOn implements Processor<byte[], byte[], byte[], Outgoing> {
+        private final Topics topics;
+        private ProcessorContext<byte[], Outgoing> context;
+        private CommitTiming commits;
+        private Inbox.Box<String> box;
+
+        @SuppressWarnings("NullAway.Init") // Kafka Streams calls init before anything else
+        PassingOn(Topics topics) {
+            this.topics = topics;
+        }
+
+        @Override
+        public void init(ProcessorContext<byte[], Outgoing> machine) {
+            context = machine;
+            box = inbox.open(machine.taskId().partition());
+            commits = CommitTiming.of(machine, () -> 0);
+            machine.schedule(Duration.ofMillis(1), PunctuationType.WALL_CLOCK_TIME, nowMs -> {
+                for (String text = box.poll(); text != null; text = box.poll()) {
+                    pass(text.getBytes(StandardCharsets.UTF_8));
+                }
+            });
+        }
+
+        @Override
+        public void process(Record<byte[], byte[]> record) {
+            pass(record.value());
+        }
+
+        private void pass(byte[] value) {
+            commits.taken(context.currentSystemTimeMs());
+            context.forward(new Record<>(
+                    null, new Outgoing(topics.journal(), value), Instant.now().toEpochMilli(), new RecordHeaders()));
+            commits.awaited();
+        }
+
+        @Override
+        public void close() {
+            box.close();
+            commits.close();
+        }
+    }
+}
