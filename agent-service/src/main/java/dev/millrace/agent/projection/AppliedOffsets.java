@@ -19,9 +19,13 @@ final class AppliedOffsets {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition moved = lock.newCondition();
 
-    /** This record is in the store. */
-    void advance(JournalCursor cursor) {
+    /** A record has been taken, which {@link #advance} tells of later. */
+    void taken() {
         applied.increment();
+    }
+
+    /** Every record up to this one is in the store. */
+    void advance(JournalCursor cursor) {
         offsets.put(cursor.partition(), cursor.offset());
         if (waiting.get() > 0) {
             lock.lock();

@@ -13,7 +13,9 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Set;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import org.apache.kafka.common.KafkaException;
@@ -29,17 +31,24 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes the projection's store, one record of the journal after the other, also while the store is built anew. After a
- * crash some records come again; every write is such that doing it again changes nothing.
+ * Writes the projection's store, one record of the journal after the other, also while the store is built anew. Rows of
+ * tasks are written once for all records of a poll. After a crash some records come again; every write is such that
+ * doing it again changes nothing.
  */
-final class JournalProcessor implements Processor<byte[], byte[], Void, Void> {
+final class JournalProcessor implements Processor<byte[], byte[], Void, Void>, SweepingClients.Polls {
     private static final Pattern DATE = Pattern.compile("[0-9]{1,15}");
     private static final Logger LOGGER = LoggerFactory.getLogger(JournalProcessor.class);
 
     private final String storeName;
     private final AppliedOffsets applied;
     private final Duration retention;
-    private final Consumer<Runnable> begins;
+    private final Consumer<SweepingClients.Polls> begins;
+    private final Map<Integer, JournalCursor> reached = new HashMap<>();
+    /** Keys to put when the rows are written, and their values. */
+    private final Map<Bytes, byte[]> afterRows = new LinkedHashMap<>();
+    /** Of the poll, how many records are still to come. */
+    private int toCome;
+
     private @Nullable ProcessorContext<Void, Void> context;
     private @Nullable KeyValueStore<Bytes, byte[]> store;
     private @Nullable RetentionSweep sweep;
@@ -55,15 +64,16 @@ final class JournalProcessor implements Processor<byte[], byte[], Void, Void> {
      * @param retention how long a task is kept after its last event; zero or less = for ever
      */
     JournalProcessor(String storeName, AppliedOffsets applied, Duration retention) {
-        this(storeName, applied, retention, sweeping -> {});
+        this(storeName, applied, retention, polls -> {});
     }
 
     /**
      * The same.
      *
-     * @param begins is given what {@link #sweepSome} does, when this begins
+     * @param begins is given this when it begins, to be told of polls; if nobody tells, each record is one
      */
-    JournalProcessor(String storeName, AppliedOffsets applied, Duration retention, Consumer<Runnable> begins) {
+    JournalProcessor(
+            String storeName, AppliedOffsets applied, Duration retention, Consumer<SweepingClients.Polls> begins) {
         this.storeName = storeName;
         this.applied = applied;
         this.retention = retention;
@@ -78,7 +88,7 @@ final class JournalProcessor implements Processor<byte[], byte[], Void, Void> {
         sweep = new RetentionSweep(store, recent, retention);
         usage = new UsageLedger(store);
         forgetting = new ForgetSweep(store, recent);
-        begins.accept(this::sweepSome);
+        begins.accept(this);
     }
 
     @Override
@@ -121,13 +131,46 @@ final class JournalProcessor implements Processor<byte[], byte[], Void, Void> {
                     .addKeyValue("errorCode", e.code())
                     .log("The journal holds a record that is no event; the projection goes on without it");
         }
-        // last, because readers take it as the promise that everything up to here is in the store
-        store.put(
-                ProjectionKeys.position(cursor.partition()),
-                ByteBuffer.allocate(Long.BYTES).putLong(cursor.offset()).array());
-        applied.advance(cursor);
+        reached.put(cursor.partition(), cursor);
+        applied.taken();
         began = true;
+        toCome--;
+        if (toCome <= 0) {
+            writeRows();
+            sweepSome();
+        }
+    }
+
+    @Override
+    public void begins() {
+        writeRows(); // of records that Kafka Streams has passed over none has been the last
         sweepSome();
+    }
+
+    @Override
+    public void brought(int records) {
+        toCome = records;
+    }
+
+    private void writeRows() {
+        if (store == null || recent == null || reached.isEmpty()) {
+            return;
+        }
+        recent.write(defect -> {
+            applied.skipped();
+            LOGGER.atError().setCause(defect).log("A defect kept a task from being shown as it is");
+        });
+        // others read meanwhile: who finds a request must find the row that waits for it
+        afterRows.forEach(store::putIfAbsent);
+        afterRows.clear();
+        // last, because readers take it as the promise that everything up to here is in the store
+        for (JournalCursor cursor : reached.values()) {
+            store.put(
+                    ProjectionKeys.position(cursor.partition()),
+                    ByteBuffer.allocate(Long.BYTES).putLong(cursor.offset()).array());
+            applied.advance(cursor);
+        }
+        reached.clear();
     }
 
     /**
@@ -166,7 +209,7 @@ final class JournalProcessor implements Processor<byte[], byte[], Void, Void> {
      *
      * @param happened when, in Unix milliseconds
      */
-    private static TaskRow write(
+    private TaskRow write(
             KeyValueStore<Bytes, byte[]> rows, RecentRows recent, JournalEntry entry, long happened, long now) {
         TaskName name = TaskRow.nameOf(entry.event());
         TaskRow before = recent.get(name);
@@ -176,34 +219,16 @@ final class JournalProcessor implements Processor<byte[], byte[], Void, Void> {
         Bytes eventKey = ProjectionKeys.event(name, entry.cursor());
         rows.put(eventKey, Json.write(EventJson.toJson(entry.event())));
         Pointers.byPlace(entry).forEach(key -> rows.put(key, eventKey.get()));
-        // Others read meanwhile. Who finds a row that waits no more must find the decision; who finds a request, below,
-        // must
-        // find the row that waits for it.
+        // others read meanwhile: who finds a row that waits no more must find the decision
         Pointers.toDecision(entry).ifPresent(key -> rows.putIfAbsent(key, eventKey.get()));
 
         JournalEntry dated = new JournalEntry(entry.cursor(), entry.event().at(Instant.ofEpochMilli(happened)));
         TaskRow after = TaskRow.after(before, dated, now);
-        if (!TaskLists.same(before, after)) {
-            list(rows, TaskLists.of(before), TaskLists.of(after));
-        }
         if (before == null) {
             rows.put(ProjectionKeys.due(now, name), new byte[0]);
         }
-        recent.put(after);
-        Pointers.toRequest(entry).ifPresent(key -> rows.putIfAbsent(key, eventKey.get()));
+        recent.put(before, after);
+        Pointers.toRequest(entry).ifPresent(key -> afterRows.putIfAbsent(key, eventKey.get()));
         return after;
-    }
-
-    private static void list(KeyValueStore<Bytes, byte[]> rows, Set<Bytes> before, Set<Bytes> after) {
-        for (Bytes key : after) {
-            if (!before.contains(key)) {
-                rows.put(key, new byte[0]);
-            }
-        }
-        for (Bytes key : before) {
-            if (!after.contains(key)) {
-                rows.delete(key);
-            }
-        }
     }
 }

@@ -17,15 +17,16 @@ final class ProjectionTopology {
     private ProjectionTopology() {}
 
     static Topology build(Topics topics, AppliedOffsets applied, Duration retention) {
-        return build(topics, applied, retention, sweeping -> {});
+        return build(topics, applied, retention, polls -> {});
     }
 
     /**
      * The same.
      *
-     * @param begins is given what removes some of what is too old, when the projector begins; for its thread alone
+     * @param begins is given the projector when it begins, to be told of polls
      */
-    static Topology build(Topics topics, AppliedOffsets applied, Duration retention, Consumer<Runnable> begins) {
+    static Topology build(
+            Topics topics, AppliedOffsets applied, Duration retention, Consumer<SweepingClients.Polls> begins) {
         return new Topology()
                 .addGlobalStore(
                         // the store has no changelog: the journal itself is what it is built from

@@ -9,16 +9,32 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.streams.processor.internals.DefaultKafkaClientSupplier;
 
 /**
- * Clients of Kafka Streams, of which that of a global store does something before each poll: its processor has no
- * timers, and what is too old has to go also while nothing comes.
+ * Clients of Kafka Streams, of which that of a global store says when it polls: the store's processor has no timers,
+ * what is too old has to go also while nothing comes, and what comes together is written together.
  */
 final class SweepingClients extends DefaultKafkaClientSupplier {
 
-    private volatile Runnable work = () -> {};
+    private volatile Polls polls = new Polls() {
+        @Override
+        public void begins() {}
 
-    /** From now on does this, on the thread that writes the global store. */
-    void sweep(Runnable sweeping) {
-        work = sweeping;
+        @Override
+        public void brought(int records) {}
+    };
+
+    /** Told of each poll, on the thread that writes the global store. */
+    interface Polls {
+
+        /** One begins: whatever came before has been processed. */
+        void begins();
+
+        /** One has brought so many records, which are processed now. */
+        void brought(int records);
+    }
+
+    /** Tells this from now on. */
+    void tell(Polls told) {
+        polls = told;
     }
 
     @Override
@@ -26,8 +42,10 @@ final class SweepingClients extends DefaultKafkaClientSupplier {
         return new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer()) {
             @Override
             public ConsumerRecords<byte[], byte[]> poll(Duration timeout) {
-                work.run();
-                return super.poll(timeout);
+                polls.begins();
+                ConsumerRecords<byte[], byte[]> records = super.poll(timeout);
+                polls.brought(records.count());
+                return records;
             }
         };
     }

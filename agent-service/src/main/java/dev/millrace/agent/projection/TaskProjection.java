@@ -332,7 +332,7 @@ public final class TaskProjection implements AutoCloseable {
         CountDownLatch stopped = new CountDownLatch(1);
         SweepingClients clients = new SweepingClients();
         KafkaStreams started =
-                new KafkaStreams(ProjectionTopology.build(topics, applied, retention, clients::sweep), config, clients);
+                new KafkaStreams(ProjectionTopology.build(topics, applied, retention, clients::tell), config, clients);
         started.setUncaughtExceptionHandler(e -> {
             stoppedBy = e;
             return StreamThreadExceptionResponse.SHUTDOWN_CLIENT;

@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.serialization.Serdes;
@@ -69,8 +70,42 @@ class JournalProcessorTest {
     }
 
     @Test
+    @DisplayName("what one poll brings of a task is shown at once, and its row is written once")
+    void shouldWriteTheRowsOfAPollOnce() {
+        // given
+        MockProcessorContext<Void, Void> context = new MockProcessorContext<>();
+        KeyValueStore<Bytes, byte[]> rows = rows(context);
+        List<Integer> told = new ArrayList<>();
+        AppliedOffsets applied = new AppliedOffsets();
+        context.addStateStore(watched(
+                rows,
+                () -> new ProjectionReader(rows)
+                        .details("default", "m1")
+                        .ifPresent(found -> told.add(found.history().size()))));
+        JournalProcessor processor = new JournalProcessor(STORE, applied, Duration.ofDays(30));
+        processor.init(context);
+        List<Event> history = Histories.startedBy("m1")
+                .created()
+                .moved("reasoning", "suspended")
+                .events();
+
+        // when: the poll has one record more, which Kafka Streams passes over
+        processor.begins();
+        processor.brought(history.size() + 1);
+        take(context, processor, 0, history);
+        Optional<Task.Details> before = new ProjectionReader(rows).details("default", "m1");
+        processor.begins();
+
+        // then
+        assertThat(before).isEmpty();
+        assertThat(new ProjectionReader(rows).details("default", "m1")).isPresent();
+        assertThat(told.stream().distinct()).hasSize(1);
+        assertThat(applied.appliedCount()).isEqualTo(history.size());
+    }
+
+    @Test
     @DisplayName(
-            "M3: what happens under a task's id on another partition changes nothing of what the task's owner is shown")
+            "what happens under a task's id on another partition changes nothing of what the task's owner is shown")
     void shouldKeepATaskToThePartitionOfItsStart() {
         // given: somebody names the task before it is there; it comes, and the same id starts another one elsewhere
         MockProcessorContext<Void, Void> context = new MockProcessorContext<>();
@@ -151,7 +186,7 @@ class JournalProcessorTest {
     }
 
     @Test
-    @DisplayName("issue 14 item 1: a defect on one record of the journal costs that record, and no other")
+    @DisplayName("a defect on one record of the journal costs that record, and no other")
     void shouldLeaveOutWhatADefectKeepsFromBeingTaken() throws InterruptedException {
         // given
         MockProcessorContext<Void, Void> context = new MockProcessorContext<>();
