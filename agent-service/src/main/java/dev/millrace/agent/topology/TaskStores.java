@@ -63,7 +63,7 @@ public final class TaskStores {
 
     /** The key of one transcript entry; entries of a task sort by position. */
     public static String transcriptKey(String taskKey, int seq) {
-        return taskKey + SEPARATOR + String.format("%08x", seq);
+        return taskKey + SEPARATOR + HexFormat.of().toHexDigits(seq);
     }
 
     static String seenKey(String namespace, String eventId) {
