@@ -68,8 +68,10 @@ class ImagesIT {
 
     @AfterEach
     void removeContainers() throws IOException {
-        for (String container : running.values()) {
-            podman("rm", "-f", "-v", container);
+        for (Map.Entry<ObjectNode, String> each : running.entrySet()) {
+            // for whoever looks why it failed
+            Files.writeString(IMAGES.resolve(name(each.getKey()) + ".log"), podman("logs", each.getValue()));
+            podman("rm", "-f", "-v", each.getValue());
         }
     }
 
@@ -233,20 +235,22 @@ class ImagesIT {
         abort(why);
     }
 
-    /** What podman says; fails where it does. */
-    private static String podman(String... args) throws IOException {
+    /** What podman prints; fails where it does. */
+    private String podman(String... args) throws IOException {
         List<String> command = new ArrayList<>(List.of("podman"));
         command.addAll(List.of(args));
-        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
-        String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
+        Path errors = folder.resolve("podman.log");
+        Process process =
+                new ProcessBuilder(command).redirectError(errors.toFile()).start();
+        String printed = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
         try {
             if (process.waitFor() != 0) {
-                throw new IllegalStateException("podman " + args[0] + ": " + said);
+                throw new IllegalStateException("podman " + args[0] + ": " + Files.readString(errors));
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IllegalStateException(e);
         }
-        return said.lines().reduce("", (first, last) -> args[0].equals("logs") ? first + '\n' + last : last);
+        return printed;
     }
 }

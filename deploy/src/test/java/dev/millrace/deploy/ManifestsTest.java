@@ -33,6 +33,7 @@ class ManifestsTest {
     private static final Path OPERATIONS = Path.of("..", "docs", "operations.md");
     private static final Path RUNBOOKS = Path.of("runbooks");
     private static final Pattern KEY = Pattern.compile("(?m)^\\| `(millrace\\.[a-z.-]+)`");
+    private static final Pattern EXAMPLE = Pattern.compile("(?s)(?:```yaml|<<'YAML')\\n(.*?)\\n(?:```|YAML\\n)");
     private static final Pattern USER = Pattern.compile("<user>(.*)</user>");
 
     @ParameterizedTest
@@ -67,6 +68,36 @@ class ManifestsTest {
             "documents fit each other, the images and the configuration keys, and ask for no more rights than they need")
     void shouldFitTogether(String overlay) throws IOException {
         assertThat(Rules.problems(Manifests.rendered(overlay), user(), keys())).isEmpty();
+    }
+
+    @Test
+    @DisplayName("each overlay in README.md renders to manifests that are good")
+    void shouldRenderTheExamples() throws IOException, InterruptedException {
+        // given
+        List<String> examples = EXAMPLE.matcher(Files.readString(Path.of("README.md")))
+                .results()
+                .map(example -> example.group(1))
+                .toList();
+        Path folder = Files.createDirectories(Path.of("target", "example", "agents", "careful"))
+                .resolve(Path.of("..", ".."))
+                .normalize();
+        Files.writeString(folder.resolve(Path.of("agents", "careful", "AGENT.md")), "an agent");
+
+        // then
+        assertThat(examples).hasSize(5);
+        for (String example : examples) {
+            String whole =
+                    (example.contains("resources:") ? "" : "resources: [../deploy/overlays/production]\n") + example;
+            Files.writeString(
+                    folder.resolve("kustomization.yaml"),
+                    (whole.contains("namespace:") ? "" : "namespace: millrace\n")
+                            + whole.replace("../deploy/", "../../"));
+            Manifests rendered = Manifests.parse(kustomize(folder.toString()));
+            assertThat(rendered.documents().stream().map(Models::problem).flatMap(Optional::stream))
+                    .as(example)
+                    .isEmpty();
+            assertThat(Rules.problems(rendered, user(), keys())).as(example).isEmpty();
+        }
     }
 
     @Test

@@ -440,7 +440,8 @@ final class Rules {
         int replicas = pool.at("/spec/replicas").asInt();
         all.of("Kafka").filter(kafka -> name(kafka).equals(cluster)).forEach(kafka -> {
             JsonNode config = kafka.at("/spec/kafka/config");
-            for (String topic : List.of("offsets.topic", "transaction.state.log", "share.coordinator.state.topic")) {
+            for (String topic :
+                    List.of("default", "offsets.topic", "transaction.state.log", "share.coordinator.state.topic")) {
                 require(
                         config.path(topic + ".replication.factor").asInt(3) <= replicas,
                         kafka,
