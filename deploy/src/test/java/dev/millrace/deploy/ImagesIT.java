@@ -34,8 +34,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The images in podman, as the manifests of the trial have them run: user, read-only root, capabilities, memory, volumes, keys, topics and
- * probes. Kafka and the addresses are the test's own, and so is the network: that of this machine.
+ * The images in podman, as the manifests of the trial have them run: user, read-only root, capabilities, memory, volumes,
+ * keys, topics and probes. Kafka and the addresses are the test's own, and so is the network: that of this machine.
  */
 class ImagesIT {
 

@@ -109,6 +109,13 @@ record Manifests(List<ObjectNode> documents) {
         return all;
     }
 
+    /** The names that a service answers to. */
+    List<String> allowedHosts(JsonNode workload) {
+        return List.of(environment(workload)
+                .getOrDefault("MILLRACE_HTTP_ALLOWED_HOSTS", "")
+                .split(",", -1));
+    }
+
     static String id(JsonNode document) {
         return document.path("kind").asText() + '/' + name(document);
     }
@@ -127,6 +134,21 @@ record Manifests(List<ObjectNode> documents) {
 
     static JsonNode labels(JsonNode workload) {
         return workload.at("/spec/template/metadata/labels");
+    }
+
+    /** The number of a port that a container has by this name or number; 0 = it has none. */
+    static int containerPort(ObjectNode workload, JsonNode port) {
+        return stream(container(workload).path("ports"))
+                .filter(has -> has.path("name").equals(port)
+                        || has.path("containerPort").equals(port))
+                .mapToInt(has -> has.path("containerPort").asInt())
+                .findFirst()
+                .orElse(0);
+    }
+
+    /** The selector that picks these labels. */
+    static JsonNode byLabels(JsonNode labels) {
+        return YAML.createObjectNode().set("matchLabels", labels);
     }
 
     /** Whether a label selector picks something with these labels. */

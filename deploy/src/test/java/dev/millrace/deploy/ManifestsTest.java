@@ -25,8 +25,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Both overlays as they are rendered. What {@code kubectl kustomize} makes of them is kept in {@code src/test/resources/rendered}, so that all
- * else can be checked where there is no kubectl.
+ * Both overlays as they are rendered. What {@code kubectl kustomize} makes of them is kept in
+ * {@code src/test/resources/rendered}, so that all else can be checked where there is no kubectl.
  */
 class ManifestsTest {
 
@@ -64,8 +64,7 @@ class ManifestsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"trial", "production"})
-    @DisplayName(
-            "documents fit each other, the images and the configuration keys, and ask for no more rights than they need")
+    @DisplayName("documents fit each other, images and keys, and ask for no more rights than they need")
     void shouldFitTogether(String overlay) throws IOException {
         assertThat(Rules.problems(Manifests.rendered(overlay), user(), keys())).isEmpty();
     }

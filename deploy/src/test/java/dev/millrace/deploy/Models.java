@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** What the API server, or an operator, would say of a document: fields that there are not, or that have to be there. */
+/** What the API server or an operator would say of a document: fields that there are not, or that have to be there. */
 final class Models {
 
     /** Of resources that Kubernetes does not define itself. */
