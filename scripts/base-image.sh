@@ -36,7 +36,7 @@ chmod 1777 "$work/root/tmp"
 printf '%s\n' 'root:x:0:0:root:/root:/sbin/nologin' 'millrace:x:65532:65532:millrace:/tmp:/sbin/nologin' >"$work/root/etc/passwd"
 printf '%s\n' 'root:x:0:' 'millrace:x:65532:' >"$work/root/etc/group"
 "$jdk/bin/jlink" --add-modules "$MODULES" --strip-debug --no-man-pages --no-header-files --compress=zip-6 \
-    --generate-cds-archive --output "$work/root/opt/java"
+    --generate-cds-archive --output "$work/root/opt/java" >/dev/null
 
 tar -C "$work/root" --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -cf "$work/image/layer.tar" .
 digest=$(sha256sum <"$work/image/layer.tar" | cut -d ' ' -f 1)
