@@ -1,14 +1,20 @@
 package dev.millrace.kafka;
 
 import dev.millrace.schemas.Topics;
+import dev.millrace.schemas.Topics.Cleanup;
 import dev.millrace.schemas.Topics.Topic;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.common.config.TopicConfig;
+import org.apache.kafka.common.record.TimestampType;
 
 /**
  * The topics as they should be, to compare with those that are there. Asks nobody.
@@ -17,6 +23,8 @@ import java.util.stream.Collectors;
  * @param settings what the installation adds to it
  */
 record ExpectedTopics(Topics topics, TopicSettings settings) {
+    private static final Duration SHORT_RETENTION = Duration.ofHours(6);
+    private static final Duration LONGEST_SEGMENT = Duration.ofDays(1);
 
     /**
      * An existing topic, as far as it matters here.
@@ -66,6 +74,47 @@ record ExpectedTopics(Topics topics, TopicSettings settings) {
     /** How long records of this topic stay if it is made. */
     Duration retention(Topic topic) {
         return topic.name().equals(topics.tokens()) ? settings.tokensRetention() : topic.retention();
+    }
+
+    /** What to make this topic with, where it is missing. */
+    NewTopic asMade(Topic topic) {
+        Map<String, String> config = new LinkedHashMap<>();
+        config.put(TopicConfig.CLEANUP_POLICY_CONFIG, policy(topic));
+        config.put(TopicConfig.MAX_MESSAGE_BYTES_CONFIG, Integer.toString(topic.maxMessageBytes()));
+        if (topic.cleanup() == Cleanup.DELETE) {
+            Duration retention = retention(topic);
+            config.put(TopicConfig.RETENTION_MS_CONFIG, Long.toString(retention.toMillis()));
+            if (retention.compareTo(SHORT_RETENTION) < 0) {
+                // only closed segments are deleted, and Kafka closes one after a week, or a gigabyte
+                config.put(
+                        TopicConfig.SEGMENT_MS_CONFIG,
+                        Long.toString(retention.dividedBy(2).toMillis()));
+            }
+        }
+        if (topic.cleanup() == Cleanup.COMPACT) {
+            // what is replaced or deleted goes, also where little is written
+            config.put(TopicConfig.MAX_COMPACTION_LAG_MS_CONFIG, Long.toString(Topics.COMPACTION_LAG.toMillis()));
+        } else if (retention(topic).compareTo(SHORT_RETENTION) >= 0) {
+            // the retention counts from the newest record of a segment, which Kafka would go on with for a week
+            config.put(
+                    TopicConfig.SEGMENT_MS_CONFIG,
+                    Long.toString(Math.min(
+                            LONGEST_SEGMENT.toMillis(),
+                            retention(topic).dividedBy(4).toMillis())));
+        }
+        if (topics.datedByBroker(topic)) {
+            config.put(TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG, TimestampType.LOG_APPEND_TIME.name);
+        }
+        if (topic.name().equals(topics.rates())) {
+            // pieces that are small enough for the retention to mean something
+            config.put(
+                    TopicConfig.SEGMENT_MS_CONFIG,
+                    Long.toString(topic.retention().toMillis()));
+        }
+        Optional<Short> replication = settings.replication() == TopicSettings.BROKER_DEFAULT
+                ? Optional.empty()
+                : Optional.of((short) settings.replication());
+        return new NewTopic(topic.name(), Optional.of(partitions(topic)), replication).configs(config);
     }
 
     /** The {@code cleanup.policy} that this topic has to have. */

@@ -1,7 +1,6 @@
 package dev.millrace.kafka;
 
 import dev.millrace.schemas.Topics;
-import dev.millrace.schemas.Topics.Cleanup;
 import dev.millrace.schemas.Topics.Topic;
 import java.time.Duration;
 import java.util.Arrays;
@@ -9,7 +8,6 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -50,9 +48,6 @@ public final class TopicSetup {
 
     /** How long the admin client may take to say goodbye. */
     private static final Duration CLOSE_LIMIT = Duration.ofMillis(500);
-
-    private static final Duration SHORT_RETENTION = Duration.ofHours(6);
-    private static final Duration LONGEST_SEGMENT = Duration.ofDays(1);
 
     private final Admin admin;
     private final Topics topics;
@@ -218,7 +213,7 @@ public final class TopicSetup {
     }
 
     private void create(List<Topic> missing) {
-        List<NewTopic> newTopics = missing.stream().map(this::newTopic).toList();
+        List<NewTopic> newTopics = missing.stream().map(expected::asMade).toList();
         admin.createTopics(newTopics, new CreateTopicsOptions().timeoutMs(remainingMs()))
                 .values()
                 .forEach((name, done) -> {
@@ -229,46 +224,6 @@ public final class TopicSetup {
                         LOGGER.debug("Another service was faster and made the topic");
                     }
                 });
-    }
-
-    private NewTopic newTopic(Topic topic) {
-        Map<String, String> config = new LinkedHashMap<>();
-        config.put(TopicConfig.CLEANUP_POLICY_CONFIG, ExpectedTopics.policy(topic));
-        config.put(TopicConfig.MAX_MESSAGE_BYTES_CONFIG, Integer.toString(topic.maxMessageBytes()));
-        if (topic.cleanup() == Cleanup.DELETE) {
-            Duration retention = expected.retention(topic);
-            config.put(TopicConfig.RETENTION_MS_CONFIG, Long.toString(retention.toMillis()));
-            if (retention.compareTo(SHORT_RETENTION) < 0) {
-                // only closed segments are deleted, and Kafka closes one after a week, or a gigabyte
-                config.put(
-                        TopicConfig.SEGMENT_MS_CONFIG,
-                        Long.toString(retention.dividedBy(2).toMillis()));
-            }
-        }
-        if (topic.cleanup() == Cleanup.COMPACT) {
-            // what is replaced or deleted goes, also where little is written
-            config.put(TopicConfig.MAX_COMPACTION_LAG_MS_CONFIG, Long.toString(Topics.COMPACTION_LAG.toMillis()));
-        } else if (expected.retention(topic).compareTo(SHORT_RETENTION) >= 0) {
-            // the retention counts from the newest record of a segment, which Kafka would go on with for a week
-            config.put(
-                    TopicConfig.SEGMENT_MS_CONFIG,
-                    Long.toString(Math.min(
-                            LONGEST_SEGMENT.toMillis(),
-                            expected.retention(topic).dividedBy(4).toMillis())));
-        }
-        if (topics.datedByBroker(topic)) {
-            config.put(TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG, TimestampType.LOG_APPEND_TIME.name);
-        }
-        if (topic.name().equals(topics.rates())) {
-            // pieces that are small enough for the retention to mean something
-            config.put(
-                    TopicConfig.SEGMENT_MS_CONFIG,
-                    Long.toString(topic.retention().toMillis()));
-        }
-        Optional<Short> replication = settings.replication() == TopicSettings.BROKER_DEFAULT
-                ? Optional.empty()
-                : Optional.of((short) settings.replication());
-        return new NewTopic(topic.name(), Optional.of(expected.partitions(topic)), replication).configs(config);
     }
 
     private static boolean isDatedByBroker(Config config) {

@@ -30,7 +30,7 @@ class LauncherHelpTest {
     private static final Path OPERATIONS = Path.of("..", "docs", "operations.md");
 
     /** What the script does itself. */
-    private static final Set<String> SCRIPTS_OWN = Set.of("package", "build", "bench", "test", "help");
+    private static final Set<String> SCRIPTS_OWN = Set.of("images", "package", "build", "bench", "test", "help");
 
     /** What the text says once for all. */
     private static final Set<String> EVERYWHERE = Set.of("--help", "--version", "--url", "--json");

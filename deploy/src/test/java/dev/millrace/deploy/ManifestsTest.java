@@ -1,0 +1,175 @@
+package dev.millrace.deploy;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.abort;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Both overlays as they are rendered. What {@code kubectl kustomize} makes of them is kept in
+ * {@code src/test/resources/rendered}, so that all else can be checked where there is no kubectl.
+ */
+class ManifestsTest {
+
+    private static final Path OPERATIONS = Path.of("..", "docs", "operations.md");
+    private static final Path RUNBOOKS = Path.of("runbooks");
+    private static final Pattern KEY = Pattern.compile("(?m)^\\| `(millrace\\.[a-z.-]+)`");
+    private static final Pattern EXAMPLE = Pattern.compile("(?s)(?:```yaml|<<'YAML')\\n(.*?)\\n(?:```|YAML\\n)");
+    private static final Pattern USER = Pattern.compile("<user>(.*)</user>");
+
+    @ParameterizedTest
+    @ValueSource(strings = {"trial", "production"})
+    @DisplayName("what is kept is what kubectl kustomize renders")
+    void shouldKeepWhatIsRendered(String overlay) throws IOException, InterruptedException {
+        // given
+        String rendered = kustomize("overlays/" + overlay);
+        if (Boolean.getBoolean("millrace.docs.write")) {
+            Files.writeString(Manifests.file(overlay), rendered);
+        }
+
+        // then
+        assertThat(Manifests.rendered(overlay).byId())
+                .as("%s is stale; write it anew with -Dmillrace.docs.write=true", Manifests.file(overlay))
+                .isEqualTo(Manifests.parse(rendered).byId());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"trial", "production"})
+    @DisplayName("an API server would take every document, and drop no field of it")
+    void shouldDecodeEveryDocument(String overlay) {
+        assertThat(Manifests.rendered(overlay).documents().stream()
+                        .map(Models::problem)
+                        .flatMap(Optional::stream))
+                .isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"trial", "production"})
+    @DisplayName("documents fit each other, images and keys, and ask for no more rights than they need")
+    void shouldFitTogether(String overlay) throws IOException {
+        assertThat(Rules.problems(Manifests.rendered(overlay), user(), keys())).isEmpty();
+    }
+
+    @Test
+    @DisplayName("each overlay in README.md renders to manifests that are good")
+    void shouldRenderTheExamples() throws IOException, InterruptedException {
+        // given
+        List<String> examples = EXAMPLE.matcher(Files.readString(Path.of("README.md")))
+                .results()
+                .map(example -> example.group(1))
+                .toList();
+        Path folder = Files.createDirectories(Path.of("target", "example", "agents", "careful"))
+                .resolve(Path.of("..", ".."))
+                .normalize();
+        Files.writeString(folder.resolve(Path.of("agents", "careful", "AGENT.md")), "an agent");
+
+        // then
+        assertThat(examples).hasSize(5);
+        for (String example : examples) {
+            String whole =
+                    (example.contains("resources:") ? "" : "resources: [../deploy/overlays/production]\n") + example;
+            Files.writeString(
+                    folder.resolve("kustomization.yaml"),
+                    (whole.contains("namespace:") ? "" : "namespace: millrace\n")
+                            + whole.replace("../deploy/", "../../"));
+            Manifests rendered = Manifests.parse(kustomize(folder.toString()));
+            assertThat(rendered.documents().stream().map(Models::problem).flatMap(Optional::stream))
+                    .as(example)
+                    .isEmpty();
+            assertThat(Rules.problems(rendered, user(), keys())).as(example).isEmpty();
+        }
+    }
+
+    @Test
+    @DisplayName("each alert has a runbook, and each runbook an alert")
+    void shouldHaveARunbookForEachAlert() throws IOException {
+        // given
+        List<JsonNode> alerts = Manifests.rendered("production")
+                .of("PrometheusRule")
+                .flatMap(rule -> rule.at("/spec/groups/0/rules").valueStream())
+                .toList();
+
+        // then
+        assertThat(alerts)
+                .isNotEmpty()
+                .allSatisfy(alert -> assertThat(alert.at("/annotations/runbook").asText())
+                        .isEqualTo("deploy/runbooks/" + alert.path("alert").asText() + ".md"));
+        try (Stream<Path> pages = Files.list(RUNBOOKS)) {
+            assertThat(pages.map(page -> page.getFileName().toString()))
+                    .containsExactlyInAnyOrderElementsOf(alerts.stream()
+                            .map(alert -> alert.path("alert").asText() + ".md")
+                            .toList());
+        }
+    }
+
+    @Test
+    @DisplayName("an image that is named is one that is built, in this version")
+    void shouldNameTheImagesThatAreBuilt() throws IOException {
+        String version = find(Pattern.compile("<version>(.*)</version>"), Files.readString(Path.of("pom.xml")));
+        for (ObjectNode workload : Manifests.rendered("production").workloads().toList()) {
+            assertThat(Manifests.container(workload).path("image").asText())
+                    .isEqualTo("millrace/" + Manifests.name(workload) + ':' + version);
+            assertThat(Path.of("..", Manifests.name(workload) + "-service")).isDirectory();
+        }
+    }
+
+    /** What the images run as. */
+    static String user() throws IOException {
+        return find(USER, Files.readString(Path.of("pom.xml")));
+    }
+
+    /** The keys that docs/operations.md lists, which a test there holds to the code. */
+    static Set<String> keys() throws IOException {
+        return KEY.matcher(Files.readString(OPERATIONS))
+                .results()
+                .map((MatchResult key) ->
+                        key.group(1).replaceAll("[^a-z0-9]", "_").toUpperCase(Locale.ROOT))
+                .collect(Collectors.toSet());
+    }
+
+    private static String find(Pattern pattern, String text) {
+        Matcher found = pattern.matcher(text);
+        assertThat(found.find()).as(pattern.pattern()).isTrue();
+        return found.group(1);
+    }
+
+    private static String kustomize(String folder) throws IOException, InterruptedException {
+        Path errors = Files.createTempFile("kubectl", ".log");
+        try {
+            Process kubectl = new ProcessBuilder("kubectl", "kustomize", folder)
+                    .redirectError(errors.toFile())
+                    .start();
+            String rendered = new String(kubectl.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            assertThat(kubectl.waitFor(1, TimeUnit.MINUTES)).isTrue();
+            assertThat(kubectl.exitValue())
+                    .as("components need kubectl 1.21 or newer; it said: %s", Files.readString(errors))
+                    .isZero();
+            return rendered;
+        } catch (IOException e) {
+            System.err.println(
+                    "SKIPPED: whether " + folder + " renders to what is kept needs kubectl 1.21 on the PATH");
+            return abort("no kubectl: " + e.getMessage());
+        } finally {
+            Files.delete(errors);
+        }
+    }
+}
