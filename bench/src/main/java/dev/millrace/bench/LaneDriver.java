@@ -7,7 +7,6 @@ import dev.millrace.schemas.Topics;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -21,10 +20,6 @@ import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
-import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.serialization.ByteArrayDeserializer;
-import org.apache.kafka.common.serialization.ByteArraySerializer;
-import org.apache.kafka.common.serialization.StringSerializer;
 import org.jspecify.annotations.Nullable;
 
 /** Straight through topics with Kafka clients: a task is done when a reader of committed records sees so. */
@@ -95,21 +90,10 @@ final class LaneDriver implements Driver {
     private volatile boolean closed;
 
     /** Reads the outcomes from their end on. */
-    LaneDriver(Map<String, Object> kafka, Loop loop) {
+    LaneDriver(Cluster kafka, Loop loop) {
         this.loop = loop;
-        Map<String, Object> sending = new HashMap<>(kafka);
-        sending.put("linger.ms", 0);
-        producer = new KafkaProducer<>(sending, new StringSerializer(), new ByteArraySerializer());
-        Map<String, Object> reading = new HashMap<>(kafka);
-        reading.put("isolation.level", "read_committed");
-        reading.put("fetch.max.wait.ms", 50);
-        outcomes = new KafkaConsumer<>(reading, new ByteArrayDeserializer(), new ByteArrayDeserializer());
-        List<TopicPartition> partitions = outcomes.partitionsFor(loop.outcomes()).stream()
-                .map(info -> new TopicPartition(info.topic(), info.partition()))
-                .toList();
-        outcomes.assign(partitions);
-        outcomes.seekToEnd(partitions);
-        partitions.forEach(outcomes::position); // which is when the end is asked for
+        producer = kafka.with(Map.of("linger.ms", 0)).producer();
+        outcomes = kafka.follower(loop.outcomes());
         reader.start();
     }
 

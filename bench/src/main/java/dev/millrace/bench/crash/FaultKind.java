@@ -73,7 +73,7 @@ public enum FaultKind {
         return Arrays.stream(values())
                 .filter(kind -> kind.label().equals(label))
                 .findFirst()
-                .orElseThrow(() -> new IllegalArgumentException("--only: expected some of "
+                .orElseThrow(() -> new IllegalArgumentException("expected some of "
                         + Arrays.stream(values()).map(FaultKind::label).collect(Collectors.joining(","))
                         + ", found " + label));
     }

@@ -1,5 +1,6 @@
 package dev.millrace.bench.crash;
 
+import dev.millrace.bench.Cluster;
 import dev.millrace.kafka.TopicSettings;
 import dev.millrace.kafka.TopicSetup;
 import dev.millrace.schemas.Topics;
@@ -140,10 +141,10 @@ final class Installation implements AutoCloseable {
         for (Part broker : brokers) {
             process(broker).awaitOutput(ClusterNode.READY, START_LIMIT);
         }
-        Map<String, Object> kafka = Map.of("bootstrap.servers", bootstrapServers());
+        Cluster kafka = Cluster.at(bootstrapServers());
         TopicSetup.ensure(
-                kafka, topics, new TopicSettings(PARTITIONS, TopicSettings.BROKER_DEFAULT, true), START_LIMIT);
-        try (Admin admin = Admin.create(kafka)) {
+                kafka.config(), topics, new TopicSettings(PARTITIONS, TopicSettings.BROKER_DEFAULT, true), START_LIMIT);
+        try (Admin admin = kafka.admin()) {
             admin.incrementalAlterConfigs(Map.of(
                             new ConfigResource(ConfigResource.Type.GROUP, topics.prefix() + "agent"),
                             GROUP_SETTINGS.stream()
