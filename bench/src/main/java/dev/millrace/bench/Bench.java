@@ -1,6 +1,10 @@
 package dev.millrace.bench;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.millrace.bench.FleetOptions.Durabilities;
+import dev.millrace.bench.FleetOptions.Modes;
+import dev.millrace.bench.TaskWorkload.Ingress;
+import dev.millrace.bench.crash.FaultKind;
 import dev.millrace.schemas.Json;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -11,12 +15,17 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.TypeConversionException;
@@ -63,6 +72,7 @@ public final class Bench {
                 new BacklogWorkload(),
                 new StreamsWorkload(),
                 new RecoveryWorkload(),
+                new PeersWorkload(),
                 new CrashWorkload(),
                 new MicroWorkload()));
     }
@@ -146,8 +156,26 @@ public final class Bench {
                 .showDefaultValues(true)
                 .description(workload.summary());
         return line.setUnmatchedArgumentsAllowed(true)
-                .setCaseInsensitiveEnumValuesAllowed(true)
-                .registerConverter(int.class, Bench::number);
+                .registerConverter(int.class, Bench::number)
+                .registerConverter(Ingress.class, oneOf(Ingress.values()))
+                .registerConverter(Modes.class, oneOf(Modes.values()))
+                .registerConverter(Durabilities.class, oneOf(Durabilities.values()))
+                .registerConverter(Contender.class, oneOf(Contender.values()))
+                .registerConverter(FaultKind.class, oneOf(FaultKind.values()));
+    }
+
+    /** Reads constants as people write them: {@code kill-agent}. */
+    private static <E extends Enum<E>> ITypeConverter<E> oneOf(E[] all) {
+        Map<String, E> labels = new LinkedHashMap<>();
+        Arrays.stream(all)
+                .forEach(one -> labels.put(one.name().toLowerCase(Locale.ROOT).replace('_', '-'), one));
+        return label -> {
+            E one = labels.get(label);
+            if (one == null) {
+                throw new TypeConversionException("expected one of " + labels.keySet() + ", found " + label);
+            }
+            return one;
+        };
     }
 
     private static int number(String text) {

@@ -69,10 +69,13 @@ public record Cluster(Map<String, Object> config) {
         return consumer;
     }
 
-    /** Reads committed records of a topic from its end of now on. */
-    KafkaConsumer<byte[], byte[]> follower(String topic) {
-        KafkaConsumer<byte[], byte[]> consumer = with(Map.of(
-                        "isolation.level", "read_committed", "fetch.max.wait.ms", 50))
+    /**
+     * Reads a topic from its end of now on.
+     *
+     * @param isolation as in Kafka's settings, such as {@code read_committed}
+     */
+    public KafkaConsumer<byte[], byte[]> follower(String topic, String isolation) {
+        KafkaConsumer<byte[], byte[]> consumer = with(Map.of("isolation.level", isolation, "fetch.max.wait.ms", 50))
                 .reader(topic);
         consumer.seekToEnd(consumer.assignment());
         consumer.assignment().forEach(consumer::position); // which is when the end is asked for

@@ -10,9 +10,7 @@ import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
-import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.TypeConversionException;
 
 /** Kills, stops and cuts off processes at random while they work, and checks that every promise is kept. */
 final class CrashWorkload implements Workload {
@@ -36,7 +34,6 @@ final class CrashWorkload implements Workload {
             names = "--only",
             split = ",",
             showDefaultValue = CommandLine.Help.Visibility.NEVER,
-            converter = KindConverter.class,
             description = "Kinds of faults with commas between, such as kill-agent,full-disk; else all.")
     private List<FaultKind> only = List.of(FaultKind.values());
 
@@ -45,18 +42,6 @@ final class CrashWorkload implements Workload {
 
     @Option(names = "--folder", description = "Where data and logs go and stay; else a temporary one.")
     private @Nullable Path kept;
-
-    /** Reads {@code kill-agent}. */
-    private static final class KindConverter implements ITypeConverter<FaultKind> {
-        @Override
-        public FaultKind convert(String label) {
-            try {
-                return FaultKind.of(label);
-            } catch (IllegalArgumentException e) {
-                throw new TypeConversionException(e.getMessage());
-            }
-        }
-    }
 
     /** A start of everything takes a good part of it on a busy machine. */
     private static final Duration LIMIT = Duration.ofSeconds(150);

@@ -18,7 +18,7 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.jspecify.annotations.Nullable;
 
 /** A {@link FloorLoop} and its broker, each a process of its own. */
-final class Floor implements AutoCloseable {
+final class Floor implements Peer {
 
     private static final byte[] CONTENT = "x".repeat(500).getBytes(StandardCharsets.UTF_8);
     private static final int PARTITIONS = 2;
@@ -51,10 +51,15 @@ final class Floor implements AutoCloseable {
     }
 
     private Cluster startBroker() {
-        processes.add(allTiers(ServiceProcess.standalone("broker", "--port", Integer.toString(port), "--data", "data"))
-                .start(folder));
-        processes.getLast().awaitOutput("Kafka is ready", ServiceProcess.START_LIMIT);
+        processes.add(broker(port, folder));
         return kafka();
+    }
+
+    /** Starts a broker for measurements and waits until it takes records. */
+    static ServiceProcess broker(int port, Path folder) {
+        return allTiers(ServiceProcess.standalone("broker", "--port", Integer.toString(port), "--data", "data"))
+                .start(folder)
+                .awaitOutput("Kafka is ready", ServiceProcess.START_LIMIT);
     }
 
     private void startLoop(FloorLoop.Kind kind) {
@@ -73,13 +78,14 @@ final class Floor implements AutoCloseable {
         return Cluster.at("127.0.0.1:" + port);
     }
 
-    /** A record in, the same record out. */
-    Driver driver() {
+    /** A record in, the same record out, whatever the load is. */
+    @Override
+    public Driver driver(TaskWorkload.Load load) {
         return new LaneDriver(kafka(), new Records());
     }
 
-    /** What both have cost until now. */
-    Footprint footprint() {
+    @Override
+    public Footprint footprint() {
         return Footprint.of(Map.of(
                 "broker",
                 processes.getFirst().pid(),

@@ -16,7 +16,7 @@ final class FloorWorkload implements Workload {
     private static final List<Integer> IN_FLIGHT = List.of(1, 8, 64, 512);
 
     @Mixin
-    private Measurement.Times times = new Measurement.Times();
+    private Measurement.Times times = new Measurement.Times(15, 20);
 
     @Option(names = "--durability", description = "cache (Kafka's default), fsync (after every append), or both.")
     private FleetOptions.Durabilities durability = FleetOptions.Durabilities.BOTH;
@@ -51,12 +51,13 @@ final class FloorWorkload implements Workload {
             throws IOException, InterruptedException, ExecutionException {
         try (Floor floor = Floor.start(kind, each);
                 Admin admin = floor.kafka().admin()) {
-            try (Driver driver = floor.driver()) {
+            TaskWorkload.Load any = TaskWorkload.LOADS.getFirst();
+            try (Driver driver = floor.driver(any)) {
                 driver.keep(64);
                 Thread.sleep(Duration.ofSeconds(times.warmUp()));
             }
             for (int inFlight : IN_FLIGHT) {
-                try (Driver driver = floor.driver()) {
+                try (Driver driver = floor.driver(any)) {
                     driver.keep(inFlight);
                     Thread.sleep(Duration.ofSeconds(2));
                     report.row(new Row(

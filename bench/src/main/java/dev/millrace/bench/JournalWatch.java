@@ -24,7 +24,7 @@ final class JournalWatch implements AutoCloseable {
     /** From the journal's end on. Records of the noise's type are counted only. */
     JournalWatch(Cluster kafka, String topic, String noiseType) {
         this.noiseType = noiseType;
-        this.consumer = kafka.follower(topic);
+        this.consumer = kafka.follower(topic, "read_committed");
         reader.start();
     }
 

@@ -45,18 +45,27 @@ final class LaneDriver implements Driver {
      * Millrace's: a message on its lane, and the journal.
      *
      * @param text what each task asks
+     * @param end what the journal says of a task that has come to where it should
+     * @param sessions how many conversations the tasks belong to, by turns; 0 = each to one of its own
      */
-    record Tasks(Topics topics, String text) implements Loop {
-        private static final String COMPLETED = KnownEventType.TASK_COMPLETED.wireName();
+    record Tasks(Topics topics, String text, KnownEventType end, int sessions) implements Loop {
         private static final List<String> BAD_ENDS =
                 List.of(KnownEventType.TASK_FAILED.wireName(), KnownEventType.TASK_CANCELLED.wireName());
 
+        /** Each a conversation of its own, until it has completed. */
+        Tasks(Topics topics, String text) {
+            this(topics, text, KnownEventType.TASK_COMPLETED, 0);
+        }
+
         @Override
         public ProducerRecord<String, byte[]> start(String id) {
-            Event event = Event.root(id, KnownEventType.MESSAGE_RECEIVED, Instant.now())
+            Event.Builder message = Event.root(id, KnownEventType.MESSAGE_RECEIVED, Instant.now())
                     .source("bench")
-                    .payload(Map.of("text", text))
-                    .build();
+                    .payload(Map.of("text", text));
+            if (sessions > 0) {
+                message.sessionId("session-" + Integer.parseInt(id.substring(id.lastIndexOf('-') + 1)) % sessions);
+            }
+            Event event = message.build();
             return EventCodec.toRecord(topics.lane(event.lane()), event);
         }
 
@@ -67,7 +76,7 @@ final class LaneDriver implements Driver {
 
         @Override
         public @Nullable String completed(ConsumerRecord<byte[], byte[]> entry) {
-            return Headers.text(entry, "ce_type").equals(COMPLETED) ? Headers.text(entry, "ce_subject") : null;
+            return Headers.text(entry, "ce_type").equals(end.wireName()) ? Headers.text(entry, "ce_subject") : null;
         }
 
         @Override
@@ -93,7 +102,7 @@ final class LaneDriver implements Driver {
     LaneDriver(Cluster kafka, Loop loop) {
         this.loop = loop;
         producer = kafka.with(Map.of("linger.ms", 0)).producer();
-        outcomes = kafka.follower(loop.outcomes());
+        outcomes = kafka.follower(loop.outcomes(), "read_committed");
         reader.start();
     }
 

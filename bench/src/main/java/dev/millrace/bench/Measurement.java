@@ -22,10 +22,16 @@ record Measurement(Supplier<Footprint> costs, @Nullable Admin admin) {
     static final class Times {
 
         @Option(names = "--seconds", description = "How long each row is measured.")
-        private int seconds = 15;
+        private int seconds;
 
         @Option(names = "--warm-up", description = "Seconds under load before the first row.")
-        private int warmUp = 20;
+        private int warmUp;
+
+        /** With these, if nothing is said. */
+        Times(int seconds, int warmUp) {
+            this.seconds = seconds;
+            this.warmUp = warmUp;
+        }
 
         int seconds() {
             return seconds;
@@ -40,6 +46,7 @@ record Measurement(Supplier<Footprint> costs, @Nullable Admin admin) {
      * What was measured.
      *
      * @param cpuMsPerTaskByProcess absent where there is one process
+     * @param bytesPerTask absent where there is no Kafka, and so is the next one
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
     record Measured(
@@ -51,8 +58,8 @@ record Measurement(Supplier<Footprint> costs, @Nullable Admin admin) {
             Latencies.Summary latency,
             double cpuMsPerTask,
             @Nullable Map<String, Double> cpuMsPerTaskByProcess,
-            long bytesPerTask,
-            Map<String, Long> bytesPerTaskByTopic,
+            @Nullable Long bytesPerTask,
+            @Nullable Map<String, Long> bytesPerTaskByTopic,
             long rssMb,
             double coresBusy) {}
 
@@ -75,7 +82,7 @@ record Measurement(Supplier<Footprint> costs, @Nullable Admin admin) {
         bytesByTopic().forEach((topic, size) -> {
             long grown = size - bytesBefore.getOrDefault(topic, 0L);
             if (grown > tasks) {
-                bytes.put(topic, Math.round(grown / (double) tasks));
+                bytes.put(topic, Math.round(grown / Math.max(1.0, tasks)));
             }
         });
         return new Measured(
@@ -89,8 +96,10 @@ record Measurement(Supplier<Footprint> costs, @Nullable Admin admin) {
                         100,
                         cpu.values().stream().mapToDouble(Double::doubleValue).sum()),
                 cpu.size() > 1 ? cpu : null,
-                bytes.values().stream().mapToLong(Long::longValue).sum(),
-                bytes,
+                admin == null
+                        ? null
+                        : bytes.values().stream().mapToLong(Long::longValue).sum(),
+                admin == null ? null : bytes,
                 after.residentKb() >> 10,
                 Rounded.to(100, busyAfter.busySince(busyBefore, took)));
     }

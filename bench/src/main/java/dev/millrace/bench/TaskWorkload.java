@@ -23,7 +23,7 @@ import picocli.CommandLine.Option;
  */
 final class TaskWorkload implements Workload {
 
-    private static final String SCRIPT = """
+    static final String SCRIPT = """
             rules:
               - user: slow
                 steps:
@@ -37,7 +37,7 @@ final class TaskWorkload implements Workload {
             """;
 
     @Mixin
-    private Measurement.Times times = new Measurement.Times();
+    private Measurement.Times times = new Measurement.Times(15, 20);
 
     @Mixin
     private FleetOptions fleets = new FleetOptions();
@@ -46,13 +46,13 @@ final class TaskWorkload implements Workload {
     private @Nullable Ingress ingress;
 
     /** How tasks get in. */
-    private enum Ingress {
+    enum Ingress {
         HTTP,
         LANES
     }
 
     /** What is measured, in this order. */
-    private static final List<Load> LOADS = List.of(
+    static final List<Load> LOADS = List.of(
             new Load("low", "one task at a time, over HTTP", 1, true, false),
             new Load("mod", "8 tasks in flight, over HTTP", 8, true, false),
             new Load("sat", "64 tasks in flight, through the lanes", 64, false, false),
@@ -65,7 +65,21 @@ final class TaskWorkload implements Workload {
      * @param inFlight tasks at the same time
      * @param slow whether each model call takes 20 ms
      */
-    private record Load(String name, String summary, int inFlight, boolean http, boolean slow) {}
+    record Load(String name, String summary, int inFlight, boolean http, boolean slow) {
+
+        /** How long each model call takes. */
+        int modelMs() {
+            return slow ? 20 : 0;
+        }
+
+        /** Has Millrace work on it, by this way. */
+        Driver driver(Fleet fleet, boolean overHttp) {
+            String text = slow ? "a slow one" : "go";
+            return overHttp
+                    ? new HttpDriver(fleet.http(), text)
+                    : new LaneDriver(fleet.kafka(), new LaneDriver.Tasks(fleet.topics(), text));
+        }
+    }
 
     /** A row of the results. */
     @JsonInclude(JsonInclude.Include.NON_NULL)
@@ -129,7 +143,7 @@ final class TaskWorkload implements Workload {
             }
             for (Load load : loads) {
                 report.progress(load.name() + ": " + load.summary());
-                try (Driver driver = driver(fleet, load)) {
+                try (Driver driver = load.driver(fleet, ingress == null ? load.http() : ingress == Ingress.HTTP)) {
                     load(driver, load.inFlight(), Math.max(2, times.warmUp() / 5));
                     report.row(new Row(
                             load.name(),
@@ -147,12 +161,5 @@ final class TaskWorkload implements Workload {
     private static void load(Driver driver, int inFlight, int seconds) throws InterruptedException {
         driver.keep(inFlight);
         Thread.sleep(Duration.ofSeconds(seconds));
-    }
-
-    private Driver driver(Fleet fleet, Load load) {
-        String text = load.slow() ? "a slow one" : "go";
-        return ingress == Ingress.HTTP || (ingress == null && load.http())
-                ? new HttpDriver(fleet.http(), text)
-                : new LaneDriver(fleet.kafka(), new LaneDriver.Tasks(fleet.topics(), text));
     }
 }

@@ -54,11 +54,20 @@ class BenchTest {
         assertThatThrownBy(() -> parse("backlog", "--records")).hasMessageContaining("'--records'");
         assertThatThrownBy(() -> parse("low", "--mode", "two"))
                 .hasMessageContaining("'--mode'")
-                .hasMessageContaining("[ONE, SERVICES, BOTH]")
-                .hasMessageContaining("'two'");
+                .hasMessageContaining("expected one of [one, services, both], found two");
         assertThatThrownBy(() -> parse("crash", "--only", "kill-agent,kill-time"))
-                .hasMessageContaining("expected some of kill-agent,")
+                .hasMessageContaining("expected one of [kill-agent,")
                 .hasMessageContaining("found kill-time");
+    }
+
+    @Test
+    void shouldTakeNamesOfPeersBehindTheWorkload() {
+        assertThat(parse("peers", "--rounds", "1", "restate", "kafka-streams-eos")
+                        .getFirst())
+                .hasFieldOrPropertyWithValue("names", List.of(Contender.RESTATE, Contender.KAFKA_STREAMS_EOS));
+        assertThat(parse("peers", "millrace").getFirst())
+                .hasFieldOrPropertyWithValue("names", List.of(Contender.MILLRACE));
+        assertThatThrownBy(() -> parse("peers", "restat")).hasMessageContaining("'restat'");
     }
 
     @Test
