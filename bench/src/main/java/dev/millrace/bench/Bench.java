@@ -1,6 +1,7 @@
 package dev.millrace.bench;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.millrace.bench.CurvesWorkload.Curve;
 import dev.millrace.bench.FleetOptions.Durabilities;
 import dev.millrace.bench.FleetOptions.Modes;
 import dev.millrace.bench.TaskWorkload.Ingress;
@@ -73,6 +74,7 @@ public final class Bench {
                 new StreamsWorkload(),
                 new RecoveryWorkload(),
                 new PeersWorkload(),
+                new CurvesWorkload(),
                 new CrashWorkload(),
                 new MicroWorkload()));
     }
@@ -161,6 +163,7 @@ public final class Bench {
                 .registerConverter(Modes.class, oneOf(Modes.values()))
                 .registerConverter(Durabilities.class, oneOf(Durabilities.values()))
                 .registerConverter(Contender.class, oneOf(Contender.values()))
+                .registerConverter(Curve.class, oneOf(Curve.values()))
                 .registerConverter(FaultKind.class, oneOf(FaultKind.values()));
     }
 

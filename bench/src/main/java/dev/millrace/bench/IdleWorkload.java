@@ -12,9 +12,6 @@ import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.producer.ProducerRecord;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /**
@@ -115,7 +112,10 @@ final class IdleWorkload implements Workload {
     private static double suspend(int tasks, Path folder, Path script, Report report)
             throws IOException, InterruptedException, ExecutionException {
         try (Fleet fleet = Fleet.start(Mode.ONE, Durability.CACHE, folder, script, List.of())) {
-            try (LaneDriver driver = new LaneDriver(fleet.kafka(), new Questions(fleet))) {
+            // a task counts as soon as it waits for its answer
+            LaneDriver.Tasks questions =
+                    new LaneDriver.Tasks(fleet.topics(), "one of many", KnownEventType.TASK_SUSPENDED, 0);
+            try (LaneDriver driver = new LaneDriver(fleet.kafka(), questions)) {
                 driver.startNoting();
                 long begun = System.nanoTime();
                 driver.keep(IN_FLIGHT);
@@ -158,34 +158,5 @@ final class IdleWorkload implements Workload {
             throw new IllegalStateException("jcmd " + command + " said: " + output);
         }
         return output;
-    }
-
-    /** A task counts as soon as it waits for its answer. */
-    private record Questions(LaneDriver.Tasks tasks) implements LaneDriver.Loop {
-        Questions(Fleet fleet) {
-            this(new LaneDriver.Tasks(fleet.topics(), "one of many"));
-        }
-
-        @Override
-        public ProducerRecord<String, byte[]> start(String id) {
-            return tasks.start(id);
-        }
-
-        @Override
-        public String outcomes() {
-            return tasks.outcomes();
-        }
-
-        @Override
-        public @Nullable String completed(ConsumerRecord<byte[], byte[]> entry) {
-            return Headers.text(entry, "ce_type").equals(KnownEventType.TASK_SUSPENDED.wireName())
-                    ? Headers.text(entry, "ce_subject")
-                    : null;
-        }
-
-        @Override
-        public boolean failed(ConsumerRecord<byte[], byte[]> entry) {
-            return tasks.failed(entry);
-        }
     }
 }
