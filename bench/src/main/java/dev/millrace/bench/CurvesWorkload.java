@@ -5,6 +5,10 @@ import dev.millrace.kafka.ToolPublisher;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.schemas.Topics;
+import java.io.IOException;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -21,6 +25,7 @@ import picocli.CommandLine.Option;
 /** How the cost of a task grows with what is there besides: {@link Curve}s of a few points, as rows and as pictures. */
 final class CurvesWorkload implements Workload {
 
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
     private static final int IN_FLIGHT = 64;
     /** Conversations side by side: so many that each gets only some turns further while a point is measured. */
     private static final int SESSIONS = 128;
@@ -159,13 +164,25 @@ final class CurvesWorkload implements Workload {
         }
     }
 
-    private static void publish(Fleet fleet, int tools) throws InterruptedException {
-        Topics topics = fleet.topics();
-        try (ToolPublisher publisher = new ToolPublisher(fleet.kafka().config(), topics, "bench")) {
+    /** Adds to the tools of tool-service, since tools that nobody serves are shown to no model; returns when they are. */
+    private static void publish(Fleet fleet, int tools) throws IOException, InterruptedException {
+        try (ToolPublisher publisher =
+                new ToolPublisher(fleet.kafka().config(), fleet.topics(), Topics.BUILT_IN_TOOLSET)) {
             publisher.publish(
-                    IntStream.range(0, tools).mapToObj(CurvesWorkload::tool).toList(), name -> false);
+                    IntStream.range(0, tools).mapToObj(CurvesWorkload::tool).toList(), name -> true);
         }
-        Thread.sleep(Duration.ofSeconds(5)); // until everybody has them
+        HttpRequest listing =
+                HttpRequest.newBuilder(fleet.http().resolve("/v1/tools")).build();
+        String last = '"' + tool(tools - 1).name() + '"';
+        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        try (HttpClient client = HttpClient.newHttpClient()) {
+            while (!client.send(listing, BodyHandlers.ofString()).body().contains(last)) {
+                if (System.nanoTime() > deadline) {
+                    throw new IllegalStateException("expected " + tools + " tools to be listed within " + PATIENCE);
+                }
+                Thread.sleep(Duration.ofMillis(100));
+            }
+        }
     }
 
     private static ToolDefinition tool(int number) {
@@ -173,7 +190,7 @@ final class CurvesWorkload implements Workload {
                 "bench_" + number,
                 "Tells what there is to know about subject " + number + ", as text.",
                 Map.of("type", "object", "properties", Map.of("question", Map.of("type", "string"))),
-                "bench",
+                Topics.BUILT_IN_TOOLSET,
                 ToolDefinition.DEFAULT_TIMEOUT_MS,
                 ToolDefinition.SideEffects.READ_ONLY);
     }
