@@ -4,11 +4,6 @@ import dev.millrace.agent.config.AgentRuntime;
 import dev.millrace.broker.EmbeddedBroker;
 import dev.millrace.kafka.TopicSettings;
 import dev.millrace.kafka.TopicSetup;
-import dev.millrace.llm.LanguageModel;
-import dev.millrace.llm.ModelCallException;
-import dev.millrace.llm.ModelErrorCode;
-import dev.millrace.llm.ModelReply;
-import dev.millrace.llm.ModelRequest;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.EventType;
@@ -23,7 +18,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.function.BooleanSupplier;
@@ -160,7 +154,7 @@ final class BacklogWorkload implements Workload {
         }
 
         private AgentRuntime startMachine() throws InterruptedException {
-            return Machine.start(kafka, topics, folder, new SilentModel(), priority);
+            return Machine.start(kafka, topics, folder, StreamsWorkload.PacedModel.SILENT, priority);
         }
 
         private void produceBacklog(KafkaProducer<String, byte[]> producer)
@@ -238,30 +232,6 @@ final class BacklogWorkload implements Workload {
                 }
                 Thread.sleep(1);
             }
-        }
-    }
-
-    /** Never answers. */
-    private static final class SilentModel implements LanguageModel {
-        @Override
-        public ModelReply chat(ModelRequest request) throws ModelCallException {
-            try {
-                new CountDownLatch(1).await();
-                throw new IllegalStateException("unreachable");
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                throw new ModelCallException(ModelErrorCode.CANCELLED, "interrupted");
-            }
-        }
-
-        @Override
-        public String name() {
-            return "silent";
-        }
-
-        @Override
-        public String description() {
-            return "never answers";
         }
     }
 }

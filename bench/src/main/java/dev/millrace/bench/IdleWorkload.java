@@ -101,9 +101,7 @@ final class IdleWorkload implements Workload {
             Footprint before = fleet.footprint();
             Thread.sleep(Duration.ofSeconds(seconds));
             Footprint after = fleet.footprint();
-            double cpu = after.cpuMsSince(before).values().stream()
-                    .mapToDouble(Double::doubleValue)
-                    .sum();
+            double cpu = after.allCpuMsSince(before);
             return new Resting(
                     startSeconds, Rounded.to(10, cpu / seconds), heapKb(fleet.pid()), after.residentKb() >> 10);
         }

@@ -92,7 +92,7 @@ final class LongWorkload implements Workload {
             Map<String, Long> before = Cluster.bytesByTopic(admin);
             Footprint cpuBefore = fleet.footprint();
             List<String> ids = runTasks(fleet, tasks, TASKS);
-            Map<String, Double> cpu = fleet.footprint().cpuMsSince(cpuBefore);
+            double cpuMs = fleet.footprint().allCpuMsSince(cpuBefore);
             Map<String, Long> after = Cluster.bytesByTopic(admin);
 
             Map<String, Long> byTopic = new TreeMap<>();
@@ -104,8 +104,6 @@ final class LongWorkload implements Workload {
             });
             double written =
                     byTopic.values().stream().mapToLong(Long::longValue).sum();
-            double cpuMs =
-                    cpu.values().stream().mapToDouble(Double::doubleValue).sum();
             List<List<Double>> stepTimes = stepTimes(fleet, ids);
             int tenth = Math.max(1, steps / 10);
             double first = medianOf(stepTimes, 0, tenth);

@@ -203,7 +203,10 @@ final class StreamsWorkload implements Workload {
     }
 
     /** Says what time it is, again and again. */
-    private record PacedModel(int pieces, int pauseMs) implements LanguageModel {
+    record PacedModel(int pieces, int pauseMs) implements LanguageModel {
+
+        /** For weeks, says nothing. */
+        static final PacedModel SILENT = new PacedModel(1, Integer.MAX_VALUE);
 
         Duration takes() {
             return Duration.ofMillis((long) pieces * pauseMs);
