@@ -4,11 +4,6 @@ import dev.millrace.agent.config.AgentRuntime;
 import dev.millrace.broker.EmbeddedBroker;
 import dev.millrace.kafka.TopicSettings;
 import dev.millrace.kafka.TopicSetup;
-import dev.millrace.llm.LanguageModel;
-import dev.millrace.llm.ModelCallException;
-import dev.millrace.llm.ModelErrorCode;
-import dev.millrace.llm.ModelReply;
-import dev.millrace.llm.ModelRequest;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.EventType;
@@ -23,16 +18,14 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.RecordMetadata;
-import org.apache.kafka.common.serialization.ByteArraySerializer;
-import org.apache.kafka.common.serialization.StringSerializer;
-import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 
 /**
  * How long a system event and a cancel take behind a backlog in the low lanes, with priorities and without, in one run.
@@ -46,12 +39,32 @@ final class BacklogWorkload implements Workload {
     /** As in {@code ./millrace up}. */
     static final int PARTITIONS = 2;
 
-    private static final Option RECORDS = new Option("records", "200000", "events in the low lanes");
-    private static final Option CANCELLED = new Option("tasks", "40", "tasks that are cancelled meanwhile");
     private static final EventType NOISE = EventType.of("bench.noise");
     private static final Duration PATIENCE = Duration.ofMinutes(10);
     private static final Duration BETWEEN_SAMPLES = Duration.ofMillis(50);
     private static final int SAMPLES_PER_CANCEL = 5;
+
+    @Option(names = "--records", description = "Events in the low lanes.")
+    private int records = 200_000;
+
+    @Option(names = "--tasks", description = "Tasks that are cancelled meanwhile.")
+    private int cancelled = 40;
+
+    @Mixin
+    private ClientSettings clients = new ClientSettings();
+
+    /** The row of the results. */
+    private record Row(
+            int records,
+            int partitions,
+            Map<String, String> kafka,
+            Outcome withPriority,
+            Outcome withoutPriority,
+            double systemEventRatioP50,
+            double cancelRatioP50) {}
+
+    /** Of one mode. */
+    private record Outcome(Latencies.Summary systemEvent, Latencies.Summary cancel, long backlogRecordsPerSecond) {}
 
     @Override
     public String name() {
@@ -64,67 +77,53 @@ final class BacklogWorkload implements Workload {
     }
 
     @Override
-    public List<Option> options() {
-        return List.of(RECORDS, CANCELLED);
-    }
-
-    @Override
-    public void run(Options options, Report report) throws Exception {
-        int records = options.number(RECORDS);
-        List<String> names = IntStream.range(0, options.number(CANCELLED))
-                .mapToObj(i -> "task-" + i)
-                .toList();
+    public void run(Report report) throws Exception {
+        List<String> names =
+                IntStream.range(0, cancelled).mapToObj(i -> "task-" + i).toList();
         Path folder = Files.createTempDirectory("millrace-bench-");
-        Map<String, @Nullable Object> result = new LinkedHashMap<>();
-        result.put("records", records);
-        result.put("partitions", PARTITIONS);
         try (EmbeddedBroker broker = EmbeddedBroker.start(folder.resolve("kafka"), 0)) {
-            Map<String, Object> kafka = new LinkedHashMap<>(options.kafka());
-            kafka.put("bootstrap.servers", broker.bootstrapServers());
-            result.put("kafka", options.kafka());
+            Cluster kafka = Cluster.at(broker.bootstrapServers()).with(clients.settings());
             // what has just been compiled is slow, and would be so for whoever comes first
             new Mode(new Topics("warm."), kafka, folder, records / 10, names, false).measure();
             report.progress("backlog: with priorities");
             Measured with = new Mode(new Topics("with."), kafka, folder, records, names, true).measure();
             report.progress("backlog: without priorities");
             Measured without = new Mode(new Topics("without."), kafka, folder, records, names, false).measure();
-            result.put("withPriority", with.toJson());
-            result.put("withoutPriority", without.toJson());
-            result.put("systemEventRatioP50", ratio(without.systemEvents(), with.systemEvents()));
-            result.put("cancelRatioP50", ratio(without.cancels(), with.cancels()));
+            report.row(new Row(
+                    records,
+                    PARTITIONS,
+                    clients.settings(),
+                    with.outcome(),
+                    without.outcome(),
+                    ratio(without.systemEvents(), with.systemEvents()),
+                    ratio(without.cancels(), with.cancels())));
         } finally {
             Folders.delete(folder);
         }
-        report.row(result);
     }
 
     private static double ratio(Latencies slow, Latencies fast) {
-        return Math.round(10 * slow.percentile(0.5) / fast.percentile(0.5)) / 10.0;
+        return Rounded.to(10, slow.percentile(0.5) / fast.percentile(0.5));
     }
 
     /** What came out of one mode. */
     private record Measured(Latencies systemEvents, Latencies cancels, double drainedPerSecond) {
-        Map<String, @Nullable Object> toJson() {
-            Map<String, @Nullable Object> json = new LinkedHashMap<>();
-            json.put("systemEvent", systemEvents.toJson());
-            json.put("cancel", cancels.toJson());
-            json.put("backlogRecordsPerSecond", Math.round(drainedPerSecond));
-            return json;
+        Outcome outcome() {
+            return new Outcome(systemEvents.summary(), cancels.summary(), Math.round(drainedPerSecond));
         }
     }
 
     /** One mode: its own topics, its own state. */
-    private record Mode(
-            Topics topics, Map<String, Object> kafka, Path folder, int records, List<String> tasks, boolean priority) {
+    private record Mode(Topics topics, Cluster kafka, Path folder, int records, List<String> tasks, boolean priority) {
 
         Measured measure() throws InterruptedException, ExecutionException {
             TopicSetup.ensure(
-                    kafka, topics, new TopicSettings(PARTITIONS, TopicSettings.BROKER_DEFAULT, true), PATIENCE);
-            Map<String, Object> config = new LinkedHashMap<>();
-            config.put("bootstrap.servers", kafka.get("bootstrap.servers"));
-            try (KafkaProducer<String, byte[]> producer =
-                            new KafkaProducer<>(config, new StringSerializer(), new ByteArraySerializer());
-                    JournalWatch journal = new JournalWatch(config, topics.journal(), NOISE.wireName())) {
+                    kafka.config(),
+                    topics,
+                    new TopicSettings(PARTITIONS, TopicSettings.BROKER_DEFAULT, true),
+                    PATIENCE);
+            try (KafkaProducer<String, byte[]> producer = kafka.producer();
+                    JournalWatch journal = new JournalWatch(kafka, topics.journal(), NOISE.wireName())) {
                 startTasks(producer, journal);
                 produceBacklog(producer);
                 AgentRuntime machine = startMachine();
@@ -155,7 +154,7 @@ final class BacklogWorkload implements Workload {
         }
 
         private AgentRuntime startMachine() throws InterruptedException {
-            return Machine.start(kafka, topics, folder, new SilentModel(), priority);
+            return Machine.start(kafka, topics, folder, StreamsWorkload.PacedModel.SILENT, priority);
         }
 
         private void produceBacklog(KafkaProducer<String, byte[]> producer)
@@ -233,30 +232,6 @@ final class BacklogWorkload implements Workload {
                 }
                 Thread.sleep(1);
             }
-        }
-    }
-
-    /** Never answers. */
-    private static final class SilentModel implements LanguageModel {
-        @Override
-        public ModelReply chat(ModelRequest request) throws ModelCallException {
-            try {
-                new CountDownLatch(1).await();
-                throw new IllegalStateException("unreachable");
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                throw new ModelCallException(ModelErrorCode.CANCELLED, "interrupted");
-            }
-        }
-
-        @Override
-        public String name() {
-            return "silent";
-        }
-
-        @Override
-        public String description() {
-            return "never answers";
         }
     }
 }

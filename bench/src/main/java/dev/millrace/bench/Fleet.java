@@ -49,12 +49,6 @@ final class Fleet implements AutoCloseable {
         }
     }
 
-    static final Option MODE = new Option("mode", "both", "one process, services, or both");
-    static final Option DURABILITY =
-            new Option("durability", "both", "cache (Kafka's default), fsync (after every append), or both");
-
-    static final Option JVM = new Option("jvm", "", "further JVM arguments, with spaces between");
-
     /** Property: the JVM arguments of {@code ./millrace up}, one to a line, as the launcher script knows them. */
     private static final String UP_JVM = "millrace.bench.up-jvm";
 
@@ -94,8 +88,8 @@ final class Fleet implements AutoCloseable {
                 fleet.startServices(script, jvm);
             }
             if (durability == Durability.FSYNC) {
-                try (Admin admin = Admin.create(fleet.kafka())) {
-                    KafkaAdmin.flushEveryAppend(admin);
+                try (Admin admin = fleet.kafka().admin()) {
+                    Cluster.flushEveryAppend(admin);
                 }
             }
             return fleet;
@@ -177,13 +171,13 @@ final class Fleet implements AutoCloseable {
         return URI.create("http://127.0.0.1:" + port + "/q/health/ready");
     }
 
-    String bootstrapServers() {
+    private String bootstrapServers() {
         return "127.0.0.1:" + brokerPort;
     }
 
-    /** How Kafka clients reach its broker. */
-    Map<String, Object> kafka() {
-        return Map.of("bootstrap.servers", bootstrapServers());
+    /** Its broker. */
+    Cluster kafka() {
+        return Cluster.at(bootstrapServers());
     }
 
     /** Where its HTTP API is. */

@@ -4,11 +4,10 @@ import dev.millrace.engine.MachineStreams;
 import dev.millrace.schemas.Topics;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Properties;
 import java.util.concurrent.Future;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
@@ -16,7 +15,6 @@ import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
-import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.Serdes;
@@ -69,7 +67,7 @@ public final class FloorLoop {
      */
     public static void main(String... args) {
         Kind kind = Kind.valueOf(args[0]);
-        Map<String, Object> kafka = Map.of("bootstrap.servers", args[1]);
+        Cluster kafka = Cluster.at(args[1]);
         boolean committed = kind == Kind.STREAMS_EOS;
         forward(kafka, committed, Map.of(REQUESTS, RESULTS));
         if (kind == Kind.CLIENTS) {
@@ -81,22 +79,12 @@ public final class FloorLoop {
     }
 
     /** A thread that reads topics and puts each record on the one that follows. */
-    private static void forward(Map<String, Object> kafka, boolean committed, Map<String, String> next) {
-        Map<String, Object> reading = new HashMap<>(kafka);
-        reading.put("isolation.level", committed ? "read_committed" : "read_uncommitted");
-        reading.put("fetch.max.wait.ms", 50);
-        Map<String, Object> sending = new HashMap<>(kafka);
-        sending.put("linger.ms", 0);
-        KafkaConsumer<byte[], byte[]> consumer =
-                new KafkaConsumer<>(reading, new ByteArrayDeserializer(), new ByteArrayDeserializer());
-        KafkaProducer<byte[], byte[]> producer =
-                new KafkaProducer<>(sending, new ByteArraySerializer(), new ByteArraySerializer());
-        List<TopicPartition> partitions = new ArrayList<>();
-        next.keySet()
-                .forEach(topic -> consumer.partitionsFor(topic)
-                        .forEach(info -> partitions.add(new TopicPartition(topic, info.partition()))));
-        consumer.assign(partitions);
-        consumer.seekToBeginning(partitions);
+    private static void forward(Cluster kafka, boolean committed, Map<String, String> next) {
+        KafkaConsumer<byte[], byte[]> consumer = kafka.with(Map.of(
+                        "isolation.level", committed ? "read_committed" : "read_uncommitted", "fetch.max.wait.ms", 50))
+                .reader(next.keySet().toArray(String[]::new));
+        KafkaProducer<byte[], byte[]> producer = new KafkaProducer<>(
+                kafka.with(Map.of("linger.ms", 0)).config(), new ByteArraySerializer(), new ByteArraySerializer());
         Thread.ofPlatform().name("forward").start(() -> {
             while (true) {
                 for (ConsumerRecord<byte[], byte[]> entry : consumer.poll(POLL)) {
@@ -116,9 +104,11 @@ public final class FloorLoop {
         }
     }
 
-    private static void streams(Map<String, Object> kafka, Kind kind, Path folder) {
-        Map<String, Object> config = MachineStreams.config(
-                kafka, new MachineStreams.Settings("floor", new Topics(""), "floor", folder, 1, Duration.ofMillis(20)));
+    private static void streams(Cluster kafka, Kind kind, Path folder) {
+        Properties config = new Properties();
+        config.putAll(MachineStreams.config(
+                kafka.config(),
+                new MachineStreams.Settings("floor", new Topics(""), "floor", folder, 1, Duration.ofMillis(20))));
         // nobody asks for commits here, as the task machine does, or has the poll end when one is due
         config.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, 20);
         config.put(StreamsConfig.POLL_MS_CONFIG, 10);

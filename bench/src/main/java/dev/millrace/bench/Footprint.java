@@ -43,6 +43,13 @@ record Footprint(Map<String, Duration> cpu, long residentKb) {
         return millis;
     }
 
+    /** The same of all together. */
+    double allCpuMsSince(Footprint earlier) {
+        return cpuMsSince(earlier).values().stream()
+                .mapToDouble(Double::doubleValue)
+                .sum();
+    }
+
     /** As Linux tells it. */
     private static long residentKb(long pid) {
         try {

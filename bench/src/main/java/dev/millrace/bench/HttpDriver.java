@@ -23,21 +23,34 @@ final class HttpDriver implements Driver {
             .connectTimeout(Duration.ofSeconds(5))
             .build();
     private final HttpRequest request;
+    private final String completed;
     private final Tally tally = new Tally();
     private final List<Thread> workers = new ArrayList<>();
     private volatile int wanted;
 
     /**
-     * To this API.
+     * To Millrace.
      *
      * @param text what each task asks
      */
     HttpDriver(URI api, String text) {
-        request = HttpRequest.newBuilder(URI.create(api + "/v1/tasks?wait=60s"))
-                .timeout(Duration.ofSeconds(90))
-                .header("Content-Type", "application/json")
-                .POST(BodyPublishers.ofByteArray(Json.write(Map.of("text", text))))
-                .build();
+        this(
+                HttpRequest.newBuilder(URI.create(api + "/v1/tasks?wait=60s"))
+                        .timeout(Duration.ofSeconds(90))
+                        .header("Content-Type", "application/json")
+                        .POST(BodyPublishers.ofByteArray(Json.write(Map.of("text", text))))
+                        .build(),
+                "\"completed\"");
+    }
+
+    /**
+     * To whoever takes this request.
+     *
+     * @param completed what the answer contains if all went well
+     */
+    HttpDriver(HttpRequest request, String completed) {
+        this.request = request;
+        this.completed = completed;
     }
 
     @Override
@@ -59,7 +72,7 @@ final class HttpDriver implements Driver {
             while (number < wanted) {
                 long sent = System.nanoTime();
                 HttpResponse<String> response = client.send(request, BodyHandlers.ofString());
-                if (response.statusCode() == OK && response.body().contains("\"completed\"")) {
+                if (response.statusCode() == OK && response.body().contains(completed)) {
                     tally.completed(sent);
                 } else {
                     tally.failed("status " + response.statusCode() + ": " + response.body());

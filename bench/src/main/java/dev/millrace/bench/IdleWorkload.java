@@ -8,15 +8,11 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.producer.ProducerRecord;
-import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
 
 /**
  * Tasks that have asked a question which nobody answers: what they cost while they wait, and how long a start takes
@@ -25,8 +21,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class IdleWorkload implements Workload {
 
-    private static final Option TASKS = new Option("suspended", "100000", "tasks that wait");
-    private static final Option SECONDS = new Option("idle-seconds", "30", "how long nothing is done");
     private static final Duration SETTLING = Duration.ofSeconds(15);
     private static final int IN_FLIGHT = 256;
     private static final String SCRIPT = """
@@ -34,6 +28,27 @@ final class IdleWorkload implements Workload {
               - calls: [{ tool: ask_user, arguments: { question: "Which one?" } }]
             """;
     private static final Pattern USED = Pattern.compile("used (\\d+)K");
+
+    @Option(names = "--suspended", description = "Tasks that wait.")
+    private int tasks = 100_000;
+
+    @Option(names = "--idle-seconds", description = "How long nothing is done.")
+    private int seconds = 30;
+
+    /** The row of the results; what begins with {@code empty} was measured without any task. */
+    private record Row(
+            String mode,
+            int suspended,
+            long suspendedPerSecond,
+            double startSeconds,
+            double emptyStartSeconds,
+            double cpuMsPerSecond,
+            double emptyCpuMsPerSecond,
+            long heapMb,
+            long emptyHeapMb,
+            long heapBytesPerTask,
+            long rssMb,
+            long emptyRssMb) {}
 
     @Override
     public String name() {
@@ -46,14 +61,7 @@ final class IdleWorkload implements Workload {
     }
 
     @Override
-    public List<Option> options() {
-        return List.of(TASKS, SECONDS);
-    }
-
-    @Override
-    public void run(Options options, Report report) throws Exception {
-        int tasks = options.number(TASKS);
-        int seconds = options.number(SECONDS);
+    public void run(Report report) throws Exception {
         Path folder = Files.createTempDirectory("millrace-bench-");
         try {
             Path script = Files.writeString(folder.resolve("script.yaml"), SCRIPT);
@@ -61,20 +69,19 @@ final class IdleWorkload implements Workload {
             Path full = folder.resolve("full");
             double perSecond = suspend(tasks, full, script, report);
             Resting resting = rest(full, script, seconds, report);
-            Map<String, @Nullable Object> row = new LinkedHashMap<>();
-            row.put("mode", Mode.ONE.wireName());
-            row.put("suspended", tasks);
-            row.put("suspendedPerSecond", Math.round(perSecond));
-            row.put("startSeconds", resting.startSeconds());
-            row.put("emptyStartSeconds", empty.startSeconds());
-            row.put("cpuMsPerSecond", resting.cpuMsPerSecond());
-            row.put("emptyCpuMsPerSecond", empty.cpuMsPerSecond());
-            row.put("heapMb", resting.heapKb() >> 10);
-            row.put("emptyHeapMb", empty.heapKb() >> 10);
-            row.put("heapBytesPerTask", Math.max(0, resting.heapKb() - empty.heapKb()) * 1024 / tasks);
-            row.put("rssMb", resting.rssMb());
-            row.put("emptyRssMb", empty.rssMb());
-            report.row(row);
+            report.row(new Row(
+                    Mode.ONE.wireName(),
+                    tasks,
+                    Math.round(perSecond),
+                    resting.startSeconds(),
+                    empty.startSeconds(),
+                    resting.cpuMsPerSecond(),
+                    empty.cpuMsPerSecond(),
+                    resting.heapKb() >> 10,
+                    empty.heapKb() >> 10,
+                    Math.max(0, resting.heapKb() - empty.heapKb()) * 1024 / tasks,
+                    resting.rssMb(),
+                    empty.rssMb()));
         } finally {
             Folders.delete(folder);
         }
@@ -88,24 +95,25 @@ final class IdleWorkload implements Workload {
         report.progress("idle: starting");
         long begun = System.nanoTime();
         try (Fleet fleet = Fleet.start(Mode.ONE, Durability.CACHE, folder, script, List.of())) {
-            double startSeconds = Math.round((System.nanoTime() - begun) / 1e8) / 10.0;
+            double startSeconds = Rounded.to(10, (System.nanoTime() - begun) / 1e9);
             report.progress("idle: ready after " + startSeconds + " s, resting");
             Thread.sleep(SETTLING);
             Footprint before = fleet.footprint();
             Thread.sleep(Duration.ofSeconds(seconds));
             Footprint after = fleet.footprint();
-            double cpu = after.cpuMsSince(before).values().stream()
-                    .mapToDouble(Double::doubleValue)
-                    .sum();
+            double cpu = after.allCpuMsSince(before);
             return new Resting(
-                    startSeconds, Math.round(10 * cpu / seconds) / 10.0, heapKb(fleet.pid()), after.residentKb() >> 10);
+                    startSeconds, Rounded.to(10, cpu / seconds), heapKb(fleet.pid()), after.residentKb() >> 10);
         }
     }
 
     private static double suspend(int tasks, Path folder, Path script, Report report)
             throws IOException, InterruptedException, ExecutionException {
         try (Fleet fleet = Fleet.start(Mode.ONE, Durability.CACHE, folder, script, List.of())) {
-            try (LaneDriver driver = new LaneDriver(fleet.kafka(), new Questions(fleet))) {
+            // a task counts as soon as it waits for its answer
+            LaneDriver.Tasks questions =
+                    new LaneDriver.Tasks(fleet.topics(), "one of many", KnownEventType.TASK_SUSPENDED, 0);
+            try (LaneDriver driver = new LaneDriver(fleet.kafka(), questions)) {
                 driver.startNoting();
                 long begun = System.nanoTime();
                 driver.keep(IN_FLIGHT);
@@ -148,34 +156,5 @@ final class IdleWorkload implements Workload {
             throw new IllegalStateException("jcmd " + command + " said: " + output);
         }
         return output;
-    }
-
-    /** A task counts as soon as it waits for its answer. */
-    private record Questions(LaneDriver.Tasks tasks) implements LaneDriver.Loop {
-        Questions(Fleet fleet) {
-            this(new LaneDriver.Tasks(fleet.topics(), "one of many"));
-        }
-
-        @Override
-        public ProducerRecord<String, byte[]> start(String id) {
-            return tasks.start(id);
-        }
-
-        @Override
-        public String outcomes() {
-            return tasks.outcomes();
-        }
-
-        @Override
-        public @Nullable String completed(ConsumerRecord<byte[], byte[]> entry) {
-            return Headers.text(entry, "ce_type").equals(KnownEventType.TASK_SUSPENDED.wireName())
-                    ? Headers.text(entry, "ce_subject")
-                    : null;
-        }
-
-        @Override
-        public boolean failed(ConsumerRecord<byte[], byte[]> entry) {
-            return tasks.failed(entry);
-        }
     }
 }

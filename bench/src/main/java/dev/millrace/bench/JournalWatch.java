@@ -2,15 +2,11 @@ package dev.millrace.bench;
 
 import dev.millrace.schemas.KnownEventType;
 import java.time.Duration;
-import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
-import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.jspecify.annotations.Nullable;
 
 /** Notes when things appear in the journal, as whoever reads committed records sees it. */
@@ -26,17 +22,9 @@ final class JournalWatch implements AutoCloseable {
     private volatile boolean closed;
 
     /** From the journal's end on. Records of the noise's type are counted only. */
-    JournalWatch(Map<String, Object> kafka, String topic, String noiseType) {
-        Map<String, Object> config = new HashMap<>(kafka);
-        config.put("isolation.level", "read_committed");
+    JournalWatch(Cluster kafka, String topic, String noiseType) {
         this.noiseType = noiseType;
-        this.consumer = new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer());
-        List<TopicPartition> partitions = consumer.partitionsFor(topic).stream()
-                .map(partition -> new TopicPartition(topic, partition.partition()))
-                .toList();
-        consumer.assign(partitions);
-        consumer.seekToEnd(partitions);
-        partitions.forEach(consumer::position);
+        this.consumer = kafka.follower(topic, "read_committed");
         reader.start();
     }
 

@@ -7,7 +7,6 @@ import dev.millrace.schemas.Topics;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -21,10 +20,6 @@ import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
-import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.serialization.ByteArrayDeserializer;
-import org.apache.kafka.common.serialization.ByteArraySerializer;
-import org.apache.kafka.common.serialization.StringSerializer;
 import org.jspecify.annotations.Nullable;
 
 /** Straight through topics with Kafka clients: a task is done when a reader of committed records sees so. */
@@ -50,18 +45,27 @@ final class LaneDriver implements Driver {
      * Millrace's: a message on its lane, and the journal.
      *
      * @param text what each task asks
+     * @param end what the journal says of a task that has come to where it should
+     * @param sessions how many conversations the tasks belong to, by turns; 0 = each to one of its own
      */
-    record Tasks(Topics topics, String text) implements Loop {
-        private static final String COMPLETED = KnownEventType.TASK_COMPLETED.wireName();
+    record Tasks(Topics topics, String text, KnownEventType end, int sessions) implements Loop {
         private static final List<String> BAD_ENDS =
                 List.of(KnownEventType.TASK_FAILED.wireName(), KnownEventType.TASK_CANCELLED.wireName());
 
+        /** Each a conversation of its own, until it has completed. */
+        Tasks(Topics topics, String text) {
+            this(topics, text, KnownEventType.TASK_COMPLETED, 0);
+        }
+
         @Override
         public ProducerRecord<String, byte[]> start(String id) {
-            Event event = Event.root(id, KnownEventType.MESSAGE_RECEIVED, Instant.now())
+            Event.Builder message = Event.root(id, KnownEventType.MESSAGE_RECEIVED, Instant.now())
                     .source("bench")
-                    .payload(Map.of("text", text))
-                    .build();
+                    .payload(Map.of("text", text));
+            if (sessions > 0) {
+                message.sessionId("session-" + Integer.parseInt(id.substring(id.lastIndexOf('-') + 1)) % sessions);
+            }
+            Event event = message.build();
             return EventCodec.toRecord(topics.lane(event.lane()), event);
         }
 
@@ -72,7 +76,7 @@ final class LaneDriver implements Driver {
 
         @Override
         public @Nullable String completed(ConsumerRecord<byte[], byte[]> entry) {
-            return Headers.text(entry, "ce_type").equals(COMPLETED) ? Headers.text(entry, "ce_subject") : null;
+            return Headers.text(entry, "ce_type").equals(end.wireName()) ? Headers.text(entry, "ce_subject") : null;
         }
 
         @Override
@@ -95,21 +99,10 @@ final class LaneDriver implements Driver {
     private volatile boolean closed;
 
     /** Reads the outcomes from their end on. */
-    LaneDriver(Map<String, Object> kafka, Loop loop) {
+    LaneDriver(Cluster kafka, Loop loop) {
         this.loop = loop;
-        Map<String, Object> sending = new HashMap<>(kafka);
-        sending.put("linger.ms", 0);
-        producer = new KafkaProducer<>(sending, new StringSerializer(), new ByteArraySerializer());
-        Map<String, Object> reading = new HashMap<>(kafka);
-        reading.put("isolation.level", "read_committed");
-        reading.put("fetch.max.wait.ms", 50);
-        outcomes = new KafkaConsumer<>(reading, new ByteArrayDeserializer(), new ByteArrayDeserializer());
-        List<TopicPartition> partitions = outcomes.partitionsFor(loop.outcomes()).stream()
-                .map(info -> new TopicPartition(info.topic(), info.partition()))
-                .toList();
-        outcomes.assign(partitions);
-        outcomes.seekToEnd(partitions);
-        partitions.forEach(outcomes::position); // which is when the end is asked for
+        producer = kafka.with(Map.of("linger.ms", 0)).producer();
+        outcomes = kafka.follower(loop.outcomes(), "read_committed");
         reader.start();
     }
 

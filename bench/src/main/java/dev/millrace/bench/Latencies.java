@@ -1,11 +1,8 @@
 package dev.millrace.bench;
 
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import org.HdrHistogram.ConcurrentHistogram;
 import org.HdrHistogram.Histogram;
-import org.jspecify.annotations.Nullable;
 
 /** How long things took, in milliseconds, to four digits. Safe for any thread. */
 record Latencies(Histogram micros) {
@@ -51,17 +48,15 @@ record Latencies(Histogram micros) {
         return percentile(1);
     }
 
-    Map<String, @Nullable Object> toJson() {
-        Map<String, @Nullable Object> json = new LinkedHashMap<>();
-        json.put("count", count());
-        json.put("p50Ms", rounded(percentile(0.5)));
-        json.put("p95Ms", rounded(percentile(0.95)));
-        json.put("p99Ms", rounded(percentile(0.99)));
-        json.put("maxMs", rounded(max()));
-        return json;
+    Summary summary() {
+        return new Summary(
+                count(),
+                Rounded.to(10, percentile(0.5)),
+                Rounded.to(10, percentile(0.95)),
+                Rounded.to(10, percentile(0.99)),
+                Rounded.to(10, max()));
     }
 
-    private static double rounded(double value) {
-        return Math.round(value * 10) / 10.0;
-    }
+    /** As results have it. */
+    record Summary(int count, double p50Ms, double p95Ms, double p99Ms, double maxMs) {}
 }

@@ -1,5 +1,6 @@
 package dev.millrace.bench;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import dev.millrace.bench.Fleet.Durability;
 import dev.millrace.bench.Fleet.Mode;
 import dev.millrace.kafka.TopicLog;
@@ -10,7 +11,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -18,6 +18,8 @@ import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
 import org.apache.kafka.clients.admin.Admin;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 
 /**
  * One task that reads a hundred files of 4.5 KB, one per step: whether a step costs the same at the end as at the
@@ -29,12 +31,33 @@ final class LongWorkload implements Workload {
     /** For reading the journal at the end. */
     private static final Duration JOURNAL_LIMIT = Duration.ofMinutes(5);
 
-    private static final Option STEPS = new Option("steps", "100", "tool calls of the task");
-    private static final Option BYTES =
-            new Option("bytes", "4500", "bytes of each result; more than 450 KB together is summed up");
     private static final Duration PATIENCE = Duration.ofMinutes(5);
     private static final int WARM_UP_TASKS = 4;
     private static final int TASKS = 5;
+
+    @Option(names = "--steps", description = "Tool calls of the task.")
+    private int steps = 100;
+
+    @Option(names = "--bytes", description = "Bytes of each result; more than 450 KB together is summed up.")
+    private int bytes = 4500;
+
+    @Mixin
+    private FleetOptions fleets = new FleetOptions();
+
+    /** A row of the results. */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    private record Row(
+            String mode,
+            String durability,
+            @Nullable List<String> jvm,
+            int steps,
+            int bytesPerResult,
+            double bytesWrittenPerByte,
+            Map<String, Long> bytesPerStepByTopic,
+            double cpuMsPerStep,
+            double firstTenthOfStepsP50Ms,
+            double lastTenthOfStepsP50Ms,
+            double lastToFirst) {}
 
     @Override
     public String name() {
@@ -47,46 +70,31 @@ final class LongWorkload implements Workload {
     }
 
     @Override
-    public List<Option> options() {
-        return List.of(STEPS, BYTES, Fleet.MODE, Fleet.DURABILITY, Fleet.JVM);
-    }
-
-    @Override
-    public void run(Options options, Report report) throws Exception {
-        for (Mode mode : options.choices(Fleet.MODE, Mode.values())) {
-            for (Durability durability : options.choices(Fleet.DURABILITY, Durability.values())) {
+    public void run(Report report) throws Exception {
+        for (Mode mode : fleets.modes()) {
+            for (Durability durability : fleets.durabilities()) {
                 report.progress("long: " + mode.wireName() + ", " + durability.wireName());
-                measure(mode, durability, options, report);
+                measure(mode, durability, report);
             }
         }
     }
 
-    private static void measure(Mode mode, Durability durability, Options options, Report report)
+    private void measure(Mode mode, Durability durability, Report report)
             throws IOException, InterruptedException, ExecutionException {
-        int steps = options.number(STEPS);
-        int bytes = options.number(BYTES);
         Path folder = Files.createTempDirectory("millrace-bench-");
         Path workspace = folder.resolve("workspace");
         Path script = Files.writeString(folder.resolve("script.yaml"), script(steps));
         fill(workspace, steps, bytes);
-        try (Fleet fleet = Fleet.start(mode, durability, folder, script, options.words(Fleet.JVM));
-                Admin admin = Admin.create(fleet.kafka())) {
+        try (Fleet fleet = Fleet.start(mode, durability, folder, script, fleets.jvm());
+                Admin admin = fleet.kafka().admin()) {
             LaneDriver.Tasks tasks = new LaneDriver.Tasks(fleet.topics(), "read them all");
             runTasks(fleet, tasks, WARM_UP_TASKS);
-            Map<String, Long> before = KafkaAdmin.bytesByTopic(admin);
+            Map<String, Long> before = Cluster.bytesByTopic(admin);
             Footprint cpuBefore = fleet.footprint();
             List<String> ids = runTasks(fleet, tasks, TASKS);
-            Map<String, Double> cpu = fleet.footprint().cpuMsSince(cpuBefore);
-            Map<String, Long> after = KafkaAdmin.bytesByTopic(admin);
+            double cpuMs = fleet.footprint().allCpuMsSince(cpuBefore);
+            Map<String, Long> after = Cluster.bytesByTopic(admin);
 
-            Map<String, @Nullable Object> row = new LinkedHashMap<>();
-            row.put("mode", mode.wireName());
-            row.put("durability", durability.wireName());
-            if (!options.words(Fleet.JVM).isEmpty()) {
-                row.put("jvm", options.words(Fleet.JVM));
-            }
-            row.put("steps", steps);
-            row.put("bytesPerResult", bytes);
             Map<String, Long> byTopic = new TreeMap<>();
             after.forEach((topic, size) -> {
                 long grown = (size - before.getOrDefault(topic, 0L)) / TASKS / steps;
@@ -94,26 +102,24 @@ final class LongWorkload implements Workload {
                     byTopic.put(topic, grown);
                 }
             });
-            long written = byTopic.values().stream().mapToLong(Long::longValue).sum();
-            row.put("bytesWrittenPerByte", Math.round(100.0 * written / bytes) / 100.0);
-            row.put("bytesPerStepByTopic", byTopic);
-            row.put(
-                    "cpuMsPerStep",
-                    Math.round(100
-                                    * cpu.values().stream()
-                                            .mapToDouble(Double::doubleValue)
-                                            .sum()
-                                    / TASKS
-                                    / steps)
-                            / 100.0);
+            double written =
+                    byTopic.values().stream().mapToLong(Long::longValue).sum();
             List<List<Double>> stepTimes = stepTimes(fleet, ids);
             int tenth = Math.max(1, steps / 10);
             double first = medianOf(stepTimes, 0, tenth);
             double last = medianOf(stepTimes, steps - 1 - tenth, steps - 1);
-            row.put("firstTenthOfStepsP50Ms", first);
-            row.put("lastTenthOfStepsP50Ms", last);
-            row.put("lastToFirst", Math.round(100 * last / first) / 100.0);
-            report.row(row);
+            report.row(new Row(
+                    mode.wireName(),
+                    durability.wireName(),
+                    fleets.jvm().isEmpty() ? null : fleets.jvm(),
+                    steps,
+                    bytes,
+                    Rounded.to(100, written / bytes),
+                    byTopic,
+                    Rounded.to(100, cpuMs / TASKS / steps),
+                    first,
+                    last,
+                    Rounded.to(100, last / first)));
         } finally {
             Folders.delete(folder);
         }
@@ -180,7 +186,7 @@ final class LongWorkload implements Workload {
     private static List<List<Double>> stepTimes(Fleet fleet, List<String> tasks) {
         Map<String, List<Long>> results = new HashMap<>();
         tasks.forEach(task -> results.put(task, new ArrayList<>()));
-        new TopicLog(fleet.kafka(), fleet.topics().journal(), "long").readAll(JOURNAL_LIMIT, entry -> {
+        new TopicLog(fleet.kafka().config(), fleet.topics().journal(), "long").readAll(JOURNAL_LIMIT, entry -> {
             if (Headers.text(entry, "ce_type").equals(KnownEventType.TOOL_CALL_COMPLETED.wireName())) {
                 List<Long> times = results.get(Headers.text(entry, "ce_subject"));
                 if (times != null) {

@@ -20,7 +20,6 @@ import dev.millrace.schemas.EventType;
 import dev.millrace.schemas.Topics;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Map;
 import java.util.Optional;
 
 /** The task machine alone, with the settings that {@code ./millrace up} has. */
@@ -31,8 +30,7 @@ final class Machine {
 
     private Machine() {}
 
-    static AgentRuntime start(
-            Map<String, Object> kafka, Topics topics, Path folder, LanguageModel model, boolean lanePriority)
+    static AgentRuntime start(Cluster kafka, Topics topics, Path folder, LanguageModel model, boolean lanePriority)
             throws InterruptedException {
         return start(kafka, topics, folder, lanePriority, new Load(model, 5, DispatcherLimits.DEFAULTS));
     }
@@ -45,10 +43,10 @@ final class Machine {
     record Load(LanguageModel model, int activeTasks, DispatcherLimits limits) {}
 
     /** The same with so much at a time. */
-    static AgentRuntime start(Map<String, Object> kafka, Topics topics, Path folder, boolean lanePriority, Load load)
+    static AgentRuntime start(Cluster kafka, Topics topics, Path folder, boolean lanePriority, Load load)
             throws InterruptedException {
         AgentRuntime runtime = new AgentRuntime(
-                kafka,
+                kafka.config(),
                 new AgentRuntime.Settings(
                         new TopicSettings(BacklogWorkload.PARTITIONS, TopicSettings.BROKER_DEFAULT, true),
                         MachineLimits.DEFAULT,

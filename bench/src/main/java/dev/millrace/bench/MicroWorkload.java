@@ -1,6 +1,5 @@
 package dev.millrace.bench;
 
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -18,18 +17,38 @@ import org.openjdk.jmh.runner.format.OutputFormatFactory;
 import org.openjdk.jmh.runner.options.OptionsBuilder;
 import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
+import picocli.CommandLine.Option;
 
 /** The benchmarks of {@link dev.millrace.bench.micro}, by JMH: no broker, one thread, each in a JVM of its own. */
 final class MicroWorkload implements Workload {
 
-    private static final Option FILTER =
-            new Option("filter", "", "a regular expression that the names of benchmarks have to contain");
-    private static final Option FORKS = new Option("forks", "1", "in how many JVMs each benchmark runs");
-    private static final Option SECONDS = new Option(
-            "seconds", "1", "of each of a benchmark's iterations, of which 5 are to warm up and 5 are measured");
-
     private static final int ITERATIONS = 5;
     private static final String ALLOCATED = "gc.alloc.rate.norm";
+
+    @Option(names = "--filter", description = "A regular expression that the names of benchmarks have to contain.")
+    private String filter = "";
+
+    @Option(names = "--forks", description = "In how many JVMs each benchmark runs.")
+    private int forks = 1;
+
+    @Option(
+            names = "--seconds",
+            description = "Of each of a benchmark's iterations, of which 5 are to warm up and 5 are measured.")
+    private int seconds = 1;
+
+    /**
+     * A row of the results.
+     *
+     * @param error absent for a single measurement
+     */
+    private record Row(
+            String benchmark,
+            Map<String, String> params,
+            String mode,
+            @Nullable Double score,
+            @Nullable Double error,
+            String unit,
+            @Nullable Long allocatedBytes) {}
 
     @Override
     public String name() {
@@ -42,27 +61,22 @@ final class MicroWorkload implements Workload {
     }
 
     @Override
-    public List<Option> options() {
-        return List.of(FILTER, FORKS, SECONDS);
-    }
-
-    @Override
-    public void run(Options options, Report report) throws RunnerException {
-        List<String> names = names(options.text(FILTER));
+    public void run(Report report) throws RunnerException {
+        List<String> names = names(filter);
         if (names.isEmpty()) {
             throw new IllegalArgumentException(
-                    "--filter: expected a part of one of " + names("") + ", found " + options.text(FILTER));
+                    "--filter: expected a part of one of " + names("") + ", found " + filter);
         }
         for (String name : names) {
             // one at a time, so that its rows are there when it is done
             new Runner(
                             new OptionsBuilder()
                                     .include('^' + Pattern.quote(name) + '$')
-                                    .forks(options.number(FORKS))
+                                    .forks(forks)
                                     .warmupIterations(ITERATIONS)
-                                    .warmupTime(TimeValue.seconds(options.number(SECONDS)))
+                                    .warmupTime(TimeValue.seconds(seconds))
                                     .measurementIterations(ITERATIONS)
-                                    .measurementTime(TimeValue.seconds(options.number(SECONDS)))
+                                    .measurementTime(TimeValue.seconds(seconds))
                                     .addProfiler(GCProfiler.class)
                                     .shouldFailOnError(true)
                                     .build(),
@@ -79,28 +93,27 @@ final class MicroWorkload implements Workload {
                 .toList();
     }
 
-    private static Map<String, @Nullable Object> row(RunResult run) {
+    private static Row row(RunResult run) {
         Map<String, String> params = new TreeMap<>();
         run.getParams()
                 .getParamsKeys()
                 .forEach(key -> params.put(key, run.getParams().getParam(key)));
         Result<?> time = run.getPrimaryResult();
         String name = run.getParams().getBenchmark();
-        Map<String, @Nullable Object> row = new LinkedHashMap<>();
-        row.put("benchmark", name.substring(name.lastIndexOf('.', name.lastIndexOf('.') - 1) + 1));
-        row.put("params", params);
-        row.put("mode", run.getParams().getMode().shortLabel());
-        row.put("score", rounded(time.getScore()));
-        row.put("error", rounded(time.getScoreError()));
-        row.put("unit", time.getScoreUnit());
         Result<?> allocated = run.getSecondaryResults().get(ALLOCATED);
-        row.put("allocatedBytes", allocated == null ? null : Math.round(allocated.getScore()));
-        return row;
+        return new Row(
+                name.substring(name.lastIndexOf('.', name.lastIndexOf('.') - 1) + 1),
+                params,
+                run.getParams().getMode().shortLabel(),
+                rounded(time.getScore()),
+                rounded(time.getScoreError()),
+                time.getScoreUnit(),
+                allocated == null ? null : Math.round(allocated.getScore()));
     }
 
     /** To a thousandth; {@code null} for what is no number, as the error of a single measurement is. */
     private static @Nullable Double rounded(double value) {
-        return Double.isNaN(value) ? null : Math.round(value * 1_000) / 1_000.0;
+        return Double.isNaN(value) ? null : Rounded.to(1_000, value);
     }
 
     private static OutputFormat output(VerboseMode mode) {

@@ -11,7 +11,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -22,11 +21,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.RecordMetadata;
-import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.serialization.ByteArrayDeserializer;
-import org.apache.kafka.common.serialization.ByteArraySerializer;
-import org.apache.kafka.common.serialization.StringSerializer;
-import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
 
 /**
  * Broker and services are killed with SIGKILL while tasks are in flight, and started again: how long from that start
@@ -34,12 +29,33 @@ import org.jspecify.annotations.Nullable;
  */
 final class RecoveryWorkload implements Workload {
 
-    private static final Option TASKS = new Option("tasks", "100", "in flight when everything is killed");
-    private static final Option MODEL_MS =
-            new Option("model-ms", "500", "how long a model call takes, in milliseconds");
-    private static final Option ROUNDS = new Option("rounds", "3", "how often everything is killed");
     private static final Duration LIMIT = Duration.ofMinutes(2);
     private static final Duration POLL = Duration.ofMillis(100);
+
+    @Option(names = "--tasks", description = "In flight when everything is killed.")
+    private int taskCount = 100;
+
+    @Option(names = "--model-ms", description = "How long a model call takes, in milliseconds.")
+    private int modelMs = 500;
+
+    @Option(names = "--rounds", description = "How often everything is killed.")
+    private int rounds = 3;
+
+    @Option(names = "--mode", description = "One process as `up` has, services, or both.")
+    private FleetOptions.Modes modes = FleetOptions.Modes.BOTH;
+
+    /** A row of the results. */
+    private record Row(
+            String mode,
+            int round,
+            int tasks,
+            int modelMs,
+            int completed,
+            long readyMs,
+            long firstDoneMs,
+            long allDoneMs,
+            int modelCalls,
+            long modelCallsRepeated) {}
 
     @Override
     public String name() {
@@ -52,13 +68,8 @@ final class RecoveryWorkload implements Workload {
     }
 
     @Override
-    public List<Option> options() {
-        return List.of(TASKS, MODEL_MS, ROUNDS, Fleet.MODE);
-    }
-
-    @Override
-    public void run(Options options, Report report) throws Exception {
-        for (Fleet.Mode mode : options.choices(Fleet.MODE, Fleet.Mode.values())) {
+    public void run(Report report) throws Exception {
+        for (Fleet.Mode mode : modes.each()) {
             Path folder = Files.createTempDirectory("millrace-recovery-");
             Path calls = folder.resolve("calls.log");
             Path script = folder.resolve("script.yaml");
@@ -69,33 +80,30 @@ final class RecoveryWorkload implements Workload {
                       - steps:
                           - calls: [ { tool: current_time } ]
                           - text: done
-                    """.formatted(options.number(MODEL_MS), calls));
+                    """.formatted(modelMs, calls));
             // tables and code are cold at first, as they are when Millrace has just been installed
             Fleet fleet = Fleet.start(mode, Fleet.Durability.CACHE, folder, script, List.of());
-            for (int round = 1; round <= options.number(ROUNDS); round++) {
+            for (int round = 1; round <= rounds; round++) {
                 report.progress("recovery: " + mode.wireName() + ", round " + round);
-                List<String> tasks = submit(fleet, options.number(TASKS));
+                List<String> tasks = submit(fleet, taskCount);
                 awaitFirstCalls(calls, tasks.size());
                 fleet.kill();
                 Instant begun = Instant.now();
                 fleet = Fleet.start(mode, Fleet.Durability.CACHE, folder, script, List.of());
                 Duration ready = Duration.between(begun, Instant.now());
                 Map<String, Instant> completed = completed(fleet, tasks);
-                Map<String, @Nullable Object> row = new LinkedHashMap<>();
-                row.put("mode", mode.wireName());
-                row.put("round", round);
-                row.put("tasks", tasks.size());
-                row.put("modelMs", options.number(MODEL_MS));
-                row.put("completed", completed.size());
-                row.put("readyMs", ready.toMillis());
-                row.put("firstDoneMs", sinceStart(begun, completed, 0));
-                row.put("allDoneMs", sinceStart(begun, completed, completed.size() - 1));
                 Map<String, Long> made = made(calls, tasks);
-                row.put("modelCalls", made.size());
-                row.put(
-                        "modelCallsRepeated",
-                        made.values().stream().mapToLong(times -> times - 1).sum());
-                report.row(row);
+                report.row(new Row(
+                        mode.wireName(),
+                        round,
+                        tasks.size(),
+                        modelMs,
+                        completed.size(),
+                        ready.toMillis(),
+                        sinceStart(begun, completed, 0),
+                        sinceStart(begun, completed, completed.size() - 1),
+                        made.size(),
+                        made.values().stream().mapToLong(times -> times - 1).sum()));
                 Files.delete(calls);
             }
             fleet.close();
@@ -105,11 +113,8 @@ final class RecoveryWorkload implements Workload {
 
     /** Straight on the lane, each a conversation of its own. */
     private static List<String> submit(Fleet fleet, int count) throws InterruptedException, ExecutionException {
-        Map<String, Object> config = new HashMap<>(fleet.kafka());
-        config.put("acks", "all");
         List<String> ids = new ArrayList<>();
-        try (KafkaProducer<String, byte[]> producer =
-                new KafkaProducer<>(config, new StringSerializer(), new ByteArraySerializer())) {
+        try (KafkaProducer<String, byte[]> producer = fleet.kafka().producer()) {
             List<Future<RecordMetadata>> sent = new ArrayList<>();
             for (int i = 0; i < count; i++) {
                 Event event = Event.root(UUID.randomUUID().toString(), KnownEventType.MESSAGE_RECEIVED, Instant.now())
@@ -139,17 +144,10 @@ final class RecoveryWorkload implements Workload {
 
     /** When each of the tasks completed, as the machine dated it, once all have. */
     private static Map<String, Instant> completed(Fleet fleet, List<String> tasks) {
-        Map<String, Object> config = new HashMap<>(fleet.kafka());
-        config.put("isolation.level", "read_committed");
         Map<String, Instant> completed = new HashMap<>();
-        try (KafkaConsumer<byte[], byte[]> consumer =
-                new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
-            String journal = fleet.topics().journal();
-            List<TopicPartition> partitions = consumer.partitionsFor(journal).stream()
-                    .map(partition -> new TopicPartition(journal, partition.partition()))
-                    .toList();
-            consumer.assign(partitions);
-            consumer.seekToBeginning(partitions);
+        try (KafkaConsumer<byte[], byte[]> consumer = fleet.kafka()
+                .with(Map.of("isolation.level", "read_committed"))
+                .reader(fleet.topics().journal())) {
             long deadline = System.nanoTime() + LIMIT.toNanos();
             while (completed.size() < tasks.size() && System.nanoTime() - deadline < 0) {
                 for (ConsumerRecord<byte[], byte[]> entry : consumer.poll(POLL)) {

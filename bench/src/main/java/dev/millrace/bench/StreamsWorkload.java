@@ -32,18 +32,15 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.apache.kafka.clients.producer.KafkaProducer;
-import org.apache.kafka.common.serialization.ByteArraySerializer;
-import org.apache.kafka.common.serialization.StringSerializer;
-import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 
 /**
  * How much later than the model somebody sees what it says, with many streams at a time: broker, machine and the
@@ -52,11 +49,33 @@ import org.jspecify.annotations.Nullable;
  * batch, so gathering is part of it.
  */
 final class StreamsWorkload implements Workload {
-    private static final Option STREAMS = new Option("streams", "200", "streams at a time");
-    private static final Option PIECES = new Option("pieces", "500", "pieces of each");
-    private static final Option PAUSE = new Option("pause", "30", "milliseconds between two pieces");
     private static final Duration PATIENCE = Duration.ofMinutes(5);
     private static final int MEBIBYTE = 1 << 20;
+
+    @Option(names = "--streams", description = "Streams at a time.")
+    private int streams = 200;
+
+    @Option(names = "--pieces", description = "Pieces of each.")
+    private int pieces = 500;
+
+    @Option(names = "--pause", description = "Milliseconds between two pieces.")
+    private int pauseMs = 30;
+
+    @Mixin
+    private ClientSettings clients = new ClientSettings();
+
+    /** The row of the results. */
+    private record Row(
+            int streams,
+            int pieces,
+            int pauseMs,
+            int batches,
+            double piecesPerBatch,
+            Latencies.Summary latency,
+            Latencies.Summary firstPiece,
+            long heapBeforeMiB,
+            long heapDuringMiB,
+            long heapPerStreamKiB) {}
 
     @Override
     public String name() {
@@ -69,40 +88,29 @@ final class StreamsWorkload implements Workload {
     }
 
     @Override
-    public List<Option> options() {
-        return List.of(STREAMS, PIECES, PAUSE);
-    }
-
-    @Override
-    public void run(Options options, Report report) throws Exception {
-        int streams = options.number(STREAMS);
-        int pieces = options.number(PIECES);
-        int pause = options.number(PAUSE);
+    public void run(Report report) throws Exception {
         Path folder = Files.createTempDirectory("millrace-bench-");
-        Map<String, @Nullable Object> result = new LinkedHashMap<>();
-        result.put("streams", streams);
-        result.put("pieces", pieces);
-        result.put("pauseMs", pause);
         try (EmbeddedBroker broker = EmbeddedBroker.start(folder.resolve("kafka"), 0)) {
-            Map<String, Object> kafka = new LinkedHashMap<>(options.kafka());
-            kafka.put("bootstrap.servers", broker.bootstrapServers());
+            Cluster kafka = Cluster.at(broker.bootstrapServers());
             // what has just been compiled is slow, and would be so for whoever comes first
-            measure(kafka, folder, "warm.", streams, new PacedModel(pieces / 5, pause));
+            measure(kafka, folder, "warm.", new PacedModel(pieces / 5, pauseMs));
             long before = usedMemory();
-            Measured measured = measure(kafka, folder, "run.", streams, new PacedModel(pieces, pause));
-            result.put("batches", measured.batches().size());
-            result.put(
-                    "piecesPerBatch",
-                    Math.round(10.0 * streams * pieces / measured.batches().size()) / 10.0);
-            result.put("latency", Latencies.of(measured.batches()).toJson());
-            result.put("firstPiece", Latencies.of(measured.first()).toJson());
-            result.put("heapBeforeMiB", before / MEBIBYTE);
-            result.put("heapDuringMiB", measured.heap() / MEBIBYTE);
-            result.put("heapPerStreamKiB", Math.max(0, measured.heap() - before) / 1024 / streams);
+            Measured measured = measure(kafka, folder, "run.", new PacedModel(pieces, pauseMs));
+            report.row(new Row(
+                    streams,
+                    pieces,
+                    pauseMs,
+                    measured.batches().size(),
+                    Rounded.to(
+                            10, (double) streams * pieces / measured.batches().size()),
+                    Latencies.of(measured.batches()).summary(),
+                    Latencies.of(measured.first()).summary(),
+                    before / MEBIBYTE,
+                    measured.heap() / MEBIBYTE,
+                    Math.max(0, measured.heap() - before) / 1024 / streams));
         } finally {
             Folders.delete(folder);
         }
-        report.row(result);
     }
 
     /**
@@ -114,21 +122,18 @@ final class StreamsWorkload implements Workload {
      */
     private record Measured(List<Double> batches, List<Double> first, long heap) {}
 
-    private static Measured measure(
-            Map<String, Object> kafka, Path folder, String prefix, int streams, PacedModel model)
+    private Measured measure(Cluster kafka, Path folder, String prefix, PacedModel model)
             throws InterruptedException, ExecutionException, BrokerUnavailableException {
         Topics topics = new Topics(prefix);
         TopicSetup.ensure(
-                kafka,
+                kafka.config(),
                 topics,
                 new TopicSettings(BacklogWorkload.PARTITIONS, TopicSettings.BROKER_DEFAULT, true),
                 PATIENCE);
-        Map<String, Object> client =
-                Map.of("bootstrap.servers", Objects.requireNonNull(kafka.get("bootstrap.servers")));
         TailSettings tail = new TailSettings(
                 BacklogWorkload.PARTITIONS, 4 * MEBIBYTE, Duration.ofSeconds(30), Duration.ofSeconds(10), 16);
         AgentRuntime machine = Machine.start(
-                kafka,
+                kafka.with(clients.settings()),
                 topics,
                 folder,
                 true,
@@ -138,14 +143,14 @@ final class StreamsWorkload implements Workload {
                         new DispatcherLimits(
                                 streams, 1, Duration.ofMinutes(5), Duration.ofMillis(500), Duration.ofSeconds(20))));
         MailboxBudget budget = new MailboxBudget(64L * MEBIBYTE);
-        ForgottenTopic forgotten = new ForgottenTopic(client, topics);
+        ForgottenTopic forgotten = new ForgottenTopic(kafka.config(), topics);
         JournalTail.Shared shared = new JournalTail.Shared(budget, forgotten);
         try (forgotten;
-                JournalTail journal = new JournalTail(client, topics, tail, shared);
-                EventStreams live = new EventStreams(journal, JournalTail.ofTokens(client, topics, tail, shared));
+                JournalTail journal = new JournalTail(kafka.config(), topics, tail, shared);
+                EventStreams live =
+                        new EventStreams(journal, JournalTail.ofTokens(kafka.config(), topics, tail, shared));
                 ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
-                KafkaProducer<String, byte[]> producer =
-                        new KafkaProducer<>(client, new StringSerializer(), new ByteArraySerializer())) {
+                KafkaProducer<String, byte[]> producer = kafka.producer()) {
             List<Future<List<Double>>> reading = new ArrayList<>();
             for (int i = 0; i < streams; i++) {
                 Event task = Event.root("task-" + i, KnownEventType.MESSAGE_RECEIVED, Instant.now())
@@ -198,7 +203,10 @@ final class StreamsWorkload implements Workload {
     }
 
     /** Says what time it is, again and again. */
-    private record PacedModel(int pieces, int pauseMs) implements LanguageModel {
+    record PacedModel(int pieces, int pauseMs) implements LanguageModel {
+
+        /** For weeks, says nothing. */
+        static final PacedModel SILENT = new PacedModel(1, Integer.MAX_VALUE);
 
         Duration takes() {
             return Duration.ofMillis((long) pieces * pauseMs);

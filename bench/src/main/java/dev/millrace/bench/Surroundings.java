@@ -1,35 +1,42 @@
 package dev.millrace.bench;
 
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
-import java.util.LinkedHashMap;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
 
-/** What a number is worth nothing without: which sources, which JDK, which machine, when, and how busy it was. */
-final class Surroundings {
+/**
+ * What a number is worth nothing without: which sources, which JDK, which machine, when, and how busy it was.
+ *
+ * @param commit with a plus behind it if sources differ from it; empty where there is no git
+ * @param sha256MbPerSecond how fast one core is in this moment
+ */
+public record Surroundings(
+        String commit,
+        String at,
+        String jdk,
+        int cores,
+        long heapMb,
+        String os,
+        double loadBefore,
+        long sha256MbPerSecond) {
 
-    private Surroundings() {}
-
-    static Map<String, @Nullable Object> describe() {
-        Map<String, @Nullable Object> json = new LinkedHashMap<>();
-        json.put(
-                "commit",
+    /** Those of this moment. */
+    static Surroundings now() {
+        return new Surroundings(
                 git("rev-parse", "--short", "HEAD")
-                        + (git("status", "--porcelain").isEmpty() ? "" : "+"));
-        json.put("at", Instant.now().truncatedTo(ChronoUnit.SECONDS).toString());
-        json.put("jdk", Runtime.version().toString());
-        json.put("cores", Runtime.getRuntime().availableProcessors());
-        json.put("heapMb", Runtime.getRuntime().maxMemory() >> 20);
-        json.put("os", System.getProperty("os.name") + ' ' + System.getProperty("os.arch"));
-        json.put("loadBefore", loadAverage());
-        json.put("sha256MbPerSecond", hashed());
-        return json;
+                        + (git("status", "--porcelain").isEmpty() ? "" : "+"),
+                Instant.now().truncatedTo(ChronoUnit.SECONDS).toString(),
+                Runtime.version().toString(),
+                Runtime.getRuntime().availableProcessors(),
+                Runtime.getRuntime().maxMemory() >> 20,
+                System.getProperty("os.name") + ' ' + System.getProperty("os.arch"),
+                Rounded.to(10, ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage()),
+                hashed());
     }
 
     /**
@@ -55,12 +62,6 @@ final class Surroundings {
         } catch (NoSuchAlgorithmException e) {
             throw new IllegalStateException("every Java platform has SHA-256", e);
         }
-    }
-
-    private static double loadAverage() {
-        double load = java.lang.management.ManagementFactory.getOperatingSystemMXBean()
-                .getSystemLoadAverage();
-        return Math.round(load * 10) / 10.0;
     }
 
     /** What git says; nothing where there is no git. */

@@ -1,5 +1,7 @@
 package dev.millrace.bench;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import dev.millrace.bench.Fleet.Durability;
 import dev.millrace.bench.Fleet.Mode;
 import java.io.IOException;
@@ -7,12 +9,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import org.apache.kafka.clients.admin.Admin;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 
 /**
  * One agent loop over and over: a message, a model call, a tool call (encoding a word in base64), a model call, the
@@ -21,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class TaskWorkload implements Workload {
 
-    private static final String SCRIPT = """
+    static final String SCRIPT = """
             rules:
               - user: slow
                 steps:
@@ -34,15 +36,28 @@ final class TaskWorkload implements Workload {
                   - text: "{{result}}"
             """;
 
-    private static final Option INGRESS = new Option("ingress", "", "http or lanes in place of a row's own");
+    @Mixin
+    private Measurement.Times times = new Measurement.Times(15, 20);
+
+    @Mixin
+    private FleetOptions fleets = new FleetOptions();
+
+    @Option(names = "--ingress", description = "http or lanes in place of a row's own.")
+    private @Nullable Ingress ingress;
+
+    /** How tasks get in. */
+    enum Ingress {
+        HTTP,
+        LANES
+    }
 
     /** What is measured, in this order. */
-    private static final List<Row> ROWS = List.of(
-            new Row("low", "one task at a time, over HTTP", 1, true, false),
-            new Row("mod", "8 tasks in flight, over HTTP", 8, true, false),
-            new Row("sat", "64 tasks in flight, through the lanes", 64, false, false),
-            new Row("sat512", "512 tasks in flight, through the lanes", 512, false, false),
-            new Row("llm20", "100 tasks in flight, each model call takes 20 ms", 100, false, true));
+    static final List<Load> LOADS = List.of(
+            new Load("low", "one task at a time, over HTTP", 1, true, false),
+            new Load("mod", "8 tasks in flight, over HTTP", 8, true, false),
+            new Load("sat", "64 tasks in flight, through the lanes", 64, false, false),
+            new Load("sat512", "512 tasks in flight, through the lanes", 512, false, false),
+            new Load("llm20", "100 tasks in flight, each model call takes 20 ms", 100, false, true));
 
     /**
      * One load.
@@ -50,23 +65,46 @@ final class TaskWorkload implements Workload {
      * @param inFlight tasks at the same time
      * @param slow whether each model call takes 20 ms
      */
-    private record Row(String name, String summary, int inFlight, boolean http, boolean slow) {}
+    record Load(String name, String summary, int inFlight, boolean http, boolean slow) {
 
-    private final List<Row> rows;
+        /** How long each model call takes. */
+        int modelMs() {
+            return slow ? 20 : 0;
+        }
+
+        /** Has Millrace work on it, by this way. */
+        Driver driver(Fleet fleet, boolean overHttp) {
+            String text = slow ? "a slow one" : "go";
+            return overHttp
+                    ? new HttpDriver(fleet.http(), text)
+                    : new LaneDriver(fleet.kafka(), new LaneDriver.Tasks(fleet.topics(), text));
+        }
+    }
+
+    /** A row of the results. */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    private record Row(
+            String workload,
+            String mode,
+            String durability,
+            @Nullable List<String> jvm,
+            @JsonUnwrapped Measurement.Measured measured) {}
+
+    private final List<Load> loads;
     private final String name;
     private final String summary;
 
-    private TaskWorkload(String name, String summary, List<Row> rows) {
+    private TaskWorkload(String name, String summary, List<Load> loads) {
         this.name = name;
         this.summary = summary;
-        this.rows = rows;
+        this.loads = loads;
     }
 
     /** Each row by itself, and all of them one after the other on the same processes. */
     static List<Workload> all() {
         List<Workload> workloads = new ArrayList<>();
-        workloads.add(new TaskWorkload("tasks", "low, mod, sat, sat512 and llm20 on the same processes", ROWS));
-        ROWS.forEach(row -> workloads.add(new TaskWorkload(row.name(), row.summary(), List.of(row))));
+        workloads.add(new TaskWorkload("tasks", "low, mod, sat, sat512 and llm20 on the same processes", LOADS));
+        LOADS.forEach(load -> workloads.add(new TaskWorkload(load.name(), load.summary(), List.of(load))));
         return workloads;
     }
 
@@ -81,48 +119,39 @@ final class TaskWorkload implements Workload {
     }
 
     @Override
-    public List<Option> options() {
-        return List.of(Measurement.SECONDS, Measurement.WARM_UP, Fleet.MODE, Fleet.DURABILITY, INGRESS, Fleet.JVM);
-    }
-
-    @Override
-    public void run(Options options, Report report) throws Exception {
-        for (Mode mode : options.choices(Fleet.MODE, Mode.values())) {
-            for (Durability durability : options.choices(Fleet.DURABILITY, Durability.values())) {
-                measure(mode, durability, options, report);
+    public void run(Report report) throws Exception {
+        for (Mode mode : fleets.modes()) {
+            for (Durability durability : fleets.durabilities()) {
+                measure(mode, durability, report);
             }
         }
     }
 
-    private void measure(Mode mode, Durability durability, Options options, Report report)
+    private void measure(Mode mode, Durability durability, Report report)
             throws IOException, InterruptedException, ExecutionException {
         Path folder = Files.createTempDirectory("millrace-bench-");
         Path script = Files.writeString(folder.resolve("script.yaml"), SCRIPT);
-        List<String> jvm = options.words(Fleet.JVM);
+        List<String> jvm = fleets.jvm();
         report.progress(name + ": starting, " + mode.wireName() + ", " + durability.wireName());
         long begun = System.nanoTime();
         try (Fleet fleet = Fleet.start(mode, durability, folder, script, jvm);
-                Admin admin = Admin.create(fleet.kafka())) {
+                Admin admin = fleet.kafka().admin()) {
             double readySeconds = (System.nanoTime() - begun) / 1e9;
-            report.progress(name + ": ready after " + Math.round(readySeconds * 10) / 10.0 + " s, warming up");
+            report.progress(name + ": ready after " + Rounded.to(10, readySeconds) + " s, warming up");
             try (Driver driver = new LaneDriver(fleet.kafka(), new LaneDriver.Tasks(fleet.topics(), "warm up"))) {
-                load(driver, 64, options.number(Measurement.WARM_UP));
+                load(driver, 64, times.warmUp());
             }
-            for (Row row : rows) {
-                report.progress(row.name() + ": " + row.summary());
-                Map<String, @Nullable Object> result = new LinkedHashMap<>();
-                result.put("workload", row.name());
-                result.put("mode", mode.wireName());
-                result.put("durability", durability.wireName());
-                if (!jvm.isEmpty()) {
-                    result.put("jvm", jvm);
+            for (Load load : loads) {
+                report.progress(load.name() + ": " + load.summary());
+                try (Driver driver = load.driver(fleet, ingress == null ? load.http() : ingress == Ingress.HTTP)) {
+                    load(driver, load.inFlight(), Math.max(2, times.warmUp() / 5));
+                    report.row(new Row(
+                            load.name(),
+                            mode.wireName(),
+                            durability.wireName(),
+                            jvm.isEmpty() ? null : jvm,
+                            new Measurement(fleet::footprint, admin).of(driver, load.inFlight(), times.seconds())));
                 }
-                try (Driver driver = driver(fleet, row, options.text(INGRESS))) {
-                    load(driver, row.inFlight(), Math.max(2, options.number(Measurement.WARM_UP) / 5));
-                    result.putAll(new Measurement(fleet::footprint, admin)
-                            .of(driver, row.inFlight(), options.number(Measurement.SECONDS)));
-                }
-                report.row(result);
             }
         } finally {
             Folders.delete(folder);
@@ -132,13 +161,5 @@ final class TaskWorkload implements Workload {
     private static void load(Driver driver, int inFlight, int seconds) throws InterruptedException {
         driver.keep(inFlight);
         Thread.sleep(Duration.ofSeconds(seconds));
-    }
-
-    private static Driver driver(Fleet fleet, Row row, String ingress) {
-        String text = row.slow() ? "a slow one" : "go";
-        boolean http = ingress.isEmpty() ? row.http() : ingress.equals("http");
-        return http
-                ? new HttpDriver(fleet.http(), text)
-                : new LaneDriver(fleet.kafka(), new LaneDriver.Tasks(fleet.topics(), text));
     }
 }

@@ -1,8 +1,9 @@
 package dev.millrace.bench;
 
-import java.util.List;
-
-/** Something that is done a lot of times, and what is measured of it. */
+/**
+ * Something that is done a lot of times, and what is measured of it. Its fields with picocli's annotations are what can
+ * be said to it on the command line.
+ */
 interface Workload {
 
     /** What it is called on the command line. */
@@ -11,13 +12,10 @@ interface Workload {
     /** What it does, in one line. */
     String summary();
 
-    /** What can be said to it. */
-    List<Option> options();
-
     /**
      * Does it, and reports at least one row.
      *
      * @throws Exception if it could not be done; what was reported before holds
      */
-    void run(Options options, Report report) throws Exception;
+    void run(Report report) throws Exception;
 }

@@ -239,7 +239,7 @@ public final class ServiceProcess implements AutoCloseable {
     }
 
     /** The folder of the clone that this process was started in, or below. */
-    private static Path repository() {
+    public static Path repository() {
         Path here = Path.of("").toAbsolutePath();
         for (Path folder = here; folder != null; folder = folder.getParent()) {
             if (Files.isRegularFile(folder.resolve("mvnw"))) {

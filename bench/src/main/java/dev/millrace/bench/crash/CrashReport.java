@@ -1,16 +1,15 @@
 package dev.millrace.bench.crash;
 
+import dev.millrace.bench.Surroundings;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
 import java.util.function.Predicate;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 
 /**
  * What a run has done and found.
@@ -50,40 +49,73 @@ public record CrashReport(
         return findings.isEmpty() && !aftermaths.isEmpty();
     }
 
-    /** For the line of the results file. */
-    public Map<String, @Nullable Object> toJson() {
-        Map<String, @Nullable Object> json = new LinkedHashMap<>();
-        json.put("passed", passed());
-        json.put("seed", settings.seed());
-        json.put("faults", aftermaths.size());
-        json.put("tasksInFlight", settings.tasks());
-        json.put("tookSeconds", counts.took().toSeconds());
-        json.put("tasksAccepted", counts.accepted());
-        json.put("tasksEnded", counts.ended());
-        json.put("journalRecords", counts.records());
-        json.put("hostileRecords", counts.hostile());
-        json.put("toolEffects", counts.effects());
-        json.put("toolRuns", counts.runs());
-        json.put("modelCalls", repeats.calls());
-        json.put("modelCallsRepeated", repeats.total());
-        Map<String, @Nullable Object> kinds = new LinkedHashMap<>();
+    /**
+     * For the line of the results file.
+     *
+     * @param faults that were carried out
+     * @param kinds by their labels
+     */
+    public record Summary(
+            boolean passed,
+            long seed,
+            int faults,
+            int tasksInFlight,
+            long tookSeconds,
+            int tasksAccepted,
+            int tasksEnded,
+            long journalRecords,
+            int hostileRecords,
+            int toolEffects,
+            int toolRuns,
+            long modelCalls,
+            int modelCallsRepeated,
+            Map<String, OfKind> kinds,
+            List<String> leftOut,
+            List<String> findings) {}
+
+    /** What faults of one kind did. */
+    public record OfKind(
+            int count,
+            long goneOnMedianMs,
+            long goneOnMaxMs,
+            long wellMedianMs,
+            long wellMaxMs,
+            int modelCallsRepeated) {}
+
+    /** The whole in numbers. */
+    public Summary summary() {
+        Map<String, OfKind> kinds = new LinkedHashMap<>();
         for (FaultKind kind : FaultKind.values()) {
             List<Aftermath> those = of(kind);
             if (!those.isEmpty()) {
-                Map<String, @Nullable Object> one = new LinkedHashMap<>();
-                one.put("count", those.size());
-                one.put("goneOnMedianMs", median(those, Aftermath::goneOnMs));
-                one.put("goneOnMaxMs", max(those, Aftermath::goneOnMs));
-                one.put("wellMedianMs", median(those, Aftermath::wellMs));
-                one.put("wellMaxMs", max(those, Aftermath::wellMs));
-                one.put("modelCallsRepeated", repeated(those));
-                kinds.put(kind.label(), one);
+                kinds.put(
+                        kind.label(),
+                        new OfKind(
+                                those.size(),
+                                median(those, Aftermath::goneOnMs),
+                                max(those, Aftermath::goneOnMs),
+                                median(those, Aftermath::wellMs),
+                                max(those, Aftermath::wellMs),
+                                repeated(those)));
             }
         }
-        json.put("kinds", kinds);
-        json.put("leftOut", leftOut);
-        json.put("findings", findings);
-        return json;
+        return new Summary(
+                passed(),
+                settings.seed(),
+                aftermaths.size(),
+                settings.tasks(),
+                counts.took().toSeconds(),
+                counts.accepted(),
+                counts.ended(),
+                counts.records(),
+                counts.hostile(),
+                counts.effects(),
+                counts.runs(),
+                repeats.calls(),
+                repeats.total(),
+                kinds,
+                leftOut,
+                findings);
     }
 
     /**
@@ -91,46 +123,45 @@ public record CrashReport(
      *
      * @param surroundings which sources, which JDK, which machine
      */
-    public String toMarkdown(Map<String, ?> surroundings) {
+    public String toMarkdown(Surroundings surroundings) {
         List<String> lines = new ArrayList<>();
-        lines.add("# Crash report");
-        lines.add("");
-        lines.add("What `./millrace bench crash --faults " + settings.faults() + " --seed " + settings.seed()
-                + " --tasks " + settings.tasks() + " --brokers " + settings.brokers()
-                + "` did and found. The file is written by it.");
-        lines.add("");
-        lines.add(
-                (settings.brokers() == 1 ? "One broker" : "Three brokers (replication 3, at least 2 in sync)")
-                        + ", two agent-services (with standby replicas), tool-service, reflection-service and gateway, each a process");
-        lines.add(
-                "of its own, work on tasks of two model calls, a tool call, a memory call and a reflection each; half of the tasks come");
-        lines.add(
-                "through the gateway, half straight on a lane, several conversations at a time. One fault after the other strikes, of");
-        lines.add(
-                "each kind in a random order. After each fault, with the load going on, everything has to be well again within "
-                        + settings.limit().toSeconds() + " s,");
-        lines.add("and is checked.");
-        lines.add("");
-        lines.add("| | |");
-        lines.add("|---|---|");
+        lines.add("""
+                # Crash report
+
+                What `./millrace bench crash --faults %d --seed %d --tasks %d --brokers %d` did and found. The file is written by it.
+
+                %s, two agent-services (with standby replicas), tool-service, reflection-service and gateway, each a process
+                of its own, work on tasks of two model calls, a tool call, a memory call and a reflection each; half of the tasks come
+                through the gateway, half straight on a lane, several conversations at a time. One fault after the other strikes, of
+                each kind in a random order. After each fault, with the load going on, everything has to be well again within %d s,
+                and is checked.
+
+                | | |
+                |---|---|\
+                """.formatted(
+                        settings.faults(),
+                        settings.seed(),
+                        settings.tasks(),
+                        settings.brokers(),
+                        settings.brokers() == 1 ? "One broker" : "Three brokers (replication 3, at least 2 in sync)",
+                        settings.limit().toSeconds()));
         row(lines, "verdict", passed() ? "**passed**" : "**failed**");
-        for (String name : List.of("commit", "at", "jdk", "cores", "os")) {
-            row(lines, name, String.valueOf(Objects.requireNonNullElse(surroundings.get(name), "?")));
-        }
-        row(lines, "seed", Long.toString(settings.seed()));
+        row(lines, "commit", surroundings.commit());
+        row(lines, "at", surroundings.at());
+        row(lines, "jdk", surroundings.jdk());
+        row(lines, "cores", surroundings.cores());
+        row(lines, "os", surroundings.os());
+        row(lines, "seed", settings.seed());
         row(lines, "took", counts.took().toMinutes() + " min " + counts.took().toSecondsPart() + " s");
         row(lines, "faults", aftermaths.size() + " of " + settings.faults());
-        row(lines, "tasks accepted", Integer.toString(counts.accepted()));
-        row(lines, "of which ended as completed", Integer.toString(counts.ended()));
-        row(lines, "committed records in the journal", Long.toString(counts.records()));
-        row(
-                lines,
-                "records beside them that nobody can accept, each found among the dead letters",
-                Integer.toString(counts.hostile()));
-        row(lines, "different model calls", Long.toString(repeats.calls()));
-        row(lines, "of which repeated", Integer.toString(repeats.total()));
-        row(lines, "runs of the idempotent tool", Integer.toString(counts.runs()));
-        row(lines, "effects of it", Integer.toString(counts.effects()));
+        row(lines, "tasks accepted", counts.accepted());
+        row(lines, "of which ended as completed", counts.ended());
+        row(lines, "committed records in the journal", counts.records());
+        row(lines, "records beside them that nobody can accept, each found among the dead letters", counts.hostile());
+        row(lines, "different model calls", repeats.calls());
+        row(lines, "of which repeated", repeats.total());
+        row(lines, "runs of the idempotent tool", counts.runs());
+        row(lines, "effects of it", counts.effects());
         row(
                 lines,
                 "left out, because the machine does not allow it",
@@ -154,30 +185,28 @@ public record CrashReport(
             lines.add("");
             lines.add("Checked were:");
         }
-        lines.add("");
-        lines.add("- every accepted task ended, once, as completed; on each partition tasks went on to end");
-        lines.add("- no event id twice among the committed records of the journal, and each event's cause among them");
-        lines.add("- the tasks of a conversation in the order in which they were accepted, one at a time");
-        lines.add(
-                "- the effect of the idempotent tool once per task, one entry per task in memory, each reflection done");
-        lines.add(
-                "- model calls of a task repeated at most once per crash, and once per orderly move of its partition");
-        lines.add("- nothing in the dead letters but the records that nobody can accept, and all of those");
-        lines.add("");
+        lines.add("""
+
+                - every accepted task ended, once, as completed; on each partition tasks went on to end
+                - no event id twice among the committed records of the journal, and each event's cause among them
+                - the tasks of a conversation in the order in which they were accepted, one at a time
+                - the effect of the idempotent tool once per task, one entry per task in memory, each reflection done
+                - model calls of a task repeated at most once per crash, and once per orderly move of its partition
+                - nothing in the dead letters but the records that nobody can accept, and all of those
+                """);
     }
 
     private void byKind(List<String> lines) {
-        lines.add("## By kind");
-        lines.add("");
-        lines.add(
-                "*Went on*: from the fault until tasks that were accepted after it had ended on all partitions. *All well*: from when");
-        lines.add(
-                "the fault was over (processes started, network or disk back) until every service was ready, every task from before had");
-        lines.add("ended, and one from afterwards on every partition. Median and longest, in seconds.");
-        lines.add("");
-        lines.add(
-                "| what happened | faults | tasks in flight | went on | all well | model calls repeated | most of one task |");
-        lines.add("|---|---|---|---|---|---|---|");
+        lines.add("""
+                ## By kind
+
+                *Went on*: from the fault until tasks that were accepted after it had ended on all partitions. *All well*: from when
+                the fault was over (processes started, network or disk back) until every service was ready, every task from before had
+                ended, and one from afterwards on every partition. Median and longest, in seconds.
+
+                | what happened | faults | tasks in flight | went on | all well | model calls repeated | most of one task |
+                |---|---|---|---|---|---|---|\
+                """);
         for (FaultKind kind : FaultKind.values()) {
             List<Aftermath> those = of(kind);
             if (!those.isEmpty()) {
@@ -201,11 +230,12 @@ public record CrashReport(
     }
 
     private void oneByOne(List<String> lines) {
-        lines.add("## One by one");
-        lines.add("");
-        lines.add(
-                "| # | fault | in flight | broken for | went on after | all well after | calls repeated | started again besides |");
-        lines.add("|---|---|---|---|---|---|---|---|");
+        lines.add("""
+                ## One by one
+
+                | # | fault | in flight | broken for | went on after | all well after | calls repeated | started again besides |
+                |---|---|---|---|---|---|---|---|\
+                """);
         for (Aftermath one : aftermaths) {
             lines.add("| %d | %s | %d | %s | %s | %s | %d | %s |"
                     .formatted(
@@ -240,7 +270,7 @@ public record CrashReport(
         return those.stream().mapToLong(value).max().orElse(0);
     }
 
-    private static void row(List<String> lines, String name, String value) {
+    private static void row(List<String> lines, String name, Object value) {
         lines.add("| " + name + " | " + value + " |");
     }
 

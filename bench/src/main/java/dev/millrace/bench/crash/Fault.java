@@ -57,7 +57,8 @@ public record Fault(int number, FaultKind kind, int victim, Duration before, Dur
                     KILL_BROKER,
                     KILL_ALL,
                     RESTART_BROKER,
-                    ROLLING_RESTART -> random.nextInt(3_000);
+                    ROLLING_RESTART,
+                    KILL_BEFORE_COMMIT -> random.nextInt(3_000);
         };
     }
 

@@ -1,8 +1,6 @@
 package dev.millrace.bench.crash;
 
-import java.util.Arrays;
 import java.util.Locale;
-import java.util.stream.Collectors;
 
 /** What can happen to an installation. */
 public enum FaultKind {
@@ -24,7 +22,11 @@ public enum FaultKind {
     FULL_DISK("the disk of an agent-service's state is full for a while", Needs.OWN_DISK, 2),
     FULL_DISK_RESTART("kill -9 of an agent-service, and its disk is full when it starts again", Needs.OWN_DISK, 2),
     ROLLING_RESTART(
-            "two agent-services with standby replicas are restarted in order, one after the other", Needs.NOTHING, 4);
+            "two agent-services with standby replicas are restarted in order, one after the other", Needs.NOTHING, 4),
+    KILL_BEFORE_COMMIT(
+            "kill -9 of both agent-services while the journal has records of a transaction that is not committed",
+            Needs.NOTHING,
+            2);
 
     /** What a machine has to allow for it. */
     public enum Needs {
@@ -66,15 +68,5 @@ public enum FaultKind {
     /** As on the command line: {@code kill-agent}. */
     String label() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');
-    }
-
-    /** The kind with this label. */
-    public static FaultKind of(String label) {
-        return Arrays.stream(values())
-                .filter(kind -> kind.label().equals(label))
-                .findFirst()
-                .orElseThrow(() -> new IllegalArgumentException("--only: expected some of "
-                        + Arrays.stream(values()).map(FaultKind::label).collect(Collectors.joining(","))
-                        + ", found " + label));
     }
 }

@@ -1,5 +1,6 @@
 package dev.millrace.bench.crash;
 
+import dev.millrace.bench.Cluster;
 import dev.millrace.kafka.TopicSettings;
 import dev.millrace.kafka.TopicSetup;
 import dev.millrace.schemas.Topics;
@@ -28,6 +29,7 @@ import java.util.zip.ZipEntry;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AlterConfigOp;
 import org.apache.kafka.clients.admin.ConfigEntry;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.config.ConfigResource;
 import org.jspecify.annotations.Nullable;
 
@@ -43,6 +45,7 @@ final class Installation implements AutoCloseable {
 
     private static final String LOOPBACK = "127.0.0.1";
     private static final Duration START_LIMIT = Duration.ofSeconds(90);
+    private static final Duration OPEN_LIMIT = Duration.ofSeconds(20);
     private static final Duration STOP_LIMIT = Duration.ofSeconds(40);
     /** The last byte of the first service's loopback address; 127.0.0.1 is the broker's. */
     private static final int FIRST_ADDRESS = 11;
@@ -140,10 +143,10 @@ final class Installation implements AutoCloseable {
         for (Part broker : brokers) {
             process(broker).awaitOutput(ClusterNode.READY, START_LIMIT);
         }
-        Map<String, Object> kafka = Map.of("bootstrap.servers", bootstrapServers());
+        Cluster kafka = Cluster.at(bootstrapServers());
         TopicSetup.ensure(
-                kafka, topics, new TopicSettings(PARTITIONS, TopicSettings.BROKER_DEFAULT, true), START_LIMIT);
-        try (Admin admin = Admin.create(kafka)) {
+                kafka.config(), topics, new TopicSettings(PARTITIONS, TopicSettings.BROKER_DEFAULT, true), START_LIMIT);
+        try (Admin admin = kafka.admin()) {
             admin.incrementalAlterConfigs(Map.of(
                             new ConfigResource(ConfigResource.Type.GROUP, topics.prefix() + "agent"),
                             GROUP_SETTINGS.stream()
@@ -168,10 +171,29 @@ final class Installation implements AutoCloseable {
         }
     }
 
+    /**
+     * The same as soon as the journal has a record more. Whoever reads uncommitted records sees it before its
+     * transaction is committed, for as long as commits are gathered (some 20 ms).
+     */
+    void killBeforeCommit(Collection<Part> parts) {
+        try (KafkaConsumer<byte[], byte[]> journal =
+                Cluster.at(bootstrapServers()).follower(topics.journal(), "read_uncommitted")) {
+            long deadline = System.nanoTime() + OPEN_LIMIT.toNanos();
+            journal.poll(OPEN_LIMIT); // from here on each record is new
+            while (journal.poll(OPEN_LIMIT).isEmpty()) { // as it is for the end of a transaction, too
+                if (System.nanoTime() - deadline > 0) {
+                    throw new AssertionError("expected records in the journal within " + OPEN_LIMIT + ", found none");
+                }
+            }
+            kill(parts);
+        }
+    }
+
     /** SIGKILL for all of these, one right after the other. */
-    void kill(Collection<Part> parts) throws InterruptedException {
+    void kill(Collection<Part> parts) {
         for (Part part : parts) {
-            signal(part, "KILL");
+            // no command, which would take milliseconds to start
+            ProcessHandle.of(process(part).pid()).ifPresent(ProcessHandle::destroyForcibly);
         }
         for (Part part : parts) {
             take(part).close();

@@ -1,5 +1,6 @@
 package dev.millrace.bench.crash;
 
+import dev.millrace.bench.Cluster;
 import dev.millrace.schemas.DeadLetters;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
@@ -17,13 +18,10 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.KafkaException;
-import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.header.Header;
-import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -63,24 +61,12 @@ final class JournalAudit implements AutoCloseable {
         this.topics = topics;
         this.ledger = ledger;
         this.findings = findings;
-        this.consumer = new KafkaConsumer<>(
-                Map.of(
-                        "bootstrap.servers",
-                        bootstrapServers,
-                        "isolation.level",
-                        "read_committed",
-                        "reconnect.backoff.max.ms",
-                        200,
-                        "request.timeout.ms",
-                        3_000),
-                new ByteArrayDeserializer(),
-                new ByteArrayDeserializer());
-        List<TopicPartition> partitions = Stream.of(topics.journal(), topics.deadLetters())
-                .flatMap(topic -> consumer.partitionsFor(topic).stream())
-                .map(partition -> new TopicPartition(partition.topic(), partition.partition()))
-                .toList();
-        consumer.assign(partitions);
-        consumer.seekToBeginning(partitions);
+        this.consumer = Cluster.at(bootstrapServers)
+                .with(Map.of(
+                        "isolation.level", "read_committed",
+                        "reconnect.backoff.max.ms", 200,
+                        "request.timeout.ms", 3_000))
+                .reader(topics.journal(), topics.deadLetters());
         reader.start();
     }
 

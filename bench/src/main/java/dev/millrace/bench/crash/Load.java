@@ -1,5 +1,6 @@
 package dev.millrace.bench.crash;
 
+import dev.millrace.bench.Cluster;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.Json;
@@ -23,8 +24,6 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.ExecutionException;
 import org.apache.kafka.clients.producer.KafkaProducer;
-import org.apache.kafka.common.serialization.ByteArraySerializer;
-import org.apache.kafka.common.serialization.StringSerializer;
 import org.apache.kafka.common.utils.Utils;
 
 /**
@@ -63,22 +62,14 @@ final class Load implements AutoCloseable {
         this.settings = settings;
         this.ledger = ledger;
         this.findings = findings;
-        this.producer = new KafkaProducer<>(
-                Map.of(
-                        "bootstrap.servers",
-                        settings.bootstrapServers(),
-                        "request.timeout.ms",
-                        3_000,
-                        "delivery.timeout.ms",
-                        (int) ANSWER_LIMIT.toMillis(),
-                        "max.block.ms",
-                        ANSWER_LIMIT.toMillis(),
-                        "reconnect.backoff.max.ms",
-                        200,
-                        "linger.ms",
-                        0),
-                new StringSerializer(),
-                new ByteArraySerializer());
+        this.producer = Cluster.at(settings.bootstrapServers())
+                .with(Map.of(
+                        "request.timeout.ms", 3_000,
+                        "delivery.timeout.ms", (int) ANSWER_LIMIT.toMillis(),
+                        "max.block.ms", ANSWER_LIMIT.toMillis(),
+                        "reconnect.backoff.max.ms", 200,
+                        "linger.ms", 0))
+                .producer();
     }
 
     /** Begins. Once. */

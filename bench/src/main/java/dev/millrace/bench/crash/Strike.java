@@ -24,6 +24,10 @@ final class Strike {
             case KILL_GATEWAY -> killed(fault, List.of(Part.GATEWAY));
             case KILL_BROKER -> killed(fault, List.of(fault.among(installation.brokers())));
             case KILL_ALL -> killed(fault, installation.parts());
+            case KILL_BEFORE_COMMIT -> {
+                installation.killBeforeCommit(Part.AGENTS);
+                launched(fault, Part.AGENTS);
+            }
             case RESTART_BROKER -> {
                 Part broker = fault.among(installation.brokers());
                 installation.stop(broker);
@@ -67,6 +71,10 @@ final class Strike {
 
     private void killed(Fault fault, List<Part> parts) throws IOException, InterruptedException {
         installation.kill(parts);
+        launched(fault, parts);
+    }
+
+    private void launched(Fault fault, List<Part> parts) throws IOException, InterruptedException {
         Thread.sleep(fault.lasting());
         for (Part part : parts) {
             installation.launch(part);

@@ -16,11 +16,11 @@ import dev.millrace.agent.topology.StoredTask;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.Payload;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
@@ -187,51 +187,47 @@ record UsualTask(List<Move> moves) {
         };
     }
 
-    private static Map<String, @Nullable Object> replyPayload(String callId) {
-        Map<String, @Nullable Object> payload = new LinkedHashMap<>();
-        payload.put("callId", callId);
-        payload.put("response", null);
-        payload.put("approach", "tool_use");
-        payload.put("needsClarification", false);
-        payload.put(
-                "toolCalls",
-                List.of(Map.of(
-                        "toolCallId",
+    private static Payload replyPayload(String callId) {
+        return new Payload.ReasonDone(
+                callId,
+                null,
+                "tool_use",
+                false,
+                List.of(new Payload.RequestedCall(
                         "call_Jb8sPq2vX0nT4yLr0",
-                        "toolName",
                         TOOL,
-                        "arguments",
                         Map.of(
                                 "pattern", "invoiceRepository\\.find(ById|One)\\(",
                                 "path", "billing/src/main/java",
-                                "limit", 50))));
-        payload.put(
-                "steps",
-                List.of(Map.of(
-                        "index", 0, "description", "Call " + TOOL, "actionType", "tool_call", "toolName", TOOL)));
-        payload.put("model", "claude-sonnet");
-        payload.put("finishReason", "tool_calls");
-        payload.put("usage", Map.of("inputTokens", 2_312, "outputTokens", 141, "costMicros", 1_180));
-        payload.put("agent", "general");
-        payload.put("contextWindow", 200_000);
-        return payload;
+                                "limit", 50),
+                        null)),
+                List.of(new Payload.Step(0, "Call " + TOOL, "tool_call", TOOL)),
+                "claude-sonnet",
+                "tool_calls",
+                new Payload.Usage(2_312, 141, null, null, 1_180L, null, null),
+                List.of(),
+                "general",
+                null,
+                null,
+                200_000L,
+                null);
     }
 
     /** What a search in files finds: 5 KB, with what JSON has to escape. */
-    private static Map<String, @Nullable Object> result() {
-        List<Map<String, Object>> matches = new ArrayList<>();
-        int chars = 0;
-        for (int i = 0; chars < RESULT_CHARS; i++) {
-            Map<String, Object> match = new LinkedHashMap<>();
-            match.put("path", "billing/src/main/java/com/example/billing/export/Step" + i + ".java");
-            match.put("line", 40 + 7 * i);
-            match.put("text", "\t\tlog.info(\"invoice {}\", invoiceRepository.findById(line.invoiceId()).number());");
-            matches.add(match);
-            chars += Json.writeText(match).length() + 1;
+    private static Object result() {
+        List<Match> matches = new ArrayList<>();
+        for (int chars = 0;
+                chars < RESULT_CHARS;
+                chars += Json.writeText(matches.getLast()).length() + 1) {
+            matches.add(new Match(
+                    "billing/src/main/java/com/example/billing/export/Step" + matches.size() + ".java",
+                    40 + 7 * matches.size(),
+                    "\t\tlog.info(\"invoice {}\", invoiceRepository.findById(line.invoiceId()).number());"));
         }
-        Map<String, @Nullable Object> result = new LinkedHashMap<>();
-        result.put("matches", matches);
-        result.put("truncated", false);
-        return result;
+        return Json.MAPPER.convertValue(new Found(matches, false), Object.class);
     }
+
+    private record Match(String path, int line, String text) {}
+
+    private record Found(List<Match> matches, boolean truncated) {}
 }
