@@ -5,8 +5,9 @@ import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Payload;
 import dev.millrace.schemas.Topics;
 import java.util.ArrayList;
-import java.util.HashSet;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
@@ -25,7 +26,8 @@ final class LocalCalls {
     private final Predicate<String> onlyReads;
     private final Consumer<Runnable> whenKept;
     private final Consumer<Event> replies;
-    private final Set<String> out = new HashSet<>();
+    /** Keys of the tasks whose they are, by their own. */
+    private final Map<String, String> out = new HashMap<>();
 
     /**
      * As the store has them.
@@ -46,7 +48,7 @@ final class LocalCalls {
         this.whenKept = whenKept;
         this.replies = replies;
         try (KeyValueIterator<String, Event> all = store.all()) {
-            all.forEachRemaining(call -> out.add(call.key));
+            all.forEachRemaining(call -> out.put(call.key, taskOf(call.value)));
         }
     }
 
@@ -65,7 +67,7 @@ final class LocalCalls {
         }
         String key = Event.qualified(event.namespace(), call.callId());
         store.put(key, event);
-        out.add(key);
+        out.put(key, taskOf(event));
         whenKept.accept(() -> tools.call(event, replies));
         return true;
     }
@@ -79,9 +81,24 @@ final class LocalCalls {
                     default -> null;
                 };
         String key = callId == null ? "" : Event.qualified(event.namespace(), callId);
-        if (out.remove(key)) {
+        if (out.remove(key) != null) {
             store.delete(key);
         }
+    }
+
+    /** Nobody is to know of the calls of this task any more. */
+    void forget(String taskKey) {
+        out.entrySet().removeIf(call -> {
+            boolean ofTask = call.getValue().equals(taskKey);
+            if (ofTask) {
+                store.delete(call.getKey());
+            }
+            return ofTask;
+        });
+    }
+
+    private static String taskOf(Event request) {
+        return Event.qualified(request.namespace(), String.valueOf(request.taskId()));
     }
 
     /** Gives these calls up, as far as they are still out; they are to be asked for by their topic. */
@@ -100,6 +117,6 @@ final class LocalCalls {
 
     /** Those that are out. */
     Set<String> keys() {
-        return Set.copyOf(out);
+        return Set.copyOf(out.keySet());
     }
 }

@@ -130,6 +130,7 @@ final class MoveWriter {
         tasks.delete(task.key());
         recent.remove(task.key());
         DueRows.drop(ended, task.updatedAtMs(), task.key());
+        localCalls.forget(task.key());
         seen.add(task.namespace(), task.taskId(), now);
     }
 

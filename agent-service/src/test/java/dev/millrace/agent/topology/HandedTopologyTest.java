@@ -2,12 +2,14 @@ package dev.millrace.agent.topology;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.millrace.agent.core.DiscardReason;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventType;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Payload;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
@@ -186,6 +188,27 @@ class HandedTopologyTest {
                         "tool", ((Payload.ToolCallRequested) request.payload()).callId(), request));
         assertThat(machine.rows(TaskStores.LOCAL_CALLS).all()).toIterable().isEmpty();
         assertThat(after.keys()).isEmpty();
+    }
+
+    @Test
+    @DisplayName("of a task that is forgotten no call is left, and its start is still known")
+    void shouldForgetCallsWithTheirTask() {
+        machine.serveHere("look");
+        machine.send(TestMachine.message("m1"));
+        machine.callTool("m1", "look");
+
+        machine.send(TestMachine.event("f1", KnownEventType.FORGET_REQUESTED)
+                .source("test")
+                .taskId("m1")
+                .payload(Map.of("scope", "task", "taskId", "m1")));
+        machine.driver.advanceWallClockTime(Duration.ofSeconds(1));
+        machine.journal();
+        machine.send(TestMachine.message("m1"));
+
+        assertThat(machine.rows(TaskStores.LOCAL_CALLS).all()).toIterable().isEmpty();
+        assertThat(machine.rows(TaskStores.TASKS).all()).toIterable().isEmpty();
+        assertThat(machine.journal()).isEmpty();
+        assertThat(machine.discards()).contains(DiscardReason.DUPLICATE);
     }
 
     private static Event resultOf(Event request) {
