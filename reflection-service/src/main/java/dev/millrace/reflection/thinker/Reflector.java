@@ -33,7 +33,6 @@ import java.time.YearMonth;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -149,11 +148,7 @@ public final class Reflector implements ModelCalls<ReflectionCall> {
         messages.add(new ChatMessage.UserMessage(shown.task()));
         for (Reflection.Round round : shown.rounds()) {
             messages.add(new ChatMessage.AssistantMessage(
-                    round.text(),
-                    round.calls().stream()
-                            .map(call ->
-                                    new ToolCallRequest(call.toolCallId(), call.toolName(), object(call.arguments())))
-                            .toList()));
+                    round.text(), round.calls().stream().map(Reflector::request).toList()));
             round.calls()
                     .forEach(call -> messages.add(new ChatMessage.ToolMessage(
                             call.toolCallId(), call.toolName(), call.result(), call.failed())));
@@ -249,9 +244,12 @@ public final class Reflector implements ModelCalls<ReflectionCall> {
         return new ReplyPayloads(call.callId(), call.takeovers(), AGENT);
     }
 
-    private static Map<String, @Nullable Object> object(String json) {
+    private static ToolCallRequest request(Reflection.Call call) {
         try {
-            return Json.readObject(json.getBytes(StandardCharsets.UTF_8));
+            return new ToolCallRequest(
+                    call.toolCallId(),
+                    call.toolName(),
+                    Json.readObject(call.arguments().getBytes(StandardCharsets.UTF_8)));
         } catch (MalformedEventException e) {
             throw new IllegalStateException("arguments in a reflection are no JSON object", e);
         }
