@@ -39,10 +39,9 @@ class ArchitectureTest {
                 .that()
                 .resideOutsideOfPackage("..config..")
                 .should()
-                .dependOnClassesThat(
-                        resideInAnyPackage("jakarta..", "io.quarkus..", "io.micrometer..", "org.eclipse.microprofile..")
-                                // no part of a container: a tool's parameters say with it what they may be
-                                .and(not(resideInAPackage("jakarta.validation.constraints"))))
+                .dependOnClassesThat(resideInAnyPackage("jakarta..", "io.quarkus..", "org.eclipse.microprofile..")
+                        // no part of a container: a tool's parameters say with it what they may be
+                        .and(not(resideInAPackage("jakarta.validation.constraints"))))
                 .because("a tool can be read, tested and used without Quarkus")
                 .check(TOOLS);
     }

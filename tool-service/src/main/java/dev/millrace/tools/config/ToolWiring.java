@@ -176,7 +176,7 @@ public class ToolWiring {
                         Math.toIntExact(tools.maxResultSize().asLongValue()),
                         Math.toIntExact(tools.content().maxSize().asLongValue())),
                 secrets,
-                new MicrometerToolMetrics(meters));
+                meters);
     }
 
     @Produces
@@ -213,9 +213,8 @@ public class ToolWiring {
                 topicsConfig.settings(),
                 registry,
                 DefinitionFiles.read(tools.definitions().orElse(List.of())),
-                () -> RequestWorker.start(
-                        calls, executor, new MicrometerWorkerMetrics(meters, Topics.BUILT_IN_TOOLSET)),
-                () -> RequestWorker.startNotices(notices, webhooks, new MicrometerWorkerMetrics(meters, "webhook")));
+                () -> RequestWorker.start(calls, executor, meters),
+                () -> RequestWorker.startNotices(notices, webhooks, meters));
     }
 
     void start(@Observes @Priority(Interceptor.Priority.APPLICATION + 200) StartupEvent event, ToolRuntime runtime) {

@@ -38,7 +38,7 @@ interface McpConnection extends AutoCloseable {
      * @param arguments JSON values
      * @param meta what goes along beside the arguments, under {@code _meta}
      */
-    record Call(String toolName, Map<String, @Nullable Object> arguments, Map<String, Object> meta) {}
+    record Call(String toolName, Map<String, @Nullable Object> arguments, Map<String, String> meta) {}
 
     /** All tools of the server, however many pages that takes. */
     List<RemoteTool> tools() throws McpException, InterruptedException;
