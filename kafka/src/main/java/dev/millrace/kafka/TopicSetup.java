@@ -6,6 +6,7 @@ import dev.millrace.schemas.Topics.Topic;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -91,11 +92,10 @@ public final class TopicSetup {
      * @param clientConfig what {@link Admin#create(Map)} takes, at least {@code bootstrap.servers}
      * @throws TopicSetupException as above, and if no client can be made from this configuration
      */
-    public static void ensure(
-            Map<String, Object> clientConfig, Topics topics, TopicSettings settings, Duration deadline) {
+    public static void ensure(Map<String, ?> clientConfig, Topics topics, TopicSettings settings, Duration deadline) {
         Admin admin;
         try {
-            admin = Admin.create(clientConfig);
+            admin = Admin.create(new HashMap<>(clientConfig));
         } catch (KafkaException e) {
             throw new TopicSetupException(
                     "The topics (prefix \"" + topics.prefix()
@@ -238,37 +238,35 @@ public final class TopicSetup {
         if (topic.cleanup() == Cleanup.DELETE) {
             Duration retention = expected.retention(topic);
             config.put(TopicConfig.RETENTION_MS_CONFIG, Long.toString(retention.toMillis()));
-            if (retention.compareTo(SHORT_RETENTION) < 0) {
-                // only closed segments are deleted, and Kafka closes one after a week, or a gigabyte
-                config.put(
-                        TopicConfig.SEGMENT_MS_CONFIG,
-                        Long.toString(retention.dividedBy(2).toMillis()));
-            }
-        }
-        if (topic.cleanup() == Cleanup.COMPACT) {
-            // what is replaced or deleted goes, also where little is written
-            config.put(TopicConfig.MAX_COMPACTION_LAG_MS_CONFIG, Long.toString(Topics.COMPACTION_LAG.toMillis()));
-        } else if (expected.retention(topic).compareTo(SHORT_RETENTION) >= 0) {
-            // the retention counts from the newest record of a segment, which Kafka would go on with for a week
             config.put(
                     TopicConfig.SEGMENT_MS_CONFIG,
-                    Long.toString(Math.min(
-                            LONGEST_SEGMENT.toMillis(),
-                            expected.retention(topic).dividedBy(4).toMillis())));
+                    Long.toString(segment(topic, retention).toMillis()));
+        } else {
+            // what is replaced or deleted goes, also where little is written
+            config.put(TopicConfig.MAX_COMPACTION_LAG_MS_CONFIG, Long.toString(Topics.COMPACTION_LAG.toMillis()));
         }
         if (topics.datedByBroker(topic)) {
             config.put(TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG, TimestampType.LOG_APPEND_TIME.name);
-        }
-        if (topic.name().equals(topics.rates())) {
-            // pieces that are small enough for the retention to mean something
-            config.put(
-                    TopicConfig.SEGMENT_MS_CONFIG,
-                    Long.toString(topic.retention().toMillis()));
         }
         Optional<Short> replication = settings.replication() == TopicSettings.BROKER_DEFAULT
                 ? Optional.empty()
                 : Optional.of((short) settings.replication());
         return new NewTopic(topic.name(), Optional.of(expected.partitions(topic)), replication).configs(config);
+    }
+
+    /**
+     * How long a segment is written to. Only closed ones are deleted, and the retention counts from the newest record;
+     * Kafka would go on with one for a week, or a gigabyte.
+     */
+    private Duration segment(Topic topic, Duration retention) {
+        if (topic.name().equals(topics.rates())) {
+            return retention; // small enough for the retention to mean something
+        }
+        if (retention.compareTo(SHORT_RETENTION) < 0) {
+            return retention.dividedBy(2);
+        }
+        Duration quarter = retention.dividedBy(4);
+        return quarter.compareTo(LONGEST_SEGMENT) < 0 ? quarter : LONGEST_SEGMENT;
     }
 
     private static boolean isDatedByBroker(Config config) {

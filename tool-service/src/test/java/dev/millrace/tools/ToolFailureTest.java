@@ -147,7 +147,7 @@ class ToolFailureTest {
         // then
         assertThat(calls).hasValue(1);
         assertThat(reply.code()).isEqualTo("http_failed");
-        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5));
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(30));
     }
 
     @Test

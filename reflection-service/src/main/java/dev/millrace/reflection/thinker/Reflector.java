@@ -39,7 +39,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes model calls of reflections (B.6): waits for a permit like any other call, after those of tasks; builds the
+ * Makes model calls of reflections: waits for a permit like any other call, after those of tasks; builds the
  * request from the reflection's row, asks, and puts the reply where the memory machine reads it.
  */
 public final class Reflector implements ModelCalls<ReflectionCall> {

@@ -37,7 +37,7 @@ class MemoryToolsTest {
     }
 
     @Test
-    @DisplayName("C2: memory_list goes through many documents in pages, each of which says how many more there are")
+    @DisplayName("memory_list goes through many documents in pages, each of which says how many more there are")
     void shouldListInPages() throws MemoryException {
         for (int i = 0; i < 1_234; i++) {
             put(String.format("facts/f%04d.md", i), "> Summary: s" + i);

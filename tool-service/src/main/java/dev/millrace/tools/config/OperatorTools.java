@@ -116,11 +116,7 @@ public class OperatorTools {
         if (host != null) {
             allowed.add(host);
         }
-        GuardedHttp client = new GuardedHttp(new GuardedHttp.Limits(
-                allowed,
-                Math.toIntExact(http.connectTimeout().toMillis()),
-                Math.toIntExact(http.responseTimeout().toMillis()),
-                maxBody));
+        GuardedHttp client = new GuardedHttp(http.limits(allowed, maxBody));
         clients.add(client);
         return client;
     }

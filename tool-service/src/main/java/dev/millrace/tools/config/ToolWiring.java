@@ -57,12 +57,7 @@ public class ToolWiring {
     @Produces
     @Singleton
     GuardedHttp http(ToolsConfig config) {
-        ToolsConfig.Http http = config.http();
-        return new GuardedHttp(new GuardedHttp.Limits(
-                http.allow().orElse(List.of()),
-                Math.toIntExact(http.connectTimeout().toMillis()),
-                Math.toIntExact(http.responseTimeout().toMillis()),
-                Math.toIntExact(http.maxBodySize().asLongValue())));
+        return new GuardedHttp(config.http().limits());
     }
 
     void closeHttp(@Disposes GuardedHttp http) throws IOException {

@@ -48,7 +48,7 @@ public final class FileTools {
     record Moved(String from, String to) {}
 
     /** What a path is. */
-    record Info(String path, String type, long sizeBytes, String modifiedAt) {}
+    record Attributes(String path, String type, long sizeBytes, String modifiedAt) {}
 
     @Tool(name = "read_file", value = "Reads a file of the workspace.", sideEffects = SideEffects.READ_ONLY)
     Content read(
@@ -164,12 +164,12 @@ public final class FileTools {
             name = "get_file_info",
             value = "Tells what a path of the workspace is: file or folder, how large, and when it was last changed.",
             sideEffects = SideEffects.READ_ONLY)
-    Info info(@Param(PATH) @Size(min = 1, max = MAX_PATH) String path) throws ToolException {
+    Attributes info(@Param(PATH) @Size(min = 1, max = MAX_PATH) String path) throws ToolException {
         Path place = workspace.existing(path);
         try {
             BasicFileAttributes attributes =
                     Files.readAttributes(place, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
-            return new Info(
+            return new Attributes(
                     workspace.shown(place),
                     WorkspaceWalk.type(attributes),
                     attributes.isRegularFile() ? attributes.size() : 0,

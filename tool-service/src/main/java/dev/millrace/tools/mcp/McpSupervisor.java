@@ -36,7 +36,7 @@ final class McpSupervisor implements AutoCloseable {
     private static final Duration SETTLED = Duration.ofSeconds(5);
 
     private final McpServer server;
-    private final McpConnector connector;
+    private final McpConnection.Opener connector;
     private final Duration startLimit;
     private final Runnable toolsChanged;
     private final Backoff backoff;
@@ -61,7 +61,7 @@ final class McpSupervisor implements AutoCloseable {
      * @param startLimit how long the server may take from its start to its list of tools
      * @param toolsChanged called, on the supervisor's thread, when {@link #tools} has changed
      */
-    McpSupervisor(McpServer server, McpConnector connector, Duration startLimit, Runnable toolsChanged) {
+    McpSupervisor(McpServer server, McpConnection.Opener connector, Duration startLimit, Runnable toolsChanged) {
         this.server = server;
         this.connector = connector;
         this.startLimit = startLimit;

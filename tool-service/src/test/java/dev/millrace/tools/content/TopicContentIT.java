@@ -41,7 +41,7 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 @RequiresBroker
-@DisplayName("Issue 3.9: content by reference on a real broker")
+@DisplayName("content by reference on a real broker")
 class TopicContentIT {
 
     private static final Owner OWNER = new Owner("default", "task-1", null);
