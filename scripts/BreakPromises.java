@@ -107,8 +107,8 @@ public final class BreakPromises {
                     List.of("requests RequestWorkerIT"),
                     List.of(change(
                             REQUESTS + "Request.java",
-                            "requiredText(event, \"callId\", MAX_CALL_ID),",
-                            "requiredText(event, \"callId\", MAX_CALL_ID) + (deliveryCount > 1 ? deliveryCount : \"\"),"))),
+                            "required(\"callId\", asked.callId()),",
+                            "required(\"callId\", asked.callId()) + (deliveryCount > 1 ? deliveryCount : \"\"),"))),
             new Break(
                     "order-stray",
                     "a record on a foreign partition is taken where it is",

@@ -128,8 +128,9 @@ public final class EmbeddedBroker implements AutoCloseable {
      * air) and that do not depend on where it runs: for a broker of the same kind in a container.
      */
     public static Map<String, String> portableSettings() {
-        return BrokerSettings.anywhere().entrySet().stream()
-                .collect(Collectors.toUnmodifiableMap(Map.Entry::getKey, entry -> String.valueOf(entry.getValue())));
+        Properties settings = BrokerSettings.anywhere();
+        return settings.stringPropertyNames().stream()
+                .collect(Collectors.toUnmodifiableMap(name -> name, settings::getProperty));
     }
 
     /** Where clients connect: {@code 127.0.0.1:<port>}. */

@@ -8,6 +8,7 @@ import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import org.junit.jupiter.api.Test;
 
+/** What holds in every module is tested by {@code BrokerHouseRulesTest} of {@code testing}, which depends on this one. */
 class ArchitectureTest {
 
     private static final JavaClasses BROKER = new ClassFileImporter()
@@ -34,15 +35,6 @@ class ArchitectureTest {
                 .should()
                 .haveNameMatching(".*\\.(EmbeddedBroker|BrokerStartException)")
                 .because("everything else may change with Kafka's internals")
-                .check(BROKER);
-    }
-
-    @Test
-    void shouldNotWriteToTheTerminal() {
-        noClasses()
-                .should()
-                .accessField(System.class, "out")
-                .because("only the command line writes to the terminal")
                 .check(BROKER);
     }
 }

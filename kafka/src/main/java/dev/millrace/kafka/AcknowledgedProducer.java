@@ -38,7 +38,7 @@ public final class AcknowledgedProducer implements AutoCloseable {
      * @param settings {@link ProducerSettings#prompt} and what else is wanted
      * @param limit how long {@link #send} takes at most
      */
-    public AcknowledgedProducer(Map<String, Object> settings, Duration limit) {
+    public AcknowledgedProducer(Map<String, ?> settings, Duration limit) {
         int millis = Math.clamp(limit.toMillis(), 1, Integer.MAX_VALUE);
         Map<String, Object> ours = new HashMap<>(settings);
         ours.put(ProducerConfig.MAX_BLOCK_MS_CONFIG, millis);

@@ -34,7 +34,7 @@ final class AskedTopicIdentity implements TopicIdentity {
     private final String topic;
     private @Nullable Brokers brokers;
 
-    AskedTopicIdentity(Map<String, Object> kafka, String topic) {
+    AskedTopicIdentity(Map<String, ?> kafka, String topic) {
         Map<String, Object> config = new HashMap<>(kafka);
         config.put(AdminClientConfig.CLIENT_ID_CONFIG, "millrace-identity");
         config.put(AdminClientConfig.RECONNECT_BACKOFF_MAX_MS_CONFIG, 1_000);

@@ -11,10 +11,12 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.BiPredicate;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.common.config.TopicConfig;
 import org.apache.kafka.common.record.TimestampType;
+import java.util.stream.Stream;
 
 /**
  * The topics as they should be, to compare with those that are there. Asks nobody.
@@ -84,37 +86,35 @@ record ExpectedTopics(Topics topics, TopicSettings settings) {
         if (topic.cleanup() == Cleanup.DELETE) {
             Duration retention = retention(topic);
             config.put(TopicConfig.RETENTION_MS_CONFIG, Long.toString(retention.toMillis()));
-            if (retention.compareTo(SHORT_RETENTION) < 0) {
-                // only closed segments are deleted, and Kafka closes one after a week, or a gigabyte
-                config.put(
-                        TopicConfig.SEGMENT_MS_CONFIG,
-                        Long.toString(retention.dividedBy(2).toMillis()));
-            }
-        }
-        if (topic.cleanup() == Cleanup.COMPACT) {
-            // what is replaced or deleted goes, also where little is written
-            config.put(TopicConfig.MAX_COMPACTION_LAG_MS_CONFIG, Long.toString(Topics.COMPACTION_LAG.toMillis()));
-        } else if (retention(topic).compareTo(SHORT_RETENTION) >= 0) {
-            // the retention counts from the newest record of a segment, which Kafka would go on with for a week
             config.put(
                     TopicConfig.SEGMENT_MS_CONFIG,
-                    Long.toString(Math.min(
-                            LONGEST_SEGMENT.toMillis(),
-                            retention(topic).dividedBy(4).toMillis())));
+                    Long.toString(segment(topic, retention).toMillis()));
+        } else {
+            // what is replaced or deleted goes, also where little is written
+            config.put(TopicConfig.MAX_COMPACTION_LAG_MS_CONFIG, Long.toString(Topics.COMPACTION_LAG.toMillis()));
         }
         if (topics.datedByBroker(topic)) {
             config.put(TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG, TimestampType.LOG_APPEND_TIME.name);
-        }
-        if (topic.name().equals(topics.rates())) {
-            // pieces that are small enough for the retention to mean something
-            config.put(
-                    TopicConfig.SEGMENT_MS_CONFIG,
-                    Long.toString(topic.retention().toMillis()));
         }
         Optional<Short> replication = settings.replication() == TopicSettings.BROKER_DEFAULT
                 ? Optional.empty()
                 : Optional.of((short) settings.replication());
         return new NewTopic(topic.name(), Optional.of(partitions(topic)), replication).configs(config);
+    }
+
+    /**
+     * How long a segment is written to. Only closed ones are deleted, and the retention counts from the newest record;
+     * Kafka would go on with one for a week, or a gigabyte.
+     */
+    private Duration segment(Topic topic, Duration retention) {
+        if (topic.name().equals(topics.rates())) {
+            return retention; // small enough for the retention to mean something
+        }
+        if (retention.compareTo(SHORT_RETENTION) < 0) {
+            return retention.dividedBy(2);
+        }
+        Duration quarter = retention.dividedBy(4);
+        return quarter.compareTo(LONGEST_SEGMENT) < 0 ? quarter : LONGEST_SEGMENT;
     }
 
     /** The {@code cleanup.policy} that this topic has to have. */
@@ -132,29 +132,25 @@ record ExpectedTopics(Topics topics, TopicSettings settings) {
     String report(Map<String, Found> found, boolean withMissing) {
         List<String> lines = new ArrayList<>();
         List<String> advice = new ArrayList<>();
-        missingTopics(found, withMissing, lines, advice);
+        if (withMissing) {
+            missingTopics(found, lines, advice);
+        }
         wrongPartitions(found, lines, advice);
         wrongCleanup(found, lines, advice);
         tooNarrow(found, lines, advice);
-        if (lines.isEmpty()) {
-            return "";
-        }
-        List<String> report = new ArrayList<>();
-        report.add("The topics (prefix \"" + topics.prefix() + "\") are not as this service needs them:");
-        report.addAll(lines);
-        report.add("What to do:");
-        report.addAll(advice);
-        return String.join("\n", report);
+        return lines.isEmpty()
+                ? ""
+                : "The topics (prefix \"" + topics.prefix() + "\") are not as this service needs them:\n"
+                        + String.join("\n", lines) + "\nWhat to do:\n" + String.join("\n", advice);
     }
 
-    private void missingTopics(Map<String, Found> found, boolean withMissing, List<String> lines, List<String> advice) {
-        if (!withMissing || missing(found).isEmpty()) {
+    private void missingTopics(Map<String, Found> found, List<String> lines, List<String> advice) {
+        List<Topic> missing = missing(found);
+        if (missing.isEmpty()) {
             return;
         }
-        missing(found)
-                .forEach(topic -> lines.add("  " + topic.name() + ": expected a topic with " + partitions(topic)
-                        + (partitions(topic) == 1 ? " partition" : " partitions") + " and cleanup.policy="
-                        + policy(topic) + ", found none"));
+        missing.forEach(topic -> lines.add("  " + topic.name() + ": expected a topic with " + counted(partitions(topic))
+                + " and cleanup.policy=" + policy(topic) + ", found none"));
         advice.add(
                 settings.create()
                         ? "  missing: they were just made and the brokers still do not know them; look at the brokers'"
@@ -163,23 +159,24 @@ record ExpectedTopics(Topics topics, TopicSettings settings) {
                                 + " they exist under another prefix, set millrace.topics.prefix.");
     }
 
+    private static String counted(int partitions) {
+        return partitions + (partitions == 1 ? " partition" : " partitions");
+    }
+
     private void wrongPartitions(Map<String, Found> found, List<String> lines, List<String> advice) {
-        List<Topic> wrong = all().stream()
-                .filter(Topic::coPartitioned)
-                .filter(topic -> found.containsKey(topic.name()))
-                .filter(topic -> found(found, topic).partitions() != settings.partitions())
-                .toList();
+        Map<Topic, Found> wrong = there(
+                all().stream().filter(Topic::coPartitioned),
+                found,
+                (topic, one) -> one.partitions() != settings.partitions());
         if (wrong.isEmpty()) {
             return;
         }
-        wrong.forEach(topic -> lines.add("  " + topic.name() + ": expected " + settings.partitions()
-                + (settings.partitions() == 1 ? " partition" : " partitions") + ", found "
-                + found(found, topic).partitions()));
-        Set<Integer> counts = all().stream()
-                .filter(Topic::coPartitioned)
-                .filter(topic -> found.containsKey(topic.name()))
-                .map(topic -> found(found, topic).partitions())
-                .collect(Collectors.toUnmodifiableSet());
+        wrong.forEach((topic, one) -> lines.add(
+                "  " + topic.name() + ": expected " + counted(settings.partitions()) + ", found " + one.partitions()));
+        Set<Integer> counts =
+                there(all().stream().filter(Topic::coPartitioned), found, (topic, one) -> true).values().stream()
+                        .map(Found::partitions)
+                        .collect(Collectors.toUnmodifiableSet());
         advice.add(
                 counts.size() == 1
                         ? "  partitions: the existing topics agree, so set millrace.topics.partitions="
@@ -191,43 +188,44 @@ record ExpectedTopics(Topics topics, TopicSettings settings) {
     }
 
     private void wrongCleanup(Map<String, Found> found, List<String> lines, List<String> advice) {
-        List<Topic> wrong = all().stream()
-                .filter(topic -> found.containsKey(topic.name()))
-                .filter(topic -> !found(found, topic).cleanup().equals(Set.of(policy(topic))))
-                .toList();
-        if (wrong.isEmpty()) {
-            return;
-        }
-        wrong.forEach(topic -> lines.add("  " + topic.name() + ": expected cleanup.policy=" + policy(topic) + ", found "
-                + found(found, topic).cleanup().stream().sorted().collect(Collectors.joining(","))));
-        advice.add("  cleanup.policy: compaction loses events, deletion loses definitions, so set it right, for example"
-                + " kafka-configs.sh --alter --entity-type topics --entity-name "
-                + wrong.getFirst().name()
-                + " --add-config cleanup.policy=" + policy(wrong.getFirst()) + ".");
+        Map<Topic, Found> wrong =
+                there(all().stream(), found, (topic, one) -> !one.cleanup().equals(Set.of(policy(topic))));
+        wrong.forEach((topic, one) -> lines.add("  " + topic.name() + ": expected cleanup.policy=" + policy(topic)
+                + ", found " + one.cleanup().stream().sorted().collect(Collectors.joining(","))));
+        wrong.keySet().stream()
+                .findFirst()
+                .ifPresent(first -> advice.add(
+                        "  cleanup.policy: compaction loses events, deletion loses definitions, so set it right, for example"
+                                + alter(first, "cleanup.policy=" + policy(first))));
     }
 
     /** A record that is measured by what the catalogue says must not be refused by a broker. */
     private void tooNarrow(Map<String, Found> found, List<String> lines, List<String> advice) {
-        List<Topic> wrong = topics.all().stream()
-                .filter(topic -> found.containsKey(topic.name()))
-                .filter(topic -> found(found, topic).maxMessageBytes() < topic.maxMessageBytes())
-                .toList();
-        if (wrong.isEmpty()) {
-            return;
-        }
-        wrong.forEach(topic -> lines.add("  " + topic.name() + ": expected max.message.bytes of at least "
-                + topic.maxMessageBytes() + ", found " + found(found, topic).maxMessageBytes()));
-        advice.add(
-                "  max.message.bytes: raise it, for example kafka-configs.sh --alter --entity-type topics --entity-name "
-                        + wrong.getFirst().name() + " --add-config max.message.bytes="
-                        + wrong.getFirst().maxMessageBytes() + ".");
+        Map<Topic, Found> wrong =
+                there(topics.all().stream(), found, (topic, one) -> one.maxMessageBytes() < topic.maxMessageBytes());
+        wrong.forEach((topic, one) -> lines.add("  " + topic.name() + ": expected max.message.bytes of at least "
+                + topic.maxMessageBytes() + ", found " + one.maxMessageBytes()));
+        wrong.keySet().stream()
+                .findFirst()
+                .ifPresent(first -> advice.add("  max.message.bytes: raise it, for example"
+                        + alter(first, "max.message.bytes=" + first.maxMessageBytes())));
     }
 
-    private static Found found(Map<String, Found> found, Topic topic) {
-        Found one = found.get(topic.name());
-        if (one == null) {
-            throw new IllegalStateException("asked about a topic that was not found: " + topic.name());
-        }
-        return one;
+    private static String alter(Topic topic, String setting) {
+        return " kafka-configs.sh --alter --entity-type topics --entity-name " + topic.name() + " --add-config "
+                + setting + ".";
+    }
+
+    /** Those of these topics that were found and are like this, in order. */
+    private static Map<Topic, Found> there(
+            Stream<Topic> topics, Map<String, Found> found, BiPredicate<Topic, Found> like) {
+        Map<Topic, Found> there = new LinkedHashMap<>();
+        topics.forEach(topic -> {
+            Found one = found.get(topic.name());
+            if (one != null && like.test(topic, one)) {
+                there.put(topic, one);
+            }
+        });
+        return there;
     }
 }

@@ -18,7 +18,7 @@ public final class ProducerSettings {
      * @param clientId how brokers and metrics call it
      * @return further settings may be put into it
      */
-    public static Map<String, Object> prompt(Map<String, Object> kafka, String clientId) {
+    public static Map<String, Object> prompt(Map<String, ?> kafka, String clientId) {
         Map<String, Object> settings = new HashMap<>(kafka);
         settings.put(ProducerConfig.CLIENT_ID_CONFIG, clientId);
         settings.put(ProducerConfig.ACKS_CONFIG, "all");

@@ -48,7 +48,7 @@ public final class PromptProducer<K, V> implements AutoCloseable {
      * A producer that connects when it is used; {@code settings} are {@link ProducerSettings#prompt} and what else is
      * wanted.
      */
-    public PromptProducer(Map<String, Object> settings, Serializer<K> keys, Serializer<V> values) {
+    public PromptProducer(Map<String, ?> settings, Serializer<K> keys, Serializer<V> values) {
         Map<String, Object> gathering = new HashMap<>(settings);
         gathering.put(ProducerConfig.LINGER_MS_CONFIG, GATHERED_FOR.toMillis());
         this.producer = new KafkaProducer<>(gathering, keys, values);

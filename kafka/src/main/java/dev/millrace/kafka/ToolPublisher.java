@@ -26,7 +26,7 @@ public final class ToolPublisher implements AutoCloseable {
 
     private static final Duration LIMIT = Duration.ofSeconds(20);
 
-    private final Map<String, Object> kafka;
+    private final Map<String, ?> kafka;
     private final String toolset;
     private final TopicLog log;
     private final TopicIdentity identity;
@@ -37,7 +37,7 @@ public final class ToolPublisher implements AutoCloseable {
      *
      * @param toolset whose tools it answers for
      */
-    public ToolPublisher(Map<String, Object> kafka, Topics topics, String toolset) {
+    public ToolPublisher(Map<String, ?> kafka, Topics topics, String toolset) {
         this.kafka = Map.copyOf(kafka);
         this.toolset = toolset;
         this.log = new TopicLog(kafka, topics.definitions(), "millrace-tools");

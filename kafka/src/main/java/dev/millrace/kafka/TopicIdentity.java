@@ -25,7 +25,7 @@ public interface TopicIdentity extends AutoCloseable {
     void close();
 
     /** Asks the brokers, by a client that all of this process share; {@code kafka} says how to reach them. */
-    static TopicIdentity of(Map<String, Object> kafka, String topic) {
+    static TopicIdentity of(Map<String, ?> kafka, String topic) {
         return new AskedTopicIdentity(kafka, topic);
     }
 }

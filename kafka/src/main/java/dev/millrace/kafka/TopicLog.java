@@ -30,15 +30,15 @@ public final class TopicLog implements AutoCloseable {
     static final Duration ANSWER_LIMIT = Duration.ofSeconds(5);
 
     /** Setting of a consumer to whose reader what is left is better than nothing, where a place has been deleted. */
-    public static final Map<String, Object> WHAT_IS_LEFT = Map.of(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "earliest");
+    public static final Map<String, ?> WHAT_IS_LEFT = Map.of(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "earliest");
 
     private static final Duration POLL = Duration.ofMillis(200);
     /** One record at a time is wanted, and what comes with it is thrown away. */
-    private static final Map<String, Object> ONE_RECORD = Map.of(
+    private static final Map<String, ?> ONE_RECORD = Map.of(
             ConsumerConfig.MAX_POLL_RECORDS_CONFIG, 1, ConsumerConfig.MAX_PARTITION_FETCH_BYTES_CONFIG, 128 * 1024);
 
-    private final Map<String, Object> kafka;
-    private final Map<String, Object> config;
+    private final Map<String, ?> kafka;
+    private final Map<String, ?> config;
     private final String topic;
     private final String client;
     private final ReentrantLock lock = new ReentrantLock();
@@ -58,7 +58,7 @@ public final class TopicLog implements AutoCloseable {
     }
 
     /** Reads committed records. */
-    public TopicLog(Map<String, Object> kafka, String topic, String client) {
+    public TopicLog(Map<String, ?> kafka, String topic, String client) {
         this(kafka, topic, client, Map.of());
     }
 
@@ -69,7 +69,7 @@ public final class TopicLog implements AutoCloseable {
      * @param client what brokers call the consumers, with their purpose
      * @param more settings of every consumer
      */
-    public TopicLog(Map<String, Object> kafka, String topic, String client, Map<String, Object> more) {
+    public TopicLog(Map<String, ?> kafka, String topic, String client, Map<String, ?> more) {
         this.kafka = Map.copyOf(kafka);
         this.topic = topic;
         this.client = client;
@@ -92,7 +92,7 @@ public final class TopicLog implements AutoCloseable {
     }
 
     /** The same with further settings. */
-    public Consumer<byte[], byte[]> open(String purpose, Map<String, Object> more) {
+    public Consumer<byte[], byte[]> open(String purpose, Map<String, ?> more) {
         Map<String, Object> ours = new HashMap<>(config);
         ours.putAll(more);
         ours.put(ConsumerConfig.CLIENT_ID_CONFIG, client + '-' + purpose);

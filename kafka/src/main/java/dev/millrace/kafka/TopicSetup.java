@@ -5,6 +5,7 @@ import dev.millrace.schemas.Topics.Topic;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -86,11 +87,10 @@ public final class TopicSetup {
      * @param clientConfig what {@link Admin#create(Map)} takes, at least {@code bootstrap.servers}
      * @throws TopicSetupException as above, and if no client can be made from this configuration
      */
-    public static void ensure(
-            Map<String, Object> clientConfig, Topics topics, TopicSettings settings, Duration deadline) {
+    public static void ensure(Map<String, ?> clientConfig, Topics topics, TopicSettings settings, Duration deadline) {
         Admin admin;
         try {
-            admin = Admin.create(clientConfig);
+            admin = Admin.create(new HashMap<>(clientConfig));
         } catch (KafkaException e) {
             throw new TopicSetupException(
                     "The topics (prefix \"" + topics.prefix()

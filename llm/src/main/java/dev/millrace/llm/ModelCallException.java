@@ -53,10 +53,14 @@ public final class ModelCallException extends Exception {
 
     /** For a {@link StreamListener} that threw. */
     public static ModelCallException brokenListener(RuntimeException thrown) {
+        return broken("the listener of a streamed reply", thrown);
+    }
+
+    /** For foreign code that threw what it should not; {@code what} it is begins the message. */
+    static ModelCallException broken(String what, Exception thrown) {
         return new ModelCallException(
                 ModelErrorCode.INTERNAL_ERROR,
-                "the listener of a streamed reply broke with "
-                        + thrown.getClass().getName()
+                what + " broke with " + thrown.getClass().getName()
                         + (thrown.getMessage() == null ? "" : ": " + thrown.getMessage()),
                 false,
                 null,

@@ -43,6 +43,11 @@ public record ModelReply(
         this(text, reasoning, toolCalls, finishReason, usage, model, null, null);
     }
 
+    /** What it used. */
+    ModelCharge charge() {
+        return new ModelCharge(model, usage);
+    }
+
     /** The same reply in other words. */
     public ModelReply saying(@Nullable String words) {
         return new ModelReply(words, reasoning, toolCalls, finishReason, usage, model, nextRequestIn, continuation);

@@ -1,14 +1,18 @@
 package dev.millrace.llm;
 
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** A call in a {@link ModelDispatcher} and where it stands. */
 final class QueuedCall {
+    private static final Logger LOGGER = LoggerFactory.getLogger(ModelDispatcher.class);
 
     /** Highest effective priority first, then the oldest. */
     static final Comparator<QueuedCall> ORDER = Comparator.<QueuedCall>comparingInt(q -> q.call.effectivePriority())
@@ -82,6 +86,48 @@ final class QueuedCall {
     /** The outcome of a call that failed like this. */
     ModelOutcome.Failed failed(ModelCallException error) {
         return new ModelOutcome.Failed(error, attempts.get(), charges);
+    }
+
+    /** The outcome of a call that was cut off. */
+    ModelOutcome.Failed cancelled() {
+        return failed(new ModelCallException(ModelErrorCode.CANCELLED, "the model call was interrupted"));
+    }
+
+    /**
+     * Hands the outcome over. If it cannot be taken, the call fails: nobody would ever answer it otherwise.
+     */
+    void complete(ModelOutcome outcome) {
+        Thread.interrupted(); // a model may have left the flag behind; the completion is not what was interrupted
+        try {
+            call.completion().accept(outcome);
+        } catch (RuntimeException | Error e) {
+            LOGGER.atError()
+                    .addKeyValue("callId", call.callId())
+                    .setCause(e)
+                    .log("the completion of a model call broke; the call fails");
+            List<ModelCharge> all = new ArrayList<>(outcome.charges());
+            if (outcome instanceof ModelOutcome.Replied replied) {
+                all.add(replied.reply().charge());
+            }
+            ModelCallException error = new ModelCallException(
+                    ModelErrorCode.INTERNAL_ERROR,
+                    "what came of the model call could not be taken: "
+                            + e.getClass().getName());
+            tell(call.completion(), new ModelOutcome.Failed(error, outcome.attempts(), all));
+        }
+    }
+
+    /** Hands an outcome over that may be lost: the call then ends with its task's deadline, if anybody still waits. */
+    void tell(Consumer<ModelOutcome> taker, ModelOutcome outcome) {
+        Thread.interrupted(); // the call was interrupted, and not what is told about it
+        try {
+            taker.accept(outcome);
+        } catch (RuntimeException e) {
+            LOGGER.atError()
+                    .addKeyValue("callId", call.callId())
+                    .setCause(e)
+                    .log("nobody was told what a model call had come to");
+        }
     }
 
     void cancelAlarm() {

@@ -1,10 +1,8 @@
 package dev.millrace.llm;
 
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
+import dev.millrace.schemas.Ids;
+import dev.millrace.schemas.Json;
 import java.util.Collections;
-import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -45,12 +43,11 @@ public record ToolCallRequest(
      * different for any other. {@code call_} and 24 lower-case hex characters.
      */
     public static String derivedId(String callId, int ordinal) {
-        try {
-            byte[] hash = MessageDigest.getInstance("SHA-256")
-                    .digest((callId + '\n' + ordinal).getBytes(StandardCharsets.UTF_8));
-            return "call_" + HexFormat.of().formatHex(hash, 0, 12);
-        } catch (NoSuchAlgorithmException e) {
-            throw new AssertionError("every Java platform has SHA-256", e);
-        }
+        return "call_" + Ids.hash(callId + '\n' + ordinal).substring(0, 24);
+    }
+
+    /** The arguments as JSON text, or what the model wrote in their place. */
+    public String writtenArguments() {
+        return malformedArguments != null ? malformedArguments : Json.writeText(arguments);
     }
 }

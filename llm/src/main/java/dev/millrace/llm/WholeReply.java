@@ -1,14 +1,10 @@
 package dev.millrace.llm;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.json.JsonMapper;
 import java.util.ArrayList;
 import java.util.List;
 
 /** A reply that did not come in pieces, in the fewest pieces. */
 final class WholeReply {
-
-    private static final JsonMapper JSON = new JsonMapper();
 
     private WholeReply() {}
 
@@ -22,19 +18,8 @@ final class WholeReply {
         }
         for (int i = 0; i < reply.toolCalls().size(); i++) {
             ToolCallRequest call = reply.toolCalls().get(i);
-            deltas.add(new ModelDelta.ToolCall(i, call.toolCallId(), call.toolName(), arguments(call)));
+            deltas.add(new ModelDelta.ToolCall(i, call.toolCallId(), call.toolName(), call.writtenArguments()));
         }
         return deltas;
-    }
-
-    private static String arguments(ToolCallRequest call) {
-        if (call.malformedArguments() != null) {
-            return call.malformedArguments();
-        }
-        try {
-            return JSON.writeValueAsString(call.arguments());
-        } catch (JsonProcessingException e) {
-            throw new IllegalStateException("arguments of a tool call: expected JSON values", e);
-        }
     }
 }

@@ -1,8 +1,13 @@
 package dev.millrace.llm;
 
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.belongToAnyOf;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
+import dev.millrace.schemas.Backoff;
+import dev.millrace.schemas.Ids;
+import dev.millrace.schemas.Json;
 import dev.millrace.testing.HouseRules;
 import org.junit.jupiter.api.Test;
 
@@ -16,14 +21,14 @@ class ArchitectureTest extends HouseRules {
     void shouldStayAPlainLibrary() {
         classes()
                 .should()
-                .onlyDependOnClassesThat()
-                .resideInAnyPackage(
-                        "java..",
-                        "org.jspecify..",
-                        "org.slf4j..",
-                        "com.fasterxml.jackson..",
-                        "io.smallrye.config..",
-                        "dev.millrace.llm..")
+                .onlyDependOnClassesThat(resideInAnyPackage(
+                                "java..",
+                                "org.jspecify..",
+                                "org.slf4j..",
+                                "com.fasterxml.jackson..",
+                                "io.smallrye.config..",
+                                "dev.millrace.llm..")
+                        .or(belongToAnyOf(Backoff.class, Ids.class, Json.class)))
                 .because("the services wire it; it knows no container, no Kafka and no event")
                 .check(classes);
     }

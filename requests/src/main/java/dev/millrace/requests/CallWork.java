@@ -29,22 +29,19 @@ final class CallWork implements JobRunner.Work {
     private final int maxDeliveries;
     private final RequestHandler handler;
     private final PromptProducer<byte[], byte[]> outbox;
-    private final Counters counters;
 
-    CallWork(
-            WorkerSettings settings, RequestHandler handler, PromptProducer<byte[], byte[]> outbox, Counters counters) {
+    CallWork(WorkerSettings settings, RequestHandler handler, PromptProducer<byte[], byte[]> outbox) {
         this.topics = settings.topics();
         this.maxDeliveries = settings.maxDeliveries();
         this.handler = handler;
         this.outbox = outbox;
-        this.counters = counters;
     }
 
     @Override
     public AcknowledgeType process(Job job, Runnable workDone) throws InterruptedException {
         Request request;
         try {
-            request = read(job);
+            request = Request.of(job.event(), job.deliveryCount());
         } catch (MalformedEventException e) {
             LOGGER.atWarn()
                     .addKeyValue("topic", job.consumed().topic())
@@ -67,10 +64,6 @@ final class CallWork implements JobRunner.Work {
         workDone.run();
         reply(request, reply);
         return AcknowledgeType.ACCEPT;
-    }
-
-    private static Request read(Job job) throws MalformedEventException {
-        return Request.of(Records.event(job.consumed()), job.deliveryCount());
     }
 
     /** What a handler says to a request, whatever it throws. */
@@ -99,7 +92,6 @@ final class CallWork implements JobRunner.Work {
                     reply.durationMs());
             outbox.send(message(request, tooLarge), REPLY);
         }
-        counters.replied();
     }
 
     /** The reply as a record that its reader will take; else the call would wait for an answer that nobody can read. */
@@ -143,7 +135,6 @@ final class CallWork implements JobRunner.Work {
 
     private void deadLetter(Job job, String reason, @Nullable String detail) throws InterruptedException {
         outbox.send(DeadLetters.deadLetter(topics, job.consumed(), reason, detail), "a dead letter");
-        counters.deadLettered();
     }
 
     private static LoggingEventBuilder about(LoggingEventBuilder log, Request request) {

@@ -1,5 +1,9 @@
 package dev.millrace.requests;
 
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.EventCodec;
+import dev.millrace.schemas.MalformedEventException;
+import java.time.Instant;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.kafka.clients.consumer.AcknowledgeType;
@@ -26,6 +30,12 @@ final class Job {
 
     int deliveryCount() {
         return consumed.deliveryCount().map(Short::intValue).orElse(1);
+    }
+
+    /** The record as an event. */
+    Event event() throws MalformedEventException {
+        return EventCodec.fromRecord(
+                consumed.headers(), consumed.value(), Instant.ofEpochMilli(Math.max(0, consumed.timestamp())));
     }
 
     /** Sets the outcome; the first one counts. */

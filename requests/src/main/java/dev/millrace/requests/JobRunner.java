@@ -1,16 +1,21 @@
 package dev.millrace.requests;
 
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.kafka.clients.consumer.AcknowledgeType;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Does one job from the record to its end, and settles it. Runs on the job's own thread. */
 final class JobRunner {
-    private final Work work;
-    private final Counters counters;
+    private static final Logger LOGGER = LoggerFactory.getLogger(RequestWorker.class);
 
-    JobRunner(Work work, Counters counters) {
+    private final Work work;
+    private final WorkerMeters meters;
+
+    JobRunner(Work work, WorkerMeters meters) {
         this.work = work;
-        this.counters = counters;
+        this.meters = meters;
     }
 
     /** What is done with one record. */
@@ -32,50 +37,24 @@ final class JobRunner {
      * @param workDone called once, as soon as another job may start: the reply may still be on its way then
      */
     void run(Job job, Runnable workDone) {
-        Once done = new Once(workDone);
+        AtomicBoolean told = new AtomicBoolean();
+        Runnable done = () -> {
+            if (told.compareAndSet(false, true)) {
+                workDone.run();
+            }
+        };
         AcknowledgeType outcome = AcknowledgeType.RELEASE;
         long begun = System.nanoTime();
         try {
-            counters.taken(job.deliveryCount(), waited(job));
+            meters.begun(job);
             outcome = work.process(job, done);
         } catch (InterruptedException e) {
-            counters.returned();
+            LOGGER.debug("Interrupted: the request goes back to the topic");
         } finally {
             // also when an Error ends this thread: the request then goes back and is counted as delivered once more
             done.run();
             job.settle(outcome);
-            counters.ended(meaning(outcome), Duration.ofNanos(System.nanoTime() - begun));
-        }
-    }
-
-    private static WorkerMetrics.Outcome meaning(AcknowledgeType outcome) {
-        return switch (outcome) {
-            case ACCEPT -> WorkerMetrics.Outcome.REPLIED;
-            case REJECT -> WorkerMetrics.Outcome.DEAD_LETTERED;
-            case RELEASE, RENEW -> WorkerMetrics.Outcome.RETURNED;
-        };
-    }
-
-    private static Duration waited(Job job) {
-        long ms = System.currentTimeMillis() - job.consumed().timestamp();
-        return Duration.ofMillis(Math.max(0, ms));
-    }
-
-    /** Runs something at most once. For one thread. */
-    private static final class Once implements Runnable {
-        private final Runnable action;
-        private boolean ran;
-
-        Once(Runnable action) {
-            this.action = action;
-        }
-
-        @Override
-        public void run() {
-            if (!ran) {
-                ran = true;
-                action.run();
-            }
+            meters.ended(outcome, Duration.ofNanos(System.nanoTime() - begun));
         }
     }
 }

@@ -2,7 +2,6 @@ package dev.millrace.requests;
 
 import dev.millrace.kafka.PromptProducer;
 import dev.millrace.schemas.DeadLetters;
-import dev.millrace.schemas.Event;
 import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.Topics;
 import org.apache.kafka.clients.consumer.AcknowledgeType;
@@ -18,15 +17,12 @@ final class NoticeWork implements JobRunner.Work {
     private final int maxDeliveries;
     private final NoticeHandler handler;
     private final PromptProducer<byte[], byte[]> outbox;
-    private final Counters counters;
 
-    NoticeWork(
-            WorkerSettings settings, NoticeHandler handler, PromptProducer<byte[], byte[]> outbox, Counters counters) {
+    NoticeWork(WorkerSettings settings, NoticeHandler handler, PromptProducer<byte[], byte[]> outbox) {
         this.topics = settings.topics();
         this.maxDeliveries = settings.maxDeliveries();
         this.handler = handler;
         this.outbox = outbox;
-        this.counters = counters;
     }
 
     @Override
@@ -38,7 +34,6 @@ final class NoticeWork implements JobRunner.Work {
             case NoticeHandler.Outcome.GivenUp(String code, String detail) -> {
                 about(LOGGER.atWarn(), job).addKeyValue("errorCode", code).log("A notice becomes a dead letter");
                 outbox.send(DeadLetters.deadLetter(topics, job.consumed(), code, detail), "a dead letter");
-                counters.deadLettered();
                 yield AcknowledgeType.REJECT;
             }
         };
@@ -51,8 +46,7 @@ final class NoticeWork implements JobRunner.Work {
                     "the notice was delivered " + job.deliveryCount() + " times and no worker has finished with it");
         }
         try {
-            Event event = Records.event(job.consumed());
-            return handler.handle(event);
+            return handler.handle(job.event());
         } catch (MalformedEventException e) {
             return new NoticeHandler.Outcome.GivenUp(e.code(), String.valueOf(e.getMessage()));
         } catch (RuntimeException e) {

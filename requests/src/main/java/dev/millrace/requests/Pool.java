@@ -17,17 +17,15 @@ final class Pool {
     private final WorkerSettings settings;
     private final PollTurns turns;
     private final JobRunner runner;
-    private final Counters counters;
     private final int partitions;
     private final Set<Job> running = ConcurrentHashMap.newKeySet();
     private final AtomicInteger failures = new AtomicInteger();
     private volatile long pauseEnd = System.nanoTime();
 
-    Pool(WorkerSettings settings, PollTurns turns, JobRunner runner, Counters counters, int partitions) {
+    Pool(WorkerSettings settings, PollTurns turns, JobRunner runner, int partitions) {
         this.settings = settings;
         this.turns = turns;
         this.runner = runner;
-        this.counters = counters;
         this.partitions = partitions;
     }
 
@@ -37,10 +35,6 @@ final class Pool {
 
     PollTurns turns() {
         return turns;
-    }
-
-    Counters counters() {
-        return counters;
     }
 
     /** With one partition every member of the group gets from it; with more, each member has only some of them. */

@@ -1,6 +1,7 @@
 package dev.millrace.requests;
 
 import dev.millrace.schemas.Event;
+import dev.millrace.schemas.Json;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
 import java.util.Map;
@@ -13,13 +14,27 @@ import org.jspecify.annotations.Nullable;
  * @param callId names the call, the same on every delivery: the idempotency key. 1 to {@value #MAX_CALL_ID} characters
  * @param toolName which tool, 1 character or more
  * @param params the arguments as JSON values; empty if there are none
+ * @param timeoutMs how long the requester wants to give the work, in milliseconds, 1 or more; {@code null} if it does not
+ *     say
  * @param deliveryCount how often the topic has handed this request to a worker, this time included; 1 or more
  */
 public record Request(
-        Event event, String callId, String toolName, Map<String, @Nullable Object> params, int deliveryCount) {
+        Event event,
+        String callId,
+        String toolName,
+        Map<String, @Nullable Object> params,
+        @Nullable Long timeoutMs,
+        int deliveryCount) {
 
     /** The longest call id, in characters. */
     public static final int MAX_CALL_ID = 300;
+
+    /** The fields, of whatever kind: strangers ask, too. */
+    private record Fields(
+            @Nullable Object callId,
+            @Nullable Object toolName,
+            @Nullable Object params,
+            @Nullable Object timeoutMs) {}
 
     /**
      * Takes an event as a request.
@@ -33,38 +48,31 @@ public record Request(
                     "unexpected_type",
                     "expected a TOOL_CALL_REQUESTED, found a " + event.type().wireName());
         }
+        Fields asked = Json.MAPPER.convertValue(event.fields(), Fields.class);
         return new Request(
                 event,
-                requiredText(event, "callId", MAX_CALL_ID),
-                requiredText(event, "toolName", MAX_CALL_ID),
-                params(event),
+                required("callId", asked.callId()),
+                required("toolName", asked.toolName()),
+                params(asked.params()),
+                asked.timeoutMs() instanceof Number limit && limit.longValue() >= 1
+                        ? Long.valueOf(limit.longValue())
+                        : null,
                 deliveryCount);
     }
 
-    /**
-     * How long the requester wants to give the work, in milliseconds; {@code null} if it does not say, or says less
-     * than 1.
-     */
-    public @Nullable Long timeoutMs() {
-        return event.fields().get("timeoutMs") instanceof Number number && number.longValue() >= 1
-                ? Long.valueOf(number.longValue())
-                : null;
-    }
-
-    private static String requiredText(Event event, String field, int maxLength) throws MalformedEventException {
-        String value = event.text(field);
-        if (value == null || value.isBlank() || value.length() > maxLength) {
-            throw new MalformedEventException(
-                    "bad_field",
-                    "payload." + field + ": expected a text of 1 to " + maxLength + " characters, found "
-                            + (value == null ? "none" : value.length() + " characters"));
+    private static String required(String field, @Nullable Object value) throws MalformedEventException {
+        if (value instanceof String text && !text.isBlank() && text.length() <= MAX_CALL_ID) {
+            return text;
         }
-        return value;
+        throw new MalformedEventException(
+                "bad_field",
+                "payload." + field + ": expected a text of 1 to " + MAX_CALL_ID + " characters, found "
+                        + (value instanceof String text ? text.length() + " characters" : "none"));
     }
 
     @SuppressWarnings("unchecked") // the keys of a JSON object are texts
-    private static Map<String, @Nullable Object> params(Event event) throws MalformedEventException {
-        return switch (event.fields().get("params")) {
+    private static Map<String, @Nullable Object> params(@Nullable Object given) throws MalformedEventException {
+        return switch (given) {
             case null -> Map.of();
             case Map<?, ?> params -> (Map<String, @Nullable Object>) params;
             default -> throw new MalformedEventException("bad_field", "payload.params: expected an object");

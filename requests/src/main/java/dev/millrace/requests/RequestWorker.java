@@ -1,5 +1,7 @@
 package dev.millrace.requests;
 
+import io.micrometer.core.instrument.MeterRegistry;
+
 /**
  * Takes requests from one request topic and has them done, for as long as it is open. Started by {@link #start}.
  *
@@ -13,28 +15,22 @@ package dev.millrace.requests;
  */
 public interface RequestWorker extends AutoCloseable {
 
-    /** Starts a worker and returns at once; requests come as soon as the broker can be reached. */
-    static RequestWorker start(WorkerSettings settings, RequestHandler handler) {
-        return start(settings, handler, WorkerMetrics.NONE);
-    }
-
-    /** The same, with somebody who is told what it does. */
-    static RequestWorker start(WorkerSettings settings, RequestHandler handler, WorkerMetrics metrics) {
-        return ShareGroupWorker.start(
-                settings, (outbox, counters) -> new CallWork(settings, handler, outbox, counters), metrics);
+    /**
+     * Starts a worker and returns at once; requests come as soon as the broker can be reached.
+     *
+     * @param meters gets {@code millrace.requests.…}, by the toolset
+     */
+    static RequestWorker start(WorkerSettings settings, RequestHandler handler, MeterRegistry meters) {
+        return ShareGroupWorker.start(settings, outbox -> new CallWork(settings, handler, outbox), meters);
     }
 
     /** The same for a topic of events that nobody waits for an answer to. */
-    static RequestWorker startNotices(WorkerSettings settings, NoticeHandler handler, WorkerMetrics metrics) {
-        return ShareGroupWorker.start(
-                settings, (outbox, counters) -> new NoticeWork(settings, handler, outbox, counters), metrics);
+    static RequestWorker startNotices(WorkerSettings settings, NoticeHandler handler, MeterRegistry meters) {
+        return ShareGroupWorker.start(settings, outbox -> new NoticeWork(settings, handler, outbox), meters);
     }
 
     /** Whether requests are being taken: the topic is there, the group is set up and the broker has answered lately. */
     boolean isReady();
-
-    /** What goes on now and has gone on. */
-    WorkerStats stats();
 
     /**
      * Stops: takes no more requests, lets running jobs finish for the grace period, interrupts the rest, gives their

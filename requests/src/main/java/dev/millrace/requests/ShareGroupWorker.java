@@ -4,12 +4,14 @@ import dev.millrace.kafka.ProducerSettings;
 import dev.millrace.kafka.PromptProducer;
 import dev.millrace.schemas.Backoff;
 import dev.millrace.schemas.Topics;
+import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
@@ -41,7 +43,7 @@ final class ShareGroupWorker implements RequestWorker {
     private static final Duration AFTER_INTERRUPT = Duration.ofSeconds(3);
 
     private final WorkerSettings settings;
-    private final Counters counters;
+    private final WorkerMeters meters;
     private final PollTurns turns;
     private final ShareGroup group;
     private final PromptProducer<byte[], byte[]> outbox;
@@ -54,26 +56,27 @@ final class ShareGroupWorker implements RequestWorker {
 
     private record Running(Taker taker, Thread thread) {}
 
-    /** What the worker is for. */
-    @FunctionalInterface
-    interface Purpose {
-        JobRunner.Work work(PromptProducer<byte[], byte[]> outbox, Counters counters);
-    }
-
-    private ShareGroupWorker(WorkerSettings settings, Purpose purpose, WorkerMetrics metrics) {
+    private ShareGroupWorker(
+            WorkerSettings settings,
+            Function<PromptProducer<byte[], byte[]>, JobRunner.Work> purpose,
+            MeterRegistry registry) {
         this.settings = settings;
-        this.counters = new Counters(metrics);
+        this.meters = new WorkerMeters(registry, settings.toolset());
         this.turns = new PollTurns(settings.maxConcurrent(), IDLE, System::nanoTime);
         Map<String, Object> sending = ProducerSettings.prompt(settings.kafka(), settings.group() + "-replies");
         sending.put(ProducerConfig.MAX_REQUEST_SIZE_CONFIG, Topics.MAX_COPY_BYTES);
         this.outbox = new PromptProducer<>(sending, new ByteArraySerializer(), new ByteArraySerializer());
         this.group = new ShareGroup(settings);
-        this.runner = new JobRunner(purpose.work(outbox, counters), counters);
+        this.runner = new JobRunner(purpose.apply(outbox), meters);
         this.caretaker = Thread.ofPlatform().name(settings.group() + "-pool").unstarted(this::lookAfter);
     }
 
-    static ShareGroupWorker start(WorkerSettings settings, Purpose purpose, WorkerMetrics metrics) {
-        ShareGroupWorker worker = new ShareGroupWorker(settings, purpose, metrics);
+    /** Starts one; {@code purpose} makes what is done with a record, whose replies go into the outbox. */
+    static ShareGroupWorker start(
+            WorkerSettings settings,
+            Function<PromptProducer<byte[], byte[]>, JobRunner.Work> purpose,
+            MeterRegistry registry) {
+        ShareGroupWorker worker = new ShareGroupWorker(settings, purpose, registry);
         worker.caretaker.start();
         return worker;
     }
@@ -86,11 +89,6 @@ final class ShareGroupWorker implements RequestWorker {
                 && turns.seats() > 0
                 && !current.isPausing()
                 && System.nanoTime() - answeredAt < READY_FOR.toNanos();
-    }
-
-    @Override
-    public WorkerStats stats() {
-        return counters.stats(turns.running(), turns.seats());
     }
 
     @Override
@@ -179,7 +177,7 @@ final class ShareGroupWorker implements RequestWorker {
                         .addKeyValue("group", settings.group())
                         .addKeyValue("maxConcurrent", settings.maxConcurrent())
                         .log("Taking requests");
-                return new Pool(settings, turns, runner, counters, partitions);
+                return new Pool(settings, turns, runner, partitions);
             } catch (KafkaException e) {
                 LOGGER.atLevel(attempt == 1 ? Level.WARN : Level.DEBUG)
                         .addKeyValue("topic", settings.topic())
@@ -220,7 +218,7 @@ final class ShareGroupWorker implements RequestWorker {
                 LOGGER.info("Kafka answers again");
             }
             answeredAt = System.nanoTime();
-            group.backlog().ifPresent(counters::backlog);
+            group.backlog().ifPresent(meters::backlog);
         } else if (since > READY_FOR.toNanos() && since < READY_FOR.toNanos() + 2 * ASK_EVERY.toNanos()) {
             LOGGER.warn("Kafka does not answer; requests are taken again when it does");
         }

@@ -122,10 +122,7 @@ final class Taker implements Runnable {
     }
 
     private void giveBack(ConsumerRecords<byte[], byte[]> records) {
-        records.forEach(consumed -> {
-            consumer.acknowledge(consumed, AcknowledgeType.RELEASE);
-            pool.counters().returned();
-        });
+        records.forEach(consumed -> consumer.acknowledge(consumed, AcknowledgeType.RELEASE));
     }
 
     private void work(Batch batch) throws InterruptedException {
@@ -199,7 +196,6 @@ final class Taker implements Runnable {
             leaveGroup();
         }
         int lost = batch.keepOnly(renewed);
-        pool.counters().renewed(held.size() - lost);
         if (lost == held.size() && lost > 0) {
             // nothing is held any more, so the poll has fetched: closing gives back what it got
             throw new KafkaException("the locks on all " + lost + " running requests of a consumer are lost");

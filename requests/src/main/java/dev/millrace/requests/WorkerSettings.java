@@ -19,7 +19,7 @@ import java.util.Map;
  * @param grace how long {@link RequestWorker#close} lets running jobs go on, zero or more
  */
 public record WorkerSettings(
-        Map<String, Object> kafka,
+        Map<String, ?> kafka,
         Topics topics,
         String toolset,
         String group,
@@ -52,7 +52,7 @@ public record WorkerSettings(
     }
 
     /** Settings with the defaults, for the group that is named after the topics' prefix and the toolset. */
-    public static WorkerSettings of(Map<String, Object> kafka, Topics topics, String toolset, int maxConcurrent) {
+    public static WorkerSettings of(Map<String, ?> kafka, Topics topics, String toolset, int maxConcurrent) {
         return new WorkerSettings(
                 kafka,
                 topics,

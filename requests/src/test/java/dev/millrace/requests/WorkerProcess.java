@@ -1,6 +1,7 @@
 package dev.millrace.requests;
 
 import dev.millrace.schemas.Topics;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.util.Map;
@@ -14,11 +15,13 @@ final class WorkerProcess {
     public static void main(String[] args) throws IOException {
         Topics topics = new Topics(args[1]);
         RequestWorker worker = RequestWorker.start(
-                WorkerSettings.of(Map.of("bootstrap.servers", args[0]), topics, "tool", 1), request -> {
+                WorkerSettings.of(Map.of("bootstrap.servers", args[0]), topics, "tool", 1),
+                request -> {
                     System.err.println("begun " + request.callId());
                     new CountDownLatch(1).await();
                     throw new IllegalStateException("nobody counts down");
-                });
+                },
+                new SimpleMeterRegistry());
         int end = System.in.read(); // ends with the test, however that ends
         worker.close();
         System.exit(end < 0 ? 0 : 1);

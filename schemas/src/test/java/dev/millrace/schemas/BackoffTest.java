@@ -3,6 +3,7 @@ package dev.millrace.schemas;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class BackoffTest {
@@ -20,6 +21,18 @@ class BackoffTest {
         }
         assertThat(one.after(1, null)).isNotEqualTo(other.after(1, null));
         assertThat(one.after(1, Duration.ofMinutes(1))).isEqualTo(Duration.ofMinutes(1));
+    }
+
+    @Test
+    void shouldSpreadCallsThatFailedTogether() {
+        // when
+        long different = IntStream.range(0, 100)
+                .mapToObj(i -> new Backoff(Duration.ofMillis(100), Duration.ofSeconds(1), "task-" + i + "/1/0"))
+                .map(backoff -> backoff.after(1, null))
+                .distinct()
+                .count();
+        // then
+        assertThat(different).isGreaterThan(95);
     }
 
     @Test

@@ -85,6 +85,9 @@ public abstract class HouseRules {
                 .and()
                 .areDeclaredInClassesThat()
                 .areNotAssignableTo(Enum.class)
+                .and()
+                .areDeclaredInClassesThat()
+                .resideOutsideOfPackage("..config")
                 .should(new ArchCondition<JavaConstructor>("have at most five parameters") {
                     @Override
                     public void check(JavaConstructor constructor, ConditionEvents events) {
@@ -94,7 +97,8 @@ public abstract class HouseRules {
                     }
                 })
                 .because(
-                        "more collaborators are more than one class; records are data and may have as many as they hold")
+                        "more collaborators are more than one class; records are data and may have as many as they hold,"
+                                + " and what puts a service together has to name its parts")
                 .allowEmptyShould(true)
                 .check(classes);
     }

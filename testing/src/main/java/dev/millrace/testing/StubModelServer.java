@@ -2,18 +2,12 @@ package dev.millrace.testing;
 
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.MalformedEventException;
-import java.io.BufferedInputStream;
-import java.io.ByteArrayOutputStream;
-import java.io.EOFException;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.OutputStream;
-import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
-import java.net.Socket;
-import java.net.SocketException;
-import java.net.SocketTimeoutException;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpServer;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.http.HttpServerResponse;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -23,33 +17,30 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Semaphore;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Stands in for a model provider's endpoint on a loopback port: answers each request as the test says, at once or in a
  * stream, and remembers what it was asked. The answers that are made here are OpenAI's chat completions; those of other
- * providers a test brings as text. Any number of clients, 64 connections at once, bodies up to 16 MiB.
+ * providers a test brings as text.
  *
- * <p>It speaks HTTP itself instead of using the JDK's server, which cannot tell that a client has hung up before it is
- * answered: that is what the tests of cancellation want to know.
+ * <p>On Vert.x, since the JDK's server cannot tell that a client has hung up before it is answered: that is what the
+ * tests of cancellation want to know.
  */
 public final class StubModelServer implements AutoCloseable {
 
-    private static final int MAX_CONNECTIONS = 64;
-    private static final int MAX_BODY_BYTES = 16 << 20;
-    private static final int MAX_HEAD_BYTES = 64 << 10;
-
-    private final ServerSocket server;
     private final Responder responder;
-    private final Semaphore connections = new Semaphore(MAX_CONNECTIONS);
-    private final Set<Socket> open = ConcurrentHashMap.newKeySet();
+    private final Vertx vertx = Vertx.vertx();
+    private final HttpServer server = vertx.createHttpServer();
+    private volatile boolean closed;
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
@@ -291,8 +282,7 @@ public final class StubModelServer implements AutoCloseable {
      */
     public record Chunk(String text, Duration before) {}
 
-    private StubModelServer(ServerSocket server, Responder responder) {
-        this.server = server;
+    private StubModelServer(Responder responder) {
         this.responder = responder;
     }
 
@@ -303,34 +293,24 @@ public final class StubModelServer implements AutoCloseable {
 
     /** Starts a server on this port; 0 = a free one. */
     public static StubModelServer start(int port, Responder responder) {
-        try {
-            StubModelServer stub = new StubModelServer(
-                    new ServerSocket(port, MAX_CONNECTIONS, InetAddress.getLoopbackAddress()), responder);
-            Thread.ofVirtual().name("stub-model-accept").start(stub::accept);
-            return stub;
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        StubModelServer stub = new StubModelServer(responder);
+        await(stub.server.requestHandler(stub::take).listen(port, "127.0.0.1"));
+        return stub;
     }
 
     /** The server without any path. */
     public URI url() {
-        return URI.create("http://127.0.0.1:" + server.getLocalPort());
+        return URI.create("http://127.0.0.1:" + server.actualPort());
     }
 
     /** What {@code OPENAI_BASE_URL} shall be. */
     public URI baseUrl() {
-        return URI.create("http://127.0.0.1:" + server.getLocalPort() + "/v1");
+        return URI.create(url() + "/v1");
     }
 
     /** All requests so far, in the order of their arrival. */
     public List<Request> requests() {
-        lock.lock();
-        try {
-            return List.copyOf(requests);
-        } finally {
-            lock.unlock();
-        }
+        return locked(() -> List.copyOf(requests));
     }
 
     /** How many requests came so far. */
@@ -340,12 +320,7 @@ public final class StubModelServer implements AutoCloseable {
 
     /** How many requests were given up by their client before the answer was written. */
     public int abandoned() {
-        lock.lock();
-        try {
-            return abandoned;
-        } finally {
-            lock.unlock();
-        }
+        return locked(() -> abandoned);
     }
 
     /** Waits until that many requests came; false if they do not come in time. */
@@ -361,21 +336,11 @@ public final class StubModelServer implements AutoCloseable {
     /** Hangs up on everybody; fails if the responder threw something meanwhile. */
     @Override
     public void close() {
-        try {
-            server.close();
-            for (Socket socket : open) {
-                socket.close();
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-        lock.lock();
-        try {
-            if (broken != null) {
-                throw new AssertionError("the stub's responder broke", broken);
-            }
-        } finally {
-            lock.unlock();
+        closed = true;
+        await(vertx.close());
+        Throwable defect = locked(() -> broken);
+        if (defect != null) {
+            throw new AssertionError("the stub's responder broke", defect);
         }
     }
 
@@ -395,35 +360,51 @@ public final class StubModelServer implements AutoCloseable {
         }
     }
 
-    private void accept() {
+    private <T extends @Nullable Object> T locked(Supplier<T> change) {
+        lock.lock();
         try {
-            while (true) {
-                connections.acquireUninterruptibly();
-                Socket socket = server.accept();
-                open.add(socket);
-                Thread.ofVirtual().name("stub-model").start(() -> serve(socket));
-            }
-        } catch (IOException e) {
-            // closed: nobody is accepted any more
+            T result = change.get();
+            changed.signalAll();
+            return result;
+        } finally {
+            lock.unlock();
         }
     }
 
-    private void serve(Socket socket) {
-        try (socket) {
-            socket.setTcpNoDelay(true);
-            InputStream in = new BufferedInputStream(socket.getInputStream());
-            while (true) {
-                Request request = read(in);
-                if (request == null || !write(socket, in, answer(request))) {
-                    return;
-                }
-            }
-        } catch (IOException | MalformedEventException | IllegalStateException e) {
+    private static <T extends @Nullable Object> T await(Future<T> future) {
+        return future.toCompletionStage().toCompletableFuture().join();
+    }
+
+    /** On the event loop; what may wait is done by a thread of its own. */
+    private void take(HttpServerRequest asked) {
+        CountDownLatch gone = new CountDownLatch(1);
+        asked.connection().closeHandler(end -> gone.countDown());
+        asked.bodyHandler(body -> Thread.ofVirtual().name("stub-model").start(() -> serve(asked, body, gone)));
+    }
+
+    private void serve(HttpServerRequest asked, Buffer body, CountDownLatch gone) {
+        try {
+            write(asked, answer(read(asked, body)), gone);
+        } catch (CompletionException e) {
+            gaveUp(); // nobody is there to read the answer
+        } catch (MalformedEventException | RuntimeException e) {
             failed(e);
-        } finally {
-            open.remove(socket);
-            connections.release();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
+    }
+
+    private Request read(HttpServerRequest asked, Buffer body) throws MalformedEventException {
+        Map<String, @Nullable Object> values =
+                Json.readObject(body.length() == 0 ? "{}".getBytes(StandardCharsets.UTF_8) : body.getBytes());
+        Map<String, String> headers = new LinkedHashMap<>();
+        asked.headers().forEach((name, value) -> headers.put(name.toLowerCase(Locale.ROOT), value));
+        return locked(() -> {
+            Request request = new Request(
+                    requests.size() + 1, asked.method().name(), asked.uri(), headers, body.toString(), values);
+            requests.add(request);
+            return request;
+        });
     }
 
     private Answer answer(Request request) {
@@ -437,148 +418,55 @@ public final class StubModelServer implements AutoCloseable {
 
     /** Remembers the first defect of the test itself, unless it comes from closing. */
     private void failed(Throwable e) {
-        lock.lock();
-        try {
-            if (!server.isClosed() && broken == null && !(e instanceof IOException)) {
-                broken = e;
-            }
-        } finally {
-            lock.unlock();
-        }
+        Throwable unused = locked(() -> broken = broken == null && !closed ? e : broken);
     }
 
-    /** Null at the end of the connection. */
-    private @Nullable Request read(InputStream in) throws IOException, MalformedEventException {
-        String head = head(in);
-        if (head == null) {
-            return null;
-        }
-        String[] lines = head.split("\r\n", -1);
-        String[] start = lines[0].split(" ", -1);
-        Map<String, String> headers = new LinkedHashMap<>();
-        for (int i = 1; !lines[i].isEmpty(); i++) {
-            int colon = lines[i].indexOf(':');
-            headers.put(
-                    lines[i].substring(0, colon).toLowerCase(Locale.ROOT),
-                    lines[i].substring(colon + 1).strip());
-        }
-        int length = Integer.parseInt(headers.getOrDefault("content-length", "0"));
-        if (length > MAX_BODY_BYTES || headers.containsKey("transfer-encoding")) {
-            throw new MalformedEventException("stub", "the stub reads bodies with a length, up to 16 MiB");
-        }
-        byte[] body = in.readNBytes(length);
-        if (body.length < length) {
-            return null;
-        }
-        Map<String, @Nullable Object> values =
-                Json.readObject(length == 0 ? "{}".getBytes(StandardCharsets.UTF_8) : body);
-        lock.lock();
-        try {
-            Request request = new Request(
-                    requests.size() + 1, start[0], start[1], headers, new String(body, StandardCharsets.UTF_8), values);
-            requests.add(request);
-            changed.signalAll();
-            return request;
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    private static @Nullable String head(InputStream in) throws IOException {
-        ByteArrayOutputStream head = new ByteArrayOutputStream();
-        int matched = 0; // of \r\n\r\n
-        while (matched < 4) {
-            int b = in.read();
-            if (b < 0) {
-                return null;
-            }
-            if (head.size() > MAX_HEAD_BYTES) {
-                throw new EOFException("the stub reads heads up to 64 KiB");
-            }
-            head.write(b);
-            matched = b == (matched % 2 == 0 ? '\r' : '\n') ? matched + 1 : b == '\r' ? 1 : 0;
-        }
-        return head.toString(StandardCharsets.US_ASCII);
-    }
-
-    /** False if the connection is at its end. */
-    private boolean write(Socket socket, InputStream in, Answer answer) throws IOException {
-        if (hangsUpWithin(answer.delay(), socket, in)) {
-            return false;
+    private void write(HttpServerRequest asked, Answer answer, CountDownLatch gone) throws InterruptedException {
+        if (hangsUpWithin(answer.delay(), gone)) {
+            return;
         }
         if (answer.status() == 0) {
-            return false;
+            await(asked.connection().close());
+            return;
         }
-        byte[] body = answer.body().getBytes(StandardCharsets.UTF_8);
+        HttpServerResponse response = asked.response().setStatusCode(answer.status());
+        response.putHeader("Content-Type", "application/json");
+        answer.headers().forEach(response::putHeader);
         boolean streamed = !answer.chunks().isEmpty() || answer.cutOff();
-        Map<String, String> headers = new LinkedHashMap<>();
-        headers.put("Content-Type", "application/json");
-        headers.putAll(answer.headers());
-        headers.put(
-                streamed ? "Transfer-Encoding" : "Content-Length", streamed ? "chunked" : String.valueOf(body.length));
-        StringBuilder head = new StringBuilder("HTTP/1.1 " + answer.status() + " Stub\r\n");
-        headers.forEach(
-                (name, value) -> head.append(name).append(": ").append(value).append("\r\n"));
-        OutputStream out = socket.getOutputStream();
-        out.write(head.append("\r\n").toString().getBytes(StandardCharsets.US_ASCII));
-        if (hangsUpWithin(answer.bodyDelay(), socket, in)) {
-            return false;
-        }
         if (streamed) {
-            return stream(socket, in, answer);
+            response.setChunked(true);
+        } else {
+            response.putHeader(
+                    "Content-Length",
+                    String.valueOf(Buffer.buffer(answer.body()).length()));
         }
-        out.write(body);
-        out.flush();
-        return true;
-    }
-
-    /** False if the connection is at its end. */
-    private boolean stream(Socket socket, InputStream in, Answer answer) throws IOException {
-        OutputStream out = socket.getOutputStream();
+        await(response.writeHead());
+        if (hangsUpWithin(answer.bodyDelay(), gone)) {
+            return;
+        }
         for (Chunk chunk : answer.chunks()) {
-            if (hangsUpWithin(chunk.before(), socket, in)) {
-                return false;
+            if (hangsUpWithin(chunk.before(), gone)) {
+                return;
             }
-            byte[] text = chunk.text().getBytes(StandardCharsets.UTF_8);
-            out.write((Integer.toHexString(text.length) + "\r\n").getBytes(StandardCharsets.US_ASCII));
-            out.write(text);
-            out.write("\r\n".getBytes(StandardCharsets.US_ASCII));
-            out.flush();
+            await(response.write(chunk.text()));
         }
         if (answer.cutOff()) {
-            return false;
+            await(asked.connection().close());
+        } else {
+            await(streamed ? response.end() : response.end(answer.body()));
         }
-        out.write("0\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
-        out.flush();
-        return true;
     }
 
-    /** Waits that long, or less if the client closes its end; no client of ours sends two requests at once. */
-    private boolean hangsUpWithin(Duration pause, Socket socket, InputStream in) throws IOException {
-        if (pause.isZero()) {
-            return false;
+    /** Waits that long, or less if the client closes its end. */
+    private boolean hangsUpWithin(Duration pause, CountDownLatch gone) throws InterruptedException {
+        boolean hungUp = !pause.isZero() && gone.await(pause.toNanos(), TimeUnit.NANOSECONDS);
+        if (hungUp) {
+            gaveUp();
         }
-        socket.setSoTimeout((int) Math.max(1, pause.toMillis()));
-        try {
-            if (in.read() >= 0) {
-                throw new IllegalStateException("the client sent its next request before the answer");
-            }
-        } catch (SocketTimeoutException e) {
-            socket.setSoTimeout(0);
-            return false;
-        } catch (SocketException e) {
-            if (server.isClosed()) {
-                throw e;
-            }
-            // a reset is a way of hanging up, too
-        }
-        lock.lock();
-        try {
-            abandoned++;
-            changed.signalAll();
-            return true;
-        } finally {
-            lock.unlock();
-        }
+        return hungUp;
+    }
+
+    private void gaveUp() {
+        int unused = locked(() -> closed ? abandoned : ++abandoned);
     }
 }

@@ -33,8 +33,7 @@ class RecordDatesIT {
             new Topics("dates" + UUID.randomUUID().toString().substring(0, 8) + ".");
 
     @Test
-    @DisplayName(
-            "issue 14 item 5: whatever date a sender writes, into the event or onto the record, the broker dates it")
+    @DisplayName("whatever date a sender writes, into the event or onto the record, the broker dates it")
     void shouldDateRecordsByTheBroker(TestBroker broker) {
         // given
         TopicSetup.ensure(broker.admin(), topics, new TopicSettings(1, TopicSettings.BROKER_DEFAULT, true), DEADLINE);

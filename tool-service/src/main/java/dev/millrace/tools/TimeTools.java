@@ -14,7 +14,6 @@ import java.time.ZoneId;
 import java.time.ZonedDateTime;
 import java.time.format.DateTimeFormatter;
 import java.time.temporal.ChronoUnit;
-import java.util.Map;
 import java.util.Optional;
 
 /** Tools about time. */
@@ -29,19 +28,25 @@ public final class TimeTools {
         this.clock = clock;
     }
 
+    /** The time, with its offset, and the zone that was asked for. */
+    record Now(String time, String timezone) {}
+
+    /** It is over. */
+    record Slept(double sleptSeconds) {}
+
     @Tool(
             name = "current_time",
             value = "Tells the current date and time, in UTC or in a time zone.",
             sideEffects = SideEffects.READ_ONLY,
             timeoutMs = 5_000)
-    Map<String, Object> currentTime(
+    Now currentTime(
             @Param("IANA time zone such as Europe/Vienna. Absent = UTC.")
                     Optional<@Size(min = 1, max = 64) String> timezone)
             throws ToolException {
         String name = timezone.orElse("UTC");
         try {
             ZonedDateTime now = clock.instant().atZone(ZoneId.of(name)).truncatedTo(ChronoUnit.SECONDS);
-            return Map.of("time", DateTimeFormatter.ISO_OFFSET_DATE_TIME.format(now), "timezone", name);
+            return new Now(DateTimeFormatter.ISO_OFFSET_DATE_TIME.format(now), name);
         } catch (DateTimeException e) {
             throw new ToolException(
                     "unknown_timezone",
@@ -53,9 +58,9 @@ public final class TimeTools {
             value = "Waits, for up to a minute.",
             sideEffects = SideEffects.READ_ONLY,
             timeoutMs = (MAX_SECONDS + 5) * 1_000)
-    Map<String, Object> sleep(@Param("Seconds, up to " + MAX_SECONDS + ".") @Min(0) @Max(MAX_SECONDS) double duration)
+    Slept sleep(@Param("Seconds, up to " + MAX_SECONDS + ".") @Min(0) @Max(MAX_SECONDS) double duration)
             throws InterruptedException {
         Thread.sleep(Duration.ofNanos((long) (duration * 1e9)));
-        return Map.of("sleptSeconds", duration);
+        return new Slept(duration);
     }
 }

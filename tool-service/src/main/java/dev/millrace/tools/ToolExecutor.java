@@ -4,7 +4,6 @@ import dev.millrace.requests.Reply;
 import dev.millrace.requests.Request;
 import dev.millrace.requests.RequestHandler;
 import dev.millrace.schemas.Backoff;
-import dev.millrace.schemas.ErrorCode;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.ToolArguments;
 import dev.millrace.schemas.ToolDefinition;
@@ -12,6 +11,8 @@ import dev.millrace.tool.api.ToolContext;
 import dev.millrace.tool.api.ToolException;
 import dev.millrace.tools.content.LargeResults;
 import dev.millrace.tools.secrets.Secrets;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -22,7 +23,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -43,24 +43,21 @@ public final class ToolExecutor implements RequestHandler {
     private static final long MAX_STEPS = 5_000_000;
 
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(20);
-    /** What tools of others say when the same may work another time. */
-    private static final Pattern PASSING =
-            Pattern.compile("(?i)ETIMEDOUT|ECONNRESET|ENOTFOUND|rate.?limit|\\b429\\b|\\b503\\b");
 
     private final ToolRegistry registry;
     private final CallGuards guards;
     private final LargeResults results;
     private final Secrets secrets;
-    private final ToolMetrics metrics;
+    private final MeterRegistry meters;
     private final Map<String, ToolArguments> arguments = new ConcurrentHashMap<>();
 
     public ToolExecutor(
-            ToolRegistry registry, CallGuards guards, LargeResults results, Secrets secrets, ToolMetrics metrics) {
+            ToolRegistry registry, CallGuards guards, LargeResults results, Secrets secrets, MeterRegistry meters) {
         this.registry = registry;
         this.guards = guards;
         this.results = results;
         this.secrets = secrets;
-        this.metrics = metrics;
+        this.meters = meters;
     }
 
     /** How one attempt went. */
@@ -71,17 +68,22 @@ public final class ToolExecutor implements RequestHandler {
                 String code,
                 String error,
                 ToolException.Again again,
-                @Nullable Duration retryAfter) implements Outcome {}
+                @Nullable Duration retryAfter) implements Outcome {
+            static Failed forGood(String code, String error) {
+                return new Failed(code, error, ToolException.Again.NEVER, null);
+            }
+        }
     }
 
     @Override
     public Reply handle(Request request) throws InterruptedException {
         long started = System.nanoTime();
         Reply reply = carryOut(request, started);
-        metrics.called(
-                registry.find(request.toolName()).isPresent() ? request.toolName() : "unknown",
-                reply instanceof Reply.Completed,
-                Duration.ofNanos(System.nanoTime() - started));
+        Timer.builder("millrace.tools.calls")
+                .tag("toolName", registry.find(request.toolName()).isPresent() ? request.toolName() : "unknown")
+                .tag("outcome", reply instanceof Reply.Completed ? "completed" : "failed")
+                .register(meters)
+                .record(System.nanoTime() - started, TimeUnit.NANOSECONDS);
         return reply;
     }
 
@@ -141,7 +143,8 @@ public final class ToolExecutor implements RequestHandler {
                             || !backoff.pause(attempt, retryAfter, end)) {
                         return failed(code, secrets.mask(error) + attempts(attempt), started);
                     }
-                    metrics.retried(definition.name());
+                    meters.counter("millrace.tools.retries", "toolName", definition.name())
+                            .increment();
                 }
             }
         }
@@ -164,12 +167,10 @@ public final class ToolExecutor implements RequestHandler {
         CircuitBreaker circuit = guards.circuit(tool);
         Duration rest = circuit.enter();
         if (!rest.isZero()) {
-            return new Outcome.Failed(
+            return Outcome.Failed.forGood(
                     "circuit_open",
                     "Tool \"" + request.toolName() + "\" failed again and again and is left alone for "
-                            + (rest.toSeconds() + 1) + " s",
-                    ToolException.Again.NEVER,
-                    null);
+                            + (rest.toSeconds() + 1) + " s");
         }
         Outcome outcome = null;
         try {
@@ -177,7 +178,7 @@ public final class ToolExecutor implements RequestHandler {
             outcome = execute(new Execution(tool, request, context, leave), timeoutMs, end);
             return outcome;
         } catch (ToolException e) {
-            return new Outcome.Failed(e.code(), String.valueOf(e.getMessage()), ToolException.Again.NEVER, null);
+            return Outcome.Failed.forGood(e.code(), String.valueOf(e.getMessage()));
         } finally {
             tell(circuit, outcome);
         }
@@ -219,19 +220,13 @@ public final class ToolExecutor implements RequestHandler {
                             end - System.nanoTime(),
                             call.leave()));
         } catch (TimeoutException e) {
-            return new Outcome.Failed(
-                    "tool_timeout",
-                    "Tool execution timed out after " + timeoutMs + "ms",
-                    ToolException.Again.NEVER,
-                    null);
+            return Outcome.Failed.forGood("tool_timeout", "Tool execution timed out after " + timeoutMs + "ms");
         } catch (ExecutionException e) {
             return failure(request, e.getCause());
         }
     }
 
     private Outcome failure(Request request, @Nullable Throwable cause) {
-        String said = String.valueOf(cause instanceof ToolException ? cause.getMessage() : cause);
-        boolean passing = PASSING.matcher(said).find();
         if (cause instanceof ToolException no) {
             if (no.code().equals("execution_error") && no.getCause() != null) {
                 log(
@@ -240,22 +235,14 @@ public final class ToolExecutor implements RequestHandler {
                         no.getCause(),
                         "A Java tool threw an exception, which the model is told of");
             }
-            // only what others say has to be guessed at
-            boolean guessed = no.again() == ToolException.Again.NEVER
-                    && passing
-                    && (no.code().startsWith("mcp_") || ErrorCode.of(no.code()).isEmpty());
             return new Outcome.Failed(
                     no.code(),
-                    said,
-                    guessed ? ToolException.Again.UNCERTAIN : no.again(),
+                    String.valueOf(no.getMessage()),
+                    no.again(),
                     no.retryAfter().orElse(null));
         }
         log(LOGGER.atError(), request, cause, "A tool failed in a way that it should not");
-        return new Outcome.Failed(
-                "execution_error",
-                "EXECUTION ERROR: " + said,
-                passing ? ToolException.Again.UNCERTAIN : ToolException.Again.NEVER,
-                null);
+        return Outcome.Failed.forGood("execution_error", "EXECUTION ERROR: " + cause);
     }
 
     private void log(LoggingEventBuilder event, Request request, @Nullable Throwable cause, String message) {

@@ -4,20 +4,15 @@ import static com.tngtech.archunit.base.DescribedPredicate.not;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
-import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noFields;
-import static org.assertj.core.api.Assertions.assertThat;
 
-import com.tngtech.archunit.core.domain.JavaClasses;
-import com.tngtech.archunit.core.importer.ClassFileImporter;
-import com.tngtech.archunit.core.importer.ImportOption;
-import jakarta.inject.Inject;
+import dev.millrace.testing.HouseRules;
 import org.junit.jupiter.api.Test;
 
-class ArchitectureTest {
+class ArchitectureTest extends HouseRules {
 
-    private static final JavaClasses TOOLS = new ClassFileImporter()
-            .withImportOption(new ImportOption.DoNotIncludeTests())
-            .importPackages("dev.millrace.tools");
+    ArchitectureTest() {
+        super("dev.millrace.tools");
+    }
 
     @Test
     void shouldKnowNoOtherService() {
@@ -30,7 +25,7 @@ class ArchitectureTest {
                         "dev.millrace.llm..",
                         "dev.millrace.standalone..")
                 .because("services meet on topics only")
-                .check(TOOLS);
+                .check(classes);
     }
 
     @Test
@@ -39,12 +34,11 @@ class ArchitectureTest {
                 .that()
                 .resideOutsideOfPackage("..config..")
                 .should()
-                .dependOnClassesThat(
-                        resideInAnyPackage("jakarta..", "io.quarkus..", "io.micrometer..", "org.eclipse.microprofile..")
-                                // no part of a container: a tool's parameters say with it what they may be
-                                .and(not(resideInAPackage("jakarta.validation.constraints"))))
+                .dependOnClassesThat(resideInAnyPackage("jakarta..", "io.quarkus..", "org.eclipse.microprofile..")
+                        // no part of a container: a tool's parameters say with it what they may be
+                        .and(not(resideInAPackage("jakarta.validation.constraints"))))
                 .because("a tool can be read, tested and used without Quarkus")
-                .check(TOOLS);
+                .check(classes);
     }
 
     @Test
@@ -56,7 +50,7 @@ class ArchitectureTest {
                 .dependOnClassesThat()
                 .resideInAPackage("org.apache.kafka..")
                 .because("a tool does not know how it was asked")
-                .check(TOOLS);
+                .check(classes);
     }
 
     @Test
@@ -68,28 +62,6 @@ class ArchitectureTest {
                 .dependOnClassesThat()
                 .resideInAnyPackage("io.modelcontextprotocol..", "reactor..", "org.reactivestreams..")
                 .because("the protocol is behind McpConnection")
-                .check(TOOLS);
-    }
-
-    @Test
-    void shouldNotInjectIntoFields() {
-        noFields()
-                .should()
-                .beAnnotatedWith(Inject.class)
-                .because("a class says in its constructor what it needs")
-                .check(TOOLS);
-    }
-
-    @Test
-    void shouldKeepConstructorsShort() {
-        assertThat(TOOLS.stream()
-                        .filter(type -> !type.isRecord())
-                        // what puts the service together has to name its parts
-                        .filter(type -> !type.getPackageName().endsWith(".config"))
-                        .flatMap(type -> type.getConstructors().stream())
-                        .filter(constructor ->
-                                constructor.getRawParameterTypes().size() > 5))
-                .as("a class with that many collaborators does too much")
-                .isEmpty();
+                .check(classes);
     }
 }

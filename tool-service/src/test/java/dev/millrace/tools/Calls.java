@@ -12,6 +12,7 @@ import dev.millrace.tools.content.LargeResults;
 import dev.millrace.tools.content.MemoryContent;
 import dev.millrace.tools.java.JavaTools;
 import dev.millrace.tools.secrets.Secrets;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;
@@ -39,7 +40,7 @@ public final class Calls {
                 new CallGuards(ToolPolicies.NONE, 5, Duration.ofSeconds(30)),
                 new LargeResults(new MemoryContent(), 100_000, 1_000_000),
                 secrets,
-                (name, success, duration) -> {});
+                new SimpleMeterRegistry());
     }
 
     /** The tool of this name, of an object with such. */

@@ -12,6 +12,8 @@ import dev.millrace.tool.api.ToolException;
 import dev.millrace.tools.content.LargeResults;
 import dev.millrace.tools.content.MemoryContent;
 import dev.millrace.tools.secrets.Secrets;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -33,7 +35,7 @@ class ToolExecutorTest {
 
     private static final long SAYS_NOTHING = 0;
 
-    private final List<String> measured = Collections.synchronizedList(new ArrayList<>());
+    private final MeterRegistry meters = new SimpleMeterRegistry();
 
     @Test
     void shouldGiveTheResult() throws InterruptedException {
@@ -43,7 +45,7 @@ class ToolExecutorTest {
         Reply reply = executor.handle(Calls.request("echo", Map.of("text", "a"), SAYS_NOTHING));
         // then
         assertThat(completed(reply)).isEqualTo(Map.of("text", "a"));
-        assertThat(measured).containsExactly("echo true");
+        assertThat(measured()).containsExactly("echo completed");
     }
 
     @Test
@@ -83,7 +85,7 @@ class ToolExecutorTest {
         assertThat(far.code()).isEqualTo("tool_not_found");
         assertThat(near.error()).isEqualTo("Tool \"readFile\" not found. Did you mean \"read_file\"?");
         assertThat(misspelt.error()).contains("Did you mean \"read_file\"?");
-        assertThat(measured).containsOnly("unknown false");
+        assertThat(measured()).containsOnly("unknown failed");
     }
 
     @Test
@@ -392,7 +394,7 @@ class ToolExecutorTest {
         // then
         assertThat(reply.code()).isEqualTo("file_not_found");
         assertThat(reply.error()).isEqualTo("File not found: \"a\"");
-        assertThat(measured).containsExactly("no false");
+        assertThat(measured()).containsExactly("no failed");
     }
 
     @Test
@@ -419,7 +421,7 @@ class ToolExecutorTest {
     }
 
     @Test
-    @DisplayName("Issue 3.9: a result that is too large is cut, and the whole is kept")
+    @DisplayName("a result that is too large is cut, and the whole is kept")
     void shouldCutAResultThatIsTooLarge() throws InterruptedException {
         // given
         ToolExecutor executor = executor(tool("large", 5_000, (params, context) -> "x".repeat(20_000)));
@@ -523,7 +525,7 @@ class ToolExecutorTest {
                 new CallGuards(policies, 1_000, Duration.ofSeconds(30), threads),
                 new LargeResults(new MemoryContent(), 10_000, 1_000_000),
                 Secrets.NONE,
-                (String name, boolean success, Duration duration) -> measured.add(name + " " + success));
+                meters);
     }
 
     private ToolExecutor executor(CallableTool... tools) {
@@ -532,7 +534,17 @@ class ToolExecutorTest {
                 new CallGuards(ToolPolicies.NONE, 5, Duration.ofSeconds(30)),
                 new LargeResults(new MemoryContent(), 10_000, 1_000_000),
                 Secrets.NONE,
-                (String name, boolean success, Duration duration) -> measured.add(name + " " + success));
+                meters);
+    }
+
+    /** Tool and outcome of each call. */
+    private List<String> measured() {
+        return meters.find("millrace.tools.calls").timers().stream()
+                .flatMap(timer -> Collections.nCopies(
+                        Math.toIntExact(timer.count()),
+                        timer.getId().getTag("toolName") + " " + timer.getId().getTag("outcome"))
+                        .stream())
+                .toList();
     }
 
     private static @Nullable Reply handle(ToolExecutor executor, String toolName) {

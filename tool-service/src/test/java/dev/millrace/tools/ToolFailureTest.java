@@ -8,11 +8,14 @@ import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.schemas.ToolDefinition.Approval;
 import dev.millrace.schemas.ToolDefinition.Retry;
 import dev.millrace.schemas.ToolDefinition.SideEffects;
+import dev.millrace.tool.api.Tool;
 import dev.millrace.tool.api.ToolContext;
 import dev.millrace.tool.api.ToolException;
 import dev.millrace.tools.content.LargeResults;
 import dev.millrace.tools.content.MemoryContent;
+import dev.millrace.tools.java.JavaTools;
 import dev.millrace.tools.secrets.Secrets;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -26,7 +29,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-@DisplayName("Issue 4.9: failure of tools")
+@DisplayName("failure of tools")
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ToolFailureTest {
 
@@ -50,7 +53,7 @@ class ToolFailureTest {
         // given
         CallableTool flaky = tool(SideEffects.READ_ONLY, null, () -> {
             if (calls.incrementAndGet() < 4) {
-                throw new ToolException("mcp_tool_error", error);
+                throw ForeignFailure.of("mcp_tool_error", error);
             }
             return "done";
         });
@@ -59,6 +62,27 @@ class ToolFailureTest {
         // then
         assertThat(reply).isInstanceOf(Reply.Completed.class);
         assertThat(calls).hasValue(4);
+    }
+
+    @Test
+    @DisplayName("F-258: the words of a Java tool of others count as those of a server do")
+    void shouldTryAgainWhatAForeignJavaToolSays() throws InterruptedException {
+        // when
+        Reply reply = executor(JavaTools.of(new Foreign()).getFirst()).handle(Calls.request("t", Map.of(), 0));
+        // then
+        assertThat(reply).isInstanceOf(Reply.Completed.class);
+        assertThat(calls).hasValue(4);
+    }
+
+    @SuppressWarnings("UnusedMethod") // called as a tool
+    private final class Foreign {
+        @Tool(value = "Tests.", name = "t", sideEffects = dev.millrace.tool.api.SideEffects.READ_ONLY)
+        String call() throws ToolException {
+            if (calls.incrementAndGet() < 4) {
+                throw new ToolException("order_desk_away", "HTTP 429");
+            }
+            return "done";
+        }
     }
 
     @Test
@@ -123,7 +147,7 @@ class ToolFailureTest {
         // then
         assertThat(calls).hasValue(1);
         assertThat(reply.code()).isEqualTo("http_failed");
-        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5));
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(30));
     }
 
     @Test
@@ -290,7 +314,7 @@ class ToolFailureTest {
                 guards,
                 new LargeResults(new MemoryContent(), 10_000, 10_000),
                 Secrets.NONE,
-                (name, success, duration) -> {});
+                new SimpleMeterRegistry());
     }
 
     private static CallableTool tool(SideEffects effects, @Nullable Retry retry, Body body) {

@@ -10,11 +10,8 @@ import dev.millrace.llm.ChatMessage.ToolMessage;
 import dev.millrace.llm.ChatMessage.UserMessage;
 import dev.millrace.llm.ModelRequest;
 import dev.millrace.llm.ToolSpec;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
+import dev.millrace.schemas.Ids;
 import java.util.ArrayList;
-import java.util.HexFormat;
 import java.util.List;
 
 /**
@@ -49,13 +46,9 @@ final class Fingerprint {
         }
         parts.add(request.tools().stream().map(ToolSpec::name).sorted().toList());
         try {
-            byte[] hash = MessageDigest.getInstance("SHA-256")
-                    .digest(JSON.writeValueAsString(parts).getBytes(StandardCharsets.UTF_8));
-            return HexFormat.of().formatHex(hash, 0, 16);
+            return Ids.hash(JSON.writeValueAsString(parts)).substring(0, 32);
         } catch (JsonProcessingException e) {
             throw new IllegalArgumentException("a request: expected JSON values", e);
-        } catch (NoSuchAlgorithmException e) {
-            throw new AssertionError("every Java platform has SHA-256", e);
         }
     }
 }

@@ -3,6 +3,7 @@ package dev.millrace.llm.scripted;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.json.JsonWriteFeature;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.millrace.llm.ChatMessage.UserMessage;
 import dev.millrace.llm.LanguageModel;
 import dev.millrace.llm.ModelCallException;
@@ -18,9 +19,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -116,14 +115,16 @@ public final class RecordingModel implements LanguageModel {
             return reply;
         } catch (ModelCallException e) {
             if (!e.retryable() && e.code() != ModelErrorCode.CANCELLED && e.code() != ModelErrorCode.INTERNAL_ERROR) {
-                append(request, Map.of("fail", Map.of("code", e.code().wireName(), "message", e.getMessage())));
+                ObjectNode json = JSON.createObjectNode();
+                json.putObject("fail").put("code", e.code().wireName()).put("message", e.getMessage());
+                append(request, json);
             }
             throw e;
         }
     }
 
-    private static Map<String, Object> reply(ModelReply reply, long start) {
-        Map<String, Object> json = new LinkedHashMap<>();
+    private static ObjectNode reply(ModelReply reply, long start) {
+        ObjectNode json = JSON.createObjectNode();
         if (reply.reasoning() != null) {
             json.put("reasoning", reply.reasoning());
         }
@@ -131,35 +132,29 @@ public final class RecordingModel implements LanguageModel {
         if (reply.text() != null || reply.toolCalls().isEmpty()) {
             json.put("text", reply.text() == null ? "" : reply.text());
         }
-        if (!reply.toolCalls().isEmpty()) {
-            json.put(
-                    "calls",
-                    reply.toolCalls().stream().map(RecordingModel::call).toList());
+        for (ToolCallRequest call : reply.toolCalls()) {
+            ObjectNode made = json.withArray("calls").addObject().put("tool", call.toolName());
+            if (call.malformedArguments() == null) {
+                made.set("arguments", JSON.valueToTree(call.arguments()));
+            } else {
+                made.put("malformedArguments", call.malformedArguments());
+            }
         }
         json.put("finishReason", reply.finishReason().wireName());
         json.put("latencyMs", (System.nanoTime() - start) / 1_000_000);
         Usage usage = reply.usage();
-        json.put(
-                "usage",
-                Map.of(
-                        "inputTokens", usage.inputTokens(),
-                        "outputTokens", usage.outputTokens(),
-                        "cachedInputTokens", usage.cachedInputTokens(),
-                        "reasoningTokens", usage.reasoningTokens()));
+        json.putObject("usage")
+                .put("inputTokens", usage.inputTokens())
+                .put("outputTokens", usage.outputTokens())
+                .put("cachedInputTokens", usage.cachedInputTokens())
+                .put("reasoningTokens", usage.reasoningTokens());
         return json;
     }
 
-    private static Map<String, Object> call(ToolCallRequest call) {
-        return call.malformedArguments() == null
-                ? Map.of("tool", call.toolName(), "arguments", call.arguments())
-                : Map.of("tool", call.toolName(), "malformedArguments", call.malformedArguments());
-    }
-
-    private void append(ModelRequest request, Map<String, Object> reply) {
-        Map<String, Object> rule = new LinkedHashMap<>();
-        rule.put("request", Fingerprint.of(request));
-        rule.put("literal", true);
-        rule.put("sequence", List.of(reply));
+    private void append(ModelRequest request, ObjectNode reply) {
+        ObjectNode rule =
+                JSON.createObjectNode().put("request", Fingerprint.of(request)).put("literal", true);
+        rule.putArray("sequence").add(reply);
         String entry = "  # " + question(request) + "\n  - " + write(rule) + "\n";
         lock.lock();
         try {

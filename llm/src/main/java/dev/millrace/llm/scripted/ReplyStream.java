@@ -1,7 +1,5 @@
 package dev.millrace.llm.scripted;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.millrace.llm.ModelCallException;
 import dev.millrace.llm.ModelDelta;
 import dev.millrace.llm.ModelErrorCode;
@@ -15,8 +13,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Sends a reply piece by piece: the reasoning, the text, then the calls. */
 final class ReplyStream {
-
-    private static final JsonMapper JSON = new JsonMapper();
 
     private final Chunking chunking;
     private final Pause pause;
@@ -41,7 +37,7 @@ final class ReplyStream {
             ToolCallRequest call = reply.toolCalls().get(i);
             String id = call.toolCallId();
             boolean first = true;
-            for (String piece : chunking.pieces(arguments(call))) {
+            for (String piece : chunking.pieces(call.writtenArguments())) {
                 deltas.add(new ModelDelta.ToolCall(i, first ? id : null, first ? call.toolName() : null, piece));
                 first = false;
             }
@@ -85,17 +81,6 @@ final class ReplyStream {
             listener.onDelta(delta);
         } catch (RuntimeException e) {
             throw ModelCallException.brokenListener(e);
-        }
-    }
-
-    private static String arguments(ToolCallRequest call) {
-        if (call.malformedArguments() != null) {
-            return call.malformedArguments();
-        }
-        try {
-            return JSON.writeValueAsString(call.arguments());
-        } catch (JsonProcessingException e) {
-            throw new IllegalStateException("arguments of a tool call: expected JSON values", e);
         }
     }
 }

@@ -12,8 +12,8 @@ import dev.millrace.reflection.tools.MemoryToolDefinitions;
 import dev.millrace.reflection.topology.MemorySettings;
 import dev.millrace.reflection.topology.MemoryStores;
 import dev.millrace.reflection.topology.MemoryTopology;
-import dev.millrace.reflection.topology.ReflectionMetrics;
 import dev.millrace.schemas.Topics;
+import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.Map;
@@ -55,7 +55,7 @@ public final class ReflectionRuntime implements AutoCloseable {
      *
      * @param dispatcher makes model calls, perhaps for others too; closed with the runtime
      */
-    public record Parts(ModelDispatcher dispatcher, ReflectionMetrics metrics) {}
+    public record Parts(ModelDispatcher dispatcher, MeterRegistry meters) {}
 
     /** Not started; {@code kafka} says how to reach the brokers. */
     public ReflectionRuntime(Map<String, Object> kafka, Settings settings, Parts parts) {
@@ -116,7 +116,7 @@ public final class ReflectionRuntime implements AutoCloseable {
                     settings.model(),
                     Clock.systemUTC()));
             return new MachineStreams(
-                    kafka, settings.streams(), MemoryTopology.build(settings.memory(), reflector, parts.metrics()));
+                    kafka, settings.streams(), MemoryTopology.build(settings.memory(), reflector, parts.meters()));
         }
 
         @Override

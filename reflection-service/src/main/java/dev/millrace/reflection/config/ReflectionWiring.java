@@ -41,7 +41,7 @@ public class ReflectionWiring {
     @Produces
     @Singleton
     ReflectionRuntime.Parts parts(ModelDispatcher dispatcher, MeterRegistry registry) {
-        return new ReflectionRuntime.Parts(dispatcher, new MicrometerReflectionMetrics(registry));
+        return new ReflectionRuntime.Parts(dispatcher, registry);
     }
 
     @Produces

@@ -1,7 +1,6 @@
 package dev.millrace.reflection.core;
 
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
@@ -34,31 +33,37 @@ final class DocumentPage {
      */
     private record Start(long shown, @Nullable MemoryPath after) {}
 
+    /** What stands on a page. */
+    sealed interface Item {}
+
+    /** A document. */
+    record Listed(String path, String summary, long size) implements Item {}
+
+    /** How many documents are left, and the cursor that gives the next page. */
+    record Rest(long more, String cursor) implements Item {}
+
     private DocumentPage() {}
 
-    static List<Map<String, Object>> of(Map<String, ? extends @Nullable Object> params, Documents documents)
-            throws MemoryException {
+    static List<Item> of(Map<String, ? extends @Nullable Object> params, Documents documents) throws MemoryException {
         int limit = limit(params.get("limit"));
         Start start = start(params.get("cursor"));
-        List<Map<String, Object>> page = new ArrayList<>();
+        List<Item> page = new ArrayList<>();
         int[] chars = {0};
         boolean[] complete = {true};
+        @Nullable MemoryPath[] last = {null};
         documents.each(start.after(), document -> {
             String summary = Markdown.summary(document.content());
             chars[0] += document.path().text().length() + summary.length() + FRAME;
             complete[0] = page.size() < limit && (page.isEmpty() || chars[0] <= MAX_CHARS);
             if (complete[0]) {
-                page.add(Map.of(
-                        "path", document.path().text(), "summary", summary, "size", Markdown.size(document.content())));
+                page.add(new Listed(document.path().text(), summary, Markdown.size(document.content())));
+                last[0] = document.path();
             }
             return complete[0];
         });
         if (!complete[0]) {
             long shown = start.shown() + page.size();
-            Map<String, Object> rest = new LinkedHashMap<>();
-            rest.put("more", Math.max(1, documents.extent().documents() - shown));
-            rest.put("cursor", shown + " " + page.getLast().get("path"));
-            page.add(rest);
+            page.add(new Rest(Math.max(1, documents.extent().documents() - shown), shown + " " + last[0]));
         }
         return page;
     }

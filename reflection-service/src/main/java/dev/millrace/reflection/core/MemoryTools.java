@@ -1,6 +1,5 @@
 package dev.millrace.reflection.core;
 
-import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -32,10 +31,13 @@ public final class MemoryTools {
     /**
      * What came of a call.
      *
-     * @param result JSON values for the model
+     * @param result for the model: a text, or records to be written as JSON
      * @param change what is to be written; {@code null} = nothing
      */
     public record Outcome(@Nullable Object result, @Nullable Change change) {}
+
+    /** What the model is told of a document that was written. */
+    record Written(String path, long size) {}
 
     /** A document that has this content from now on. */
     public record Change(MemoryPath path, String content) {}
@@ -132,10 +134,7 @@ public final class MemoryTools {
 
     private static Outcome changed(MemoryPath path, String content) throws MemoryException {
         Change change = change(path, content);
-        Map<String, Object> result = new LinkedHashMap<>();
-        result.put("path", path.text());
-        result.put("size", Markdown.size(content));
-        return new Outcome(result, change);
+        return new Outcome(new Written(path.text(), Markdown.size(content)), change);
     }
 
     private static MemoryPath path(Map<String, ? extends @Nullable Object> params) throws MemoryException {

@@ -33,14 +33,13 @@ import java.time.YearMonth;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes model calls of reflections (B.6): waits for a permit like any other call, after those of tasks; builds the
+ * Makes model calls of reflections: waits for a permit like any other call, after those of tasks; builds the
  * request from the reflection's row, asks, and puts the reply where the memory machine reads it.
  */
 public final class Reflector implements ModelCalls<ReflectionCall> {
@@ -149,11 +148,7 @@ public final class Reflector implements ModelCalls<ReflectionCall> {
         messages.add(new ChatMessage.UserMessage(shown.task()));
         for (Reflection.Round round : shown.rounds()) {
             messages.add(new ChatMessage.AssistantMessage(
-                    round.text(),
-                    round.calls().stream()
-                            .map(call ->
-                                    new ToolCallRequest(call.toolCallId(), call.toolName(), object(call.arguments())))
-                            .toList()));
+                    round.text(), round.calls().stream().map(Reflector::request).toList()));
             round.calls()
                     .forEach(call -> messages.add(new ChatMessage.ToolMessage(
                             call.toolCallId(), call.toolName(), call.result(), call.failed())));
@@ -249,9 +244,12 @@ public final class Reflector implements ModelCalls<ReflectionCall> {
         return new ReplyPayloads(call.callId(), call.takeovers(), AGENT);
     }
 
-    private static Map<String, @Nullable Object> object(String json) {
+    private static ToolCallRequest request(Reflection.Call call) {
         try {
-            return Json.readObject(json.getBytes(StandardCharsets.UTF_8));
+            return new ToolCallRequest(
+                    call.toolCallId(),
+                    call.toolName(),
+                    Json.readObject(call.arguments().getBytes(StandardCharsets.UTF_8)));
         } catch (MalformedEventException e) {
             throw new IllegalStateException("arguments in a reflection are no JSON object", e);
         }

@@ -1,13 +1,16 @@
 package dev.millrace.reflection.tools;
 
+import com.fasterxml.jackson.core.type.TypeReference;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.millrace.reflection.core.MemoryTools;
+import dev.millrace.schemas.Json;
 import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.schemas.ToolDefinition.SideEffects;
 import dev.millrace.schemas.Topics;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
+import java.util.TreeMap;
 
 /** The memory tools as models see them. */
 public final class MemoryToolDefinitions {
@@ -80,22 +83,22 @@ public final class MemoryToolDefinitions {
             SideEffects sideEffects,
             Map<String, String> properties,
             String... required) {
-        Map<String, @Nullable Object> parameters = new LinkedHashMap<>();
-        Map<String, Object> described = new LinkedHashMap<>();
-        properties.keySet().stream()
-                .sorted()
-                .forEach(property -> described.put(
-                        property,
-                        Map.of(
-                                "type",
-                                property.equals("limit") ? "integer" : "string",
-                                "description",
-                                String.valueOf(properties.get(property)))));
-        parameters.put("type", "object");
-        parameters.put("properties", described);
-        parameters.put("required", List.of(required));
+        ObjectNode parameters = Json.MAPPER.createObjectNode().put("type", "object");
+        ObjectNode described = parameters.putObject("properties");
+        new TreeMap<>(properties)
+                .forEach((property, meaning) -> described
+                        .putObject(property)
+                        .put("type", property.equals("limit") ? "integer" : "string")
+                        .put("description", meaning));
+        ArrayNode named = parameters.putArray("required");
+        List.of(required).forEach(named::add);
         parameters.put("additionalProperties", false);
         return new ToolDefinition(
-                name, description, parameters, Topics.MEMORY_TOOLSET, ToolDefinition.DEFAULT_TIMEOUT_MS, sideEffects);
+                name,
+                description,
+                Json.MAPPER.convertValue(parameters, new TypeReference<>() {}),
+                Topics.MEMORY_TOOLSET,
+                ToolDefinition.DEFAULT_TIMEOUT_MS,
+                sideEffects);
     }
 }

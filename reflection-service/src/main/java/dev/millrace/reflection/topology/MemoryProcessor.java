@@ -16,9 +16,11 @@ import dev.millrace.requests.Request;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.EventSchemas;
+import dev.millrace.schemas.Json;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.Payload;
+import io.micrometer.core.instrument.MeterRegistry;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
@@ -45,7 +47,7 @@ final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoin
 
     private final MemorySettings settings;
     private final ModelCalls<ReflectionCall> modelCalls;
-    private final ReflectionMetrics metrics;
+    private final MeterRegistry meters;
     private final Rush arrivals = new Rush(System::currentTimeMillis, WINDOW_MS, 1);
     private ProcessorContext<byte[], Outgoing> context;
     private UnitOfWork unit;
@@ -57,10 +59,10 @@ final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoin
     private MemoryForgetting forgetting;
 
     @SuppressWarnings("NullAway.Init") // Kafka Streams calls init before anything else
-    MemoryProcessor(MemorySettings settings, ModelCalls<ReflectionCall> modelCalls, ReflectionMetrics metrics) {
+    MemoryProcessor(MemorySettings settings, ModelCalls<ReflectionCall> modelCalls, MeterRegistry meters) {
         this.settings = settings;
         this.modelCalls = modelCalls;
-        this.metrics = metrics;
+        this.meters = meters;
     }
 
     /** Also called again on the same object after a transaction was aborted, so everything is made anew. */
@@ -84,7 +86,7 @@ final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoin
                 MemoryStores.REFLECTIONS.in(rows),
                 calls,
                 this::memoryOf,
-                new Reflections.Outlet(sender, settings.topics(), metrics));
+                new Reflections.Outlet(sender, settings.topics(), meters));
         forgetting = new MemoryForgetting(
                 new MemoryForgetting.Sections(MemoryStores.FORGOTTEN.in(rows), MemoryStores.FORGETTING.in(rows)),
                 reflections,
@@ -218,7 +220,7 @@ final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoin
                 memory.write(
                         change.path(), change.content(), new NamespaceDocuments.Author(author, call.callId(), now));
             }
-            reply = new Reply.Completed(outcome.result(), elapsedMs(started));
+            reply = new Reply.Completed(Json.MAPPER.convertValue(outcome.result(), Object.class), elapsedMs(started));
         } catch (MemoryException e) {
             reply = new Reply.Failed(e.code(), String.valueOf(e.getMessage()), elapsedMs(started));
         }

@@ -4,6 +4,7 @@ import dev.millrace.engine.ModelCalls;
 import dev.millrace.engine.Outgoing;
 import dev.millrace.engine.Sender;
 import dev.millrace.engine.StoreSection;
+import io.micrometer.core.instrument.MeterRegistry;
 import java.util.Set;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.streams.AutoOffsetReset;
@@ -30,8 +31,7 @@ public final class MemoryTopology {
      *
      * @param modelCalls makes the model calls of reflections
      */
-    public static Topology build(
-            MemorySettings settings, ModelCalls<ReflectionCall> modelCalls, ReflectionMetrics metrics) {
+    public static Topology build(MemorySettings settings, ModelCalls<ReflectionCall> modelCalls, MeterRegistry meters) {
         Topology topology = new Topology();
         topology.addSource(
                 AutoOffsetReset.earliest(),
@@ -45,7 +45,7 @@ public final class MemoryTopology {
                 new ProcessorSupplier<byte[], byte[], byte[], Outgoing>() {
                     @Override
                     public Processor<byte[], byte[], byte[], Outgoing> get() {
-                        return new MemoryProcessor(settings, modelCalls, metrics);
+                        return new MemoryProcessor(settings, modelCalls, meters);
                     }
 
                     @Override

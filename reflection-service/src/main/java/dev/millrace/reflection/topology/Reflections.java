@@ -14,6 +14,8 @@ import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Payload;
 import dev.millrace.schemas.Payload.ModelCallOutcome;
 import dev.millrace.schemas.Topics;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -41,9 +43,11 @@ final class Reflections {
     private final OutstandingCalls<ReflectionCall> calls;
     private final Function<String, NamespaceDocuments> memory;
     private final Outlet outlet;
+    private final Counter completed;
+    private final Counter failed;
 
     /** Where what has ended goes. */
-    record Outlet(Sender sender, Topics topics, ReflectionMetrics metrics) {}
+    record Outlet(Sender sender, Topics topics, MeterRegistry meters) {}
 
     /**
      * The reflections of one partition.
@@ -59,6 +63,15 @@ final class Reflections {
         this.calls = calls;
         this.memory = memory;
         this.outlet = outlet;
+        this.completed = ended(outlet.meters(), "completed");
+        this.failed = ended(outlet.meters(), "failed");
+    }
+
+    private static Counter ended(MeterRegistry meters, String outcome) {
+        return Counter.builder("millrace.reflection.reflections")
+                .description("Reflections that have ended")
+                .tag("outcome", outcome)
+                .register(meters);
     }
 
     /** REFLECTION_REQUESTED. A second one with the same id does nothing while the first one runs. */
@@ -122,7 +135,7 @@ final class Reflections {
                         usage(row),
                         row.modelCalls()),
                 now);
-        outlet.metrics().failed();
+        failed.increment();
         LOGGER.atWarn()
                 .addKeyValue("taskId", row.request().taskId())
                 .addKeyValue("callId", row.awaiting())
@@ -252,7 +265,7 @@ final class Reflections {
                         usage(row),
                         row.modelCalls()),
                 now);
-        outlet.metrics().completed();
+        completed.increment();
     }
 
     private static Payload.Usage usage(ReflectionRow row) {

@@ -12,7 +12,6 @@ import dev.millrace.llm.ModelRequest;
 import dev.millrace.reflection.core.Capacity;
 import dev.millrace.reflection.thinker.Reflector;
 import dev.millrace.reflection.topology.MemorySettings;
-import dev.millrace.reflection.topology.ReflectionMetrics;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.KnownEventType;
@@ -23,6 +22,7 @@ import dev.millrace.schemas.Topics;
 import dev.millrace.testing.RequiresBroker;
 import dev.millrace.testing.TestBroker;
 import dev.millrace.testing.TopicReader;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -128,7 +128,7 @@ class MemoryIT {
                         new Reflector.Model(null, 128_000),
                         Duration.ZERO),
                 new ReflectionRuntime.Parts(
-                        new ModelDispatcher(new UnaskedModel(), DispatcherLimits.DEFAULTS), new NoMetrics()));
+                        new ModelDispatcher(new UnaskedModel(), DispatcherLimits.DEFAULTS), new SimpleMeterRegistry()));
         runtime.start();
         return runtime;
     }
@@ -149,14 +149,6 @@ class MemoryIT {
         public String description() {
             return "answers nothing";
         }
-    }
-
-    private static final class NoMetrics implements ReflectionMetrics {
-        @Override
-        public void completed() {}
-
-        @Override
-        public void failed() {}
     }
 
     private static void awaitReady(ReflectionRuntime runtime) {

@@ -3,6 +3,7 @@ package dev.millrace.reflection.core;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.millrace.schemas.Json;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -24,19 +25,19 @@ class MemoryToolsTest {
     @Test
     @DisplayName("F-162: memory_list shows path, summary and size of each, by path; nothing = an empty list")
     void shouldListDocuments() throws MemoryException {
-        assertThat(call("memory_list", Map.of()).result()).isEqualTo(List.of());
+        assertThat(result("memory_list", Map.of())).isEqualTo(List.of());
 
         put(USER, "# User\n\n> Summary: who the user is\n\nÄda");
         put("episodes/2026-11.md", "no summary");
 
-        assertThat(call("memory_list", Map.of()).result())
+        assertThat(result("memory_list", Map.of()))
                 .isEqualTo(List.of(
                         Map.of("path", "episodes/2026-11.md", "summary", "", "size", 10L),
                         Map.of("path", USER, "summary", "who the user is", "size", 40L)));
     }
 
     @Test
-    @DisplayName("C2: memory_list goes through many documents in pages, each of which says how many more there are")
+    @DisplayName("memory_list goes through many documents in pages, each of which says how many more there are")
     void shouldListInPages() throws MemoryException {
         for (int i = 0; i < 1_234; i++) {
             put(String.format("facts/f%04d.md", i), "> Summary: s" + i);
@@ -114,7 +115,7 @@ class MemoryToolsTest {
 
         MemoryTools.Outcome written = call("memory_write", Map.of("path", USER, "content", "new"));
 
-        assertThat(written.result()).isEqualTo(Map.of("path", USER, "size", 3L));
+        assertThat(written.result()).isEqualTo(new MemoryTools.Written(USER, 3));
         assertThat(change(written)).isEqualTo("new");
         assertThat(call("memory_read", Map.of("path", USER)).result()).isEqualTo("old");
     }
@@ -237,10 +238,15 @@ class MemoryToolsTest {
 
     private List<Map<?, ?>> list(Map<String, Object> params) throws MemoryException {
         List<Map<?, ?>> items = new ArrayList<>();
-        if (call("memory_list", params).result() instanceof List<?> list) {
+        if (result("memory_list", params) instanceof List<?> list) {
             list.forEach(item -> items.add((Map<?, ?>) item));
         }
         return items;
+    }
+
+    /** As JSON values. */
+    private Object result(String tool, Map<String, Object> params) throws MemoryException {
+        return Json.MAPPER.convertValue(call(tool, params).result(), Object.class);
     }
 
     private MemoryTools.Outcome call(String tool, Map<String, Object> params) throws MemoryException {

@@ -30,7 +30,7 @@ class ReflectionPromptTest {
 
     @Test
     @DisplayName(
-            "C2: of more facts than fit, those about the user and the newest are shown whole; of the rest an index, and a"
+            "of more facts than fit, those about the user and the newest are shown whole; of the rest an index, and a"
                     + " tool to list them")
     void shouldShowTheNewestOfManyFacts() {
         String full = "> Summary: one of many\n" + "x".repeat(15_000);

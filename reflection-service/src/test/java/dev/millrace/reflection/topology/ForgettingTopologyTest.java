@@ -28,7 +28,7 @@ class ForgettingTopologyTest {
     Path stateDir;
 
     @Test
-    @DisplayName("issue 6 item 7: all documents of the namespace go, with all their versions, and none of another one")
+    @DisplayName("all documents of the namespace go, with all their versions, and none of another one")
     void shouldForgetWhatANamespaceRemembers() {
         try (TestMemory memory = new TestMemory(stateDir, 1)) {
             // given

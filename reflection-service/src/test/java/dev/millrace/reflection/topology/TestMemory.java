@@ -9,6 +9,7 @@ import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.Segment;
 import dev.millrace.schemas.Topics;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -49,7 +50,8 @@ final class TestMemory implements AutoCloseable {
         config.put(StreamsConfig.APPLICATION_ID_CONFIG, "test");
         config.put(StreamsConfig.BOOTSTRAP_SERVERS_CONFIG, "unused:1");
         config.put(StreamsConfig.STATE_DIR_CONFIG, stateDir.toString());
-        driver = new TopologyTestDriver(MemoryTopology.build(settings, calls, new NoMetrics()), config, START);
+        driver =
+                new TopologyTestDriver(MemoryTopology.build(settings, calls, new SimpleMeterRegistry()), config, START);
         documents = driver.createOutputTopic(TOPICS.memory(), new StringDeserializer(), new ByteArrayDeserializer());
     }
 
@@ -122,14 +124,6 @@ final class TestMemory implements AutoCloseable {
 
     TestOutputTopic<byte[], byte[]> output(String topic) {
         return driver.createOutputTopic(topic, new ByteArrayDeserializer(), new ByteArrayDeserializer());
-    }
-
-    private static final class NoMetrics implements ReflectionMetrics {
-        @Override
-        public void completed() {}
-
-        @Override
-        public void failed() {}
     }
 
     /** What is in a section of its store. */

@@ -22,7 +22,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -103,13 +102,12 @@ public class OperatorTools {
     private String fetched(ToolsConfig.Http http, Secrets secrets, OpenApi api)
             throws ToolException, InterruptedException {
         HttpCalls calls = new HttpCalls(client(http, api.document(), MAX_DOCUMENT), secrets);
-        Map<String, @Nullable Object> answer =
-                calls.call(new HttpCalls.Ask("GET", api.document(), api.headers(), null));
-        if (!Integer.valueOf(200).equals(answer.get("status")) || Boolean.TRUE.equals(answer.get("truncated"))) {
-            throw new IllegalArgumentException("the server answered with status " + answer.get("status")
-                    + (Boolean.TRUE.equals(answer.get("truncated")) ? " and more than can be read" : ""));
+        HttpCalls.Fetched answer = calls.call(new HttpCalls.Ask("GET", api.document(), api.headers(), null));
+        if (answer.status() != 200 || answer.truncated()) {
+            throw new IllegalArgumentException("the server answered with status " + answer.status()
+                    + (answer.truncated() ? " and more than can be read" : ""));
         }
-        return String.valueOf(answer.get("body"));
+        return answer.body();
     }
 
     private GuardedHttp client(ToolsConfig.Http http, @Nullable String url, int maxBody) {
@@ -118,11 +116,7 @@ public class OperatorTools {
         if (host != null) {
             allowed.add(host);
         }
-        GuardedHttp client = new GuardedHttp(new GuardedHttp.Limits(
-                allowed,
-                Math.toIntExact(http.connectTimeout().toMillis()),
-                Math.toIntExact(http.responseTimeout().toMillis()),
-                maxBody));
+        GuardedHttp client = new GuardedHttp(http.limits(allowed, maxBody));
         clients.add(client);
         return client;
     }

@@ -36,7 +36,7 @@ public final class ToolRuntime implements AutoCloseable {
     /** How often is looked whether their topic is still the same. */
     private static final Duration LOOK = Duration.ofSeconds(5);
 
-    private final Map<String, Object> kafka;
+    private final Map<String, ?> kafka;
     private final Topics topics;
     private final TopicSettings topicSettings;
     private final ToolRegistry registry;
@@ -59,7 +59,7 @@ public final class ToolRuntime implements AutoCloseable {
      * @param startWorker called once, when brokers and topics are there; likewise {@code startWebhooks}
      */
     public ToolRuntime(
-            Map<String, Object> kafka,
+            Map<String, ?> kafka,
             Topics topics,
             TopicSettings topicSettings,
             ToolRegistry registry,

@@ -58,12 +58,7 @@ public class ToolWiring {
     @Produces
     @Singleton
     GuardedHttp http(ToolsConfig config) {
-        ToolsConfig.Http http = config.http();
-        return new GuardedHttp(new GuardedHttp.Limits(
-                http.allow().orElse(List.of()),
-                Math.toIntExact(http.connectTimeout().toMillis()),
-                Math.toIntExact(http.responseTimeout().toMillis()),
-                Math.toIntExact(http.maxBodySize().asLongValue())));
+        return new GuardedHttp(config.http().limits());
     }
 
     void closeHttp(@Disposes GuardedHttp http) throws IOException {
@@ -177,7 +172,7 @@ public class ToolWiring {
                         Math.toIntExact(tools.maxResultSize().asLongValue()),
                         Math.toIntExact(tools.content().maxSize().asLongValue())),
                 secrets,
-                new MicrometerToolMetrics(meters));
+                meters);
     }
 
     @Produces
@@ -214,9 +209,8 @@ public class ToolWiring {
                 topicsConfig.settings(),
                 registry,
                 DefinitionFiles.read(tools.definitions().orElse(List.of())),
-                () -> RequestWorker.start(
-                        calls, executor, new MicrometerWorkerMetrics(meters, Topics.BUILT_IN_TOOLSET)),
-                () -> RequestWorker.startNotices(notices, webhooks, new MicrometerWorkerMetrics(meters, "webhook")));
+                () -> RequestWorker.start(calls, executor, meters),
+                () -> RequestWorker.startNotices(notices, webhooks, meters));
     }
 
     /** For a process in which tasks run as well. */

@@ -1,5 +1,6 @@
 package dev.millrace.tools.config;
 
+import dev.millrace.tools.http.GuardedHttp;
 import io.quarkus.runtime.configuration.MemorySize;
 import io.smallrye.config.ConfigMapping;
 import io.smallrye.config.WithDefault;
@@ -333,5 +334,20 @@ public interface ToolsConfig {
         /** The largest body that is read; what is beyond is left out, with a note. */
         @WithDefault("200000")
         MemorySize maxBodySize();
+
+        /** The same for a client. */
+        default GuardedHttp.Limits limits() {
+            return limits(
+                    allow().orElse(List.of()), Math.toIntExact(maxBodySize().asLongValue()));
+        }
+
+        /** The same for a client that may reach these hosts and read so many bytes. */
+        default GuardedHttp.Limits limits(List<String> hosts, int maxBodyBytes) {
+            return new GuardedHttp.Limits(
+                    hosts,
+                    Math.toIntExact(connectTimeout().toMillis()),
+                    Math.toIntExact(responseTimeout().toMillis()),
+                    maxBodyBytes);
+        }
     }
 }

@@ -1,11 +1,11 @@
 package dev.millrace.tools.content;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import dev.millrace.schemas.EventSchemas;
 import dev.millrace.schemas.Json;
 import dev.millrace.tool.api.ToolContext;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -51,6 +51,11 @@ public final class LargeResults {
         this.maxContentBytes = maxContentBytes;
     }
 
+    /** The beginning of a result; without a reference the rest is lost. */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    private record Cut(
+            boolean truncated, String note, @Nullable String reference, int totalBytes, String start) {}
+
     /**
      * The result as it is passed on: itself if it is small enough, else its beginning with a note and a reference.
      *
@@ -76,27 +81,22 @@ public final class LargeResults {
                 : Arrays.copyOf(content, Utf8.fitting(Arrays.copyOf(content, maxContentBytes), Integer.MAX_VALUE));
         int startBytes = Utf8.fitting(
                 Arrays.copyOf(kept, Math.min(kept.length, maxResultBytes)), (maxResultBytes - ENVELOPE_BYTES) / 2);
-        Map<String, Object> cut = new LinkedHashMap<>();
-        cut.put("truncated", true);
+        String reference = null;
+        String note;
         try {
-            String reference =
-                    store.put(Owner.of(context), context.callId(), kept, text ? "text/plain" : "application/json");
-            cut.put("note", note(content.length, kept.length, reference, startBytes));
-            cut.put("reference", reference);
+            reference = store.put(Owner.of(context), context.callId(), kept, text ? "text/plain" : "application/json");
+            note = note(content.length, kept.length, reference, startBytes);
         } catch (ContentStore.UnavailableException e) {
             LOGGER.atWarn()
                     .addKeyValue("callId", context.callId())
                     .addKeyValue("cause", String.valueOf(e.getMessage()))
                     .log("A large result could not be kept, only its beginning is passed on");
-            cut.put(
-                    "note",
-                    "The result is " + content.length
-                            + " bytes long, more than can be passed on, and could not be kept."
-                            + " This is its beginning. Ask the tool for less, or for a part of it.");
+            note = "The result is " + content.length
+                    + " bytes long, more than can be passed on, and could not be kept."
+                    + " This is its beginning. Ask the tool for less, or for a part of it.";
         }
-        cut.put("totalBytes", content.length);
-        cut.put("start", new String(kept, 0, startBytes, StandardCharsets.UTF_8));
-        return cut;
+        String start = new String(kept, 0, startBytes, StandardCharsets.UTF_8);
+        return Json.MAPPER.convertValue(new Cut(true, note, reference, content.length, start), Object.class);
     }
 
     private static boolean isDeeperThan(int levels, @Nullable Object json) {

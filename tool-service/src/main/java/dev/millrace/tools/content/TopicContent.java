@@ -80,7 +80,7 @@ public final class TopicContent implements ContentStore, AutoCloseable {
     }
 
     /** Keeps contents on the topic of this installation; connects when it is first used. */
-    public TopicContent(Map<String, Object> kafka, Topics topics) {
+    public TopicContent(Map<String, ?> kafka, Topics topics) {
         this.log = new TopicLog(kafka, topics.content(), CLIENT);
         this.producer = new AcknowledgedProducer(ProducerSettings.prompt(kafka, CLIENT + "-content"), WRITE_LIMIT);
         this.forgotten = new ForgottenFollower(kafka, topics, CLIENT);

@@ -7,7 +7,6 @@ import dev.millrace.tool.api.ToolContext;
 import dev.millrace.tool.api.ToolException;
 import jakarta.validation.constraints.Size;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
@@ -54,14 +53,19 @@ public final class EnvTools {
         this.environment = environment;
     }
 
+    /** A variable that was read. */
+    record Variable(String key, String value) {}
+
+    /** A variable that was set. */
+    record Kept(String key, String scope) {}
+
     @Tool(
             name = "get_env",
             value = "Reads a variable: one that set_env set in this conversation, or an environment variable that tools"
                     + " may read.",
             sideEffects = SideEffects.READ_ONLY,
             timeoutMs = TIMEOUT_MS)
-    Map<String, Object> get(
-            @Param("The name of the variable.") @Size(min = 1, max = MAX_KEY) String key, ToolContext context)
+    Variable get(@Param("The name of the variable.") @Size(min = 1, max = MAX_KEY) String key, ToolContext context)
             throws ToolException, InterruptedException {
         Optional<String> own = variables.get(Variables.Scope.of(context), key);
         String value = own.isPresent() ? own.get() : operators(key);
@@ -70,7 +74,7 @@ public final class EnvTools {
             throw new ToolException(
                     "env_not_set", "The variable \"" + key + "\" is not set, or is not one that tools may read");
         }
-        return Map.of("key", key, "value", value);
+        return new Variable(key, value);
     }
 
     private @Nullable String operators(String key) {
@@ -86,7 +90,7 @@ public final class EnvTools {
             value = "Sets a variable that get_env gives back later in this conversation. It is not seen outside of it.",
             sideEffects = SideEffects.IDEMPOTENT,
             timeoutMs = TIMEOUT_MS)
-    Map<String, Object> set(
+    Kept set(
             @Param("The name of the variable.") @Size(min = 1, max = MAX_KEY) String key,
             @Param("The value, up to " + MAX_VALUE + " characters. An empty one is a value too.") String value,
             ToolContext context)
@@ -98,6 +102,6 @@ public final class EnvTools {
         }
         Variables.Scope scope = Variables.Scope.of(context);
         variables.set(scope, key, value);
-        return Map.of("key", key, "scope", scope.kind());
+        return new Kept(key, scope.kind());
     }
 }

@@ -72,7 +72,7 @@ public final class TopicVariables implements Variables, AutoCloseable {
      *
      * @param maxBytes of all together in memory; beyond it those are forgotten first whose tenant has most
      */
-    public TopicVariables(Map<String, Object> kafka, Topics topics, Clock clock, long maxBytes) {
+    public TopicVariables(Map<String, ?> kafka, Topics topics, Clock clock, long maxBytes) {
         this.known = new KnownVariables(maxBytes);
         // what anybody was told to be set has to be seen, also while the task machine writes; what is gone is too old
         // anyway

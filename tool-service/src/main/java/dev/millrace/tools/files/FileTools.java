@@ -10,7 +10,6 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -42,8 +41,14 @@ public final class FileTools {
     /** A file that was edited. */
     record Edited(String path, int replacements, int sizeBytes) {}
 
+    /** A file that is gone. */
+    record Deleted(String path, boolean deleted) {}
+
+    /** A file or folder that was moved. */
+    record Moved(String from, String to) {}
+
     /** What a path is. */
-    record Info(String path, String type, long sizeBytes, String modifiedAt) {}
+    record Attributes(String path, String type, long sizeBytes, String modifiedAt) {}
 
     @Tool(name = "read_file", value = "Reads a file of the workspace.", sideEffects = SideEffects.READ_ONLY)
     Content read(
@@ -138,33 +143,33 @@ public final class FileTools {
     }
 
     @Tool(name = "delete_file", value = "Deletes a file of the workspace, for good. Folders are not deleted.")
-    Map<String, Object> delete(@Param(PATH) @Size(min = 1, max = MAX_PATH) String path) throws ToolException {
+    Deleted delete(@Param(PATH) @Size(min = 1, max = MAX_PATH) String path) throws ToolException {
         workspace.delete(path);
-        return Map.of("path", path, "deleted", true);
+        return new Deleted(path, true);
     }
 
     @Tool(
             name = "move_file",
             value = "Moves or renames a file or folder of the workspace. Nothing may be at the new place.")
-    Map<String, Object> move(
+    Moved move(
             @Param(PATH) @Size(min = 1, max = MAX_PATH) String from,
             @Param("The new path, relative to the workspace. Missing folders are made.") @Size(min = 1, max = MAX_PATH)
                     String to)
             throws ToolException {
         workspace.move(from, to);
-        return Map.of("from", from, "to", to);
+        return new Moved(from, to);
     }
 
     @Tool(
             name = "get_file_info",
             value = "Tells what a path of the workspace is: file or folder, how large, and when it was last changed.",
             sideEffects = SideEffects.READ_ONLY)
-    Info info(@Param(PATH) @Size(min = 1, max = MAX_PATH) String path) throws ToolException {
+    Attributes info(@Param(PATH) @Size(min = 1, max = MAX_PATH) String path) throws ToolException {
         Path place = workspace.existing(path);
         try {
             BasicFileAttributes attributes =
                     Files.readAttributes(place, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
-            return new Info(
+            return new Attributes(
                     workspace.shown(place),
                     WorkspaceWalk.type(attributes),
                     attributes.isRegularFile() ? attributes.size() : 0,

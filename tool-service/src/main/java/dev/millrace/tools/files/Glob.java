@@ -1,6 +1,10 @@
 package dev.millrace.tools.files;
 
 import com.google.re2j.Pattern;
+import dev.millrace.tool.api.ToolException;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.function.Predicate;
 
 /**
  * A file name pattern as the JDK has them: {@code *} is any text within a name, {@code **} any text, {@code ?} one
@@ -23,6 +27,29 @@ final class Glob {
      */
     static Glob of(String pattern) {
         return new Glob(new Reader(pattern).read());
+    }
+
+    /**
+     * Matches a path relative to the folder looked through, or its last name if the pattern has no slash.
+     *
+     * @param glob empty = everything
+     * @throws ToolException with code {@code bad_pattern} if it is no pattern
+     */
+    static Predicate<Path> filter(Optional<String> glob) throws ToolException {
+        if (glob.isEmpty()) {
+            return path -> true;
+        }
+        String pattern = glob.get();
+        try {
+            Glob matcher = of(pattern);
+            return pattern.contains("/")
+                    ? path -> matcher.matches(path.toString().replace('\\', '/'))
+                    : path -> matcher.matches(path.getFileName().toString());
+        } catch (IllegalArgumentException e) {
+            throw new ToolException(
+                    "bad_pattern",
+                    "expected a file name pattern such as *.md, found \"" + pattern + "\" with " + e.getMessage());
+        }
     }
 
     /** Whether the whole text fits; names in it are divided by {@code /}. */

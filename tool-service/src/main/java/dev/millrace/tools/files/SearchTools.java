@@ -62,7 +62,7 @@ public final class SearchTools {
         if (!Files.isDirectory(folder)) {
             throw new ToolException("not_a_folder", "Path \"" + path.orElse(".") + "\" is not a folder");
         }
-        Predicate<Path> wanted = Globs.of(pattern);
+        Predicate<Path> wanted = Glob.filter(pattern);
         List<Entry> entries = new ArrayList<>();
         for (WorkspaceWalk.Found found :
                 WorkspaceWalk.below(folder, recursive.orElse(false) ? MAX_DEPTH : 1, MAX_LOOKED_AT)) {
@@ -98,7 +98,7 @@ public final class SearchTools {
             throws ToolException, InterruptedException {
         LinearPattern compiled = compile(pattern);
         Path start = workspace.existing(path.orElse("."));
-        Predicate<Path> wanted = Globs.of(include);
+        Predicate<Path> wanted = Glob.filter(include);
         List<Match> matches = new ArrayList<>();
         for (Path file : files(start)) {
             requireTime("interrupted while searching");

@@ -81,11 +81,19 @@ public final class HttpCalls {
     }
 
     /**
-     * Asks and returns {@code {status, url, headers, body, truncated}}.
+     * What came of a request.
+     *
+     * @param url that answered, after all redirects
+     * @param truncated whether there is more of the body
+     */
+    public record Fetched(int status, String url, Map<String, String> headers, String body, boolean truncated) {}
+
+    /**
+     * Asks, and follows redirects.
      *
      * @throws ToolException if nothing was answered, or only that it would be another time
      */
-    public Map<String, @Nullable Object> call(Ask first) throws ToolException, InterruptedException {
+    public Fetched call(Ask first) throws ToolException, InterruptedException {
         Ask ask = first;
         URI url = url(ask.url());
         for (int hop = 0; hop <= MAX_REDIRECTS; hop++) {
@@ -98,7 +106,8 @@ public final class HttpCalls {
             }
             String location = answer.location();
             if (!REDIRECTS.contains(answer.status()) || location == null) {
-                return result(url, answer);
+                return new Fetched(
+                        answer.status(), url.toString(), answer.headers(), answer.body(), answer.truncated());
             }
             URI next = url(resolve(url, location));
             boolean sameHost = next.getAuthority().equals(url.getAuthority())
@@ -130,16 +139,6 @@ public final class HttpCalls {
                     ? ToolException.uncertain("http_failed", message)
                     : new ToolException("http_failed", message);
         }
-    }
-
-    private static Map<String, @Nullable Object> result(URI url, GuardedHttp.Answer answer) {
-        Map<String, @Nullable Object> result = new LinkedHashMap<>();
-        result.put("status", answer.status());
-        result.put("url", url.toString());
-        result.put("headers", answer.headers());
-        result.put("body", answer.body());
-        result.put("truncated", answer.truncated());
-        return result;
     }
 
     /** As much of a body as is quoted in an error. */

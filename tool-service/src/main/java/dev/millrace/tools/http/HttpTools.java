@@ -9,7 +9,6 @@ import dev.millrace.tools.java.JsonTypes;
 import jakarta.validation.constraints.Size;
 import java.util.Map;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Requests to servers on the public internet. The call id goes along as {@code Idempotency-Key}, unless nothing is
@@ -47,7 +46,7 @@ public final class HttpTools {
             name = "http_get",
             value = "Fetches a page or another text from the public internet by HTTP GET.",
             sideEffects = SideEffects.READ_ONLY)
-    Map<String, @Nullable Object> get(
+    HttpCalls.Fetched get(
             @Param(URL) @Size(min = 1, max = MAX_URL) String url,
             @Param(HEADERS) Optional<@Size(max = MAX_HEADERS) Map<String, @Size(max = MAX_HEADER) String>> headers)
             throws ToolException, InterruptedException {
@@ -57,7 +56,7 @@ public final class HttpTools {
     @Tool(
             name = "http_post",
             value = "Sends data to a server on the public internet by HTTP POST, and returns the answer.")
-    Map<String, @Nullable Object> post(
+    HttpCalls.Fetched post(
             @Param(URL) @Size(min = 1, max = MAX_URL) String url,
             @Param(BODY) @JsonTypes({"string", "object", "array", "null"}) Optional<Object> body,
             @Param(HEADERS) Optional<@Size(max = MAX_HEADERS) Map<String, @Size(max = MAX_HEADER) String>> headers,
@@ -69,7 +68,7 @@ public final class HttpTools {
     @Tool(
             name = "http_request",
             value = "Makes an HTTP request of any kind to a server on the public internet, and returns the answer.")
-    Map<String, @Nullable Object> request(
+    HttpCalls.Fetched request(
             Method method,
             @Param(URL) @Size(min = 1, max = MAX_URL) String url,
             @Param(BODY) @JsonTypes({"string", "object", "array", "null"}) Optional<Object> body,

@@ -59,6 +59,12 @@ public final class WebSearch {
         }
     }
 
+    /** What was found. */
+    record Found(List<Page> results) {}
+
+    /** A page that was found. */
+    record Page(String title, String url, String snippet) {}
+
     /** Asks this engine; {@code null} = there is none, and each call says so. */
     public WebSearch(HttpCalls calls, @Nullable Provider provider) {
         this.calls = calls;
@@ -69,7 +75,7 @@ public final class WebSearch {
             name = "web_search",
             value = "Searches the web; returns title, URL and a snippet of each page that is found.",
             sideEffects = SideEffects.READ_ONLY)
-    Map<String, Object> search(
+    Found search(
             @Param("What to look for.") @Size(min = 1, max = 1_000) String query,
             @Param(name = "limit", value = "The most results. Absent = " + DEFAULT_LIMIT + ".")
                     Optional<@Min(1) @Max(MAX_LIMIT) Integer> wanted)
@@ -82,15 +88,14 @@ public final class WebSearch {
         }
         int limit = wanted.orElse(DEFAULT_LIMIT);
         String url = provider.urlFor(query, limit);
-        Map<String, @Nullable Object> answer =
-                calls.call(new HttpCalls.Ask("GET", url, withAccept(provider.headers()), null));
-        String body = String.valueOf(answer.get("body"));
-        if (!Integer.valueOf(200).equals(answer.get("status"))) {
+        HttpCalls.Fetched answer = calls.call(new HttpCalls.Ask("GET", url, withAccept(provider.headers()), null));
+        if (answer.status() != 200) {
             throw new ToolException(
                     "http_status",
-                    "The search engine answered with status " + answer.get("status") + ": " + HttpCalls.start(body));
+                    "The search engine answered with status " + answer.status() + ": "
+                            + HttpCalls.start(answer.body()));
         }
-        return Map.of("results", results(provider, body, limit));
+        return new Found(pages(provider, answer.body(), limit));
     }
 
     private static Map<String, String> withAccept(Map<String, String> headers) {
@@ -101,7 +106,7 @@ public final class WebSearch {
         return all;
     }
 
-    private static List<Map<String, Object>> results(Provider provider, String body, int limit) throws ToolException {
+    private static List<Page> pages(Provider provider, String body, int limit) throws ToolException {
         JsonNode list;
         try {
             list = Json.MAPPER.readTree(body).at(provider.results());
@@ -109,18 +114,17 @@ public final class WebSearch {
             throw new ToolException(
                     "unreadable_answer", "The search engine answered with no JSON: " + HttpCalls.start(body));
         }
-        List<Map<String, Object>> results = new ArrayList<>();
+        List<Page> pages = new ArrayList<>();
         // nothing found: some engines leave the list out then
         for (JsonNode each : list.isArray() ? list : List.<JsonNode>of()) {
-            if (results.size() == limit) {
+            if (pages.size() == limit) {
                 break;
             }
-            Map<String, Object> result = new LinkedHashMap<>();
-            result.put("title", each.at(provider.title()).asText());
-            result.put("url", each.at(provider.link()).asText());
-            result.put("snippet", each.at(provider.snippet()).asText());
-            results.add(result);
+            pages.add(new Page(
+                    each.at(provider.title()).asText(),
+                    each.at(provider.link()).asText(),
+                    each.at(provider.snippet()).asText()));
         }
-        return results;
+        return pages;
     }
 }

@@ -1,5 +1,6 @@
 package dev.millrace.tools.java;
 
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import jakarta.validation.constraints.Max;
 import jakarta.validation.constraints.Min;
 import jakarta.validation.constraints.Pattern;
@@ -8,9 +9,9 @@ import java.lang.annotation.Annotation;
 import java.lang.reflect.AnnotatedParameterizedType;
 import java.lang.reflect.AnnotatedType;
 import java.lang.reflect.ParameterizedType;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
 /** What Jakarta Validation says about a parameter, as keywords of its schema. The generator reads it of fields only. */
 final class Constraints {
@@ -21,15 +22,18 @@ final class Constraints {
     private Constraints() {}
 
     /** Adds what a type's annotations say, those of its type arguments included. */
-    static void add(AnnotatedType type, Map<String, @Nullable Object> schema) {
+    static void add(AnnotatedType type, ObjectNode schema) {
         if (type instanceof AnnotatedParameterizedType generic) {
             AnnotatedType[] arguments = generic.getAnnotatedActualTypeArguments();
             AnnotatedType content = arguments[arguments.length - 1];
             if (((ParameterizedType) generic.getType()).getRawType() == Optional.class) {
                 add(content, schema);
             } else {
-                add(content, schema.get("items"));
-                add(content, schema.get("additionalProperties"));
+                for (String keyword : List.of("items", "additionalProperties")) {
+                    if (schema.get(keyword) instanceof ObjectNode values) {
+                        add(content, values);
+                    }
+                }
             }
         }
         for (Annotation said : type.getAnnotations()) {
@@ -45,20 +49,13 @@ final class Constraints {
         }
     }
 
-    private static void size(Size size, Map<String, @Nullable Object> schema) {
-        String counted = SIZES.get(String.valueOf(schema.get("type")));
+    private static void size(Size size, ObjectNode schema) {
+        String counted = SIZES.get(schema.path("type").asText());
         if (counted != null && size.min() > 0) {
             schema.put("min" + counted, size.min());
         }
         if (counted != null && size.max() < Integer.MAX_VALUE) {
             schema.put("max" + counted, size.max());
-        }
-    }
-
-    @SuppressWarnings("unchecked") // the names of an object's fields are texts
-    private static void add(AnnotatedType content, @Nullable Object schema) {
-        if (schema instanceof Map<?, ?> object) {
-            add(content, (Map<String, @Nullable Object>) object);
         }
     }
 }

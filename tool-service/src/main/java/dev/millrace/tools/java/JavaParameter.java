@@ -1,7 +1,6 @@
 package dev.millrace.tools.java;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.JavaType;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.github.victools.jsonschema.generator.SchemaBuilder;
@@ -9,7 +8,6 @@ import dev.langchain4j.agent.tool.ToolMemoryId;
 import dev.millrace.tool.api.ToolContext;
 import java.lang.reflect.Parameter;
 import java.lang.reflect.ParameterizedType;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -101,19 +99,18 @@ final class JavaParameter {
     }
 
     /** The whole schema, of what the builder made of the type. */
-    Map<String, @Nullable Object> schema(ObjectNode settled) {
-        Map<String, @Nullable Object> schema =
-                JavaTools.MAPPER.convertValue(JavaSchemas.described(settled), new TypeReference<>() {});
+    ObjectNode schema(ObjectNode settled) {
+        ObjectNode schema = JavaSchemas.described(settled);
         Constraints.add(parameter.getAnnotatedType(), schema);
         JsonTypes types = parameter.getAnnotation(JsonTypes.class);
         if (types != null) {
-            schema.put("type", List.of(types.value()));
+            schema.putPOJO("type", types.value());
         }
         if (description != null) {
             schema.put("description", description);
         }
         if (otherwise != null) {
-            schema.put("default", otherwise);
+            schema.putPOJO("default", otherwise);
         }
         return schema;
     }

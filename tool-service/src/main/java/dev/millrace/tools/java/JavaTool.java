@@ -1,12 +1,16 @@
 package dev.millrace.tools.java;
 
+import com.fasterxml.jackson.core.type.TypeReference;
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.github.victools.jsonschema.generator.SchemaBuilder;
+import dev.millrace.schemas.ErrorCode;
 import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.schemas.Topics;
 import dev.millrace.tool.api.ToolContext;
 import dev.millrace.tool.api.ToolException;
 import dev.millrace.tools.CallableTool;
+import dev.millrace.tools.ForeignFailure;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
@@ -57,7 +61,7 @@ final class JavaTool implements CallableTool {
         return new ToolDefinition(
                 said.name(),
                 said.description(),
-                schema(parameters),
+                JavaTools.MAPPER.convertValue(schema(parameters), new TypeReference<>() {}),
                 Topics.BUILT_IN_TOOLSET,
                 said.timeoutMs(),
                 said.sideEffects(),
@@ -67,7 +71,7 @@ final class JavaTool implements CallableTool {
                 said.retry());
     }
 
-    private static Map<String, @Nullable Object> schema(List<JavaParameter> parameters) {
+    private static ObjectNode schema(List<JavaParameter> parameters) {
         SchemaBuilder builder = JavaTools.SCHEMAS.builder();
         Map<JavaParameter, ObjectNode> types = new LinkedHashMap<>();
         parameters.stream()
@@ -75,22 +79,17 @@ final class JavaTool implements CallableTool {
                 .forEach(parameter -> types.put(parameter, parameter.type(builder)));
         // references are settled only here
         ObjectNode definitions = JavaSchemas.described(builder.collectDefinitions("$defs"));
-        Map<String, Object> properties = new LinkedHashMap<>();
-        types.forEach((parameter, type) -> properties.put(parameter.name(), parameter.schema(type)));
-        Map<String, @Nullable Object> schema = new LinkedHashMap<>();
-        schema.put("type", "object");
-        schema.put("properties", properties);
-        schema.put(
-                "required",
-                types.keySet().stream()
-                        .filter(JavaParameter::isRequired)
-                        .map(JavaParameter::name)
-                        .toList());
+        ObjectNode schema = JavaTools.MAPPER.createObjectNode().put("type", "object");
+        ObjectNode properties = schema.putObject("properties");
+        ArrayNode required = schema.putArray("required");
+        types.forEach((parameter, type) -> {
+            properties.set(parameter.name(), parameter.schema(type));
+            if (parameter.isRequired()) {
+                required.add(parameter.name());
+            }
+        });
         schema.put("additionalProperties", false);
-        if (!definitions.isEmpty()) {
-            schema.put("$defs", JavaTools.MAPPER.convertValue(definitions, Object.class));
-        }
-        return schema;
+        return definitions.isEmpty() ? schema : schema.set("$defs", definitions);
     }
 
     @Override
@@ -147,7 +146,11 @@ final class JavaTool implements CallableTool {
             throw error;
         }
         if (cause instanceof ToolException no) {
-            return no;
+            // a code that is none of ours is of somebody else's tool
+            return no.again() == ToolException.Again.NEVER
+                            && ErrorCode.of(no.code()).isEmpty()
+                    ? ForeignFailure.of(no.code(), String.valueOf(no.getMessage()))
+                    : no;
         }
         ToolException failure = new ToolException(
                 "execution_error",

@@ -6,11 +6,13 @@ import com.fasterxml.jackson.databind.SerializationFeature;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.datatype.jdk8.Jdk8Module;
 import com.fasterxml.jackson.datatype.jsr310.JavaTimeModule;
+import dev.millrace.tools.CallableTool;
 import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 /** Makes tools of methods. */
 public final class JavaTools {
@@ -40,29 +42,28 @@ public final class JavaTools {
      * @param target gives the object whose methods are called; asked at each call
      * @throws IllegalArgumentException if a method is none for a tool, naming it
      */
-    public static List<dev.millrace.tools.CallableTool> of(Class<?> type, Supplier<?> target) {
+    public static List<CallableTool> of(Class<?> type, Supplier<?> target) {
         return of(type, target, true);
     }
 
     /** The tools of this very object. */
-    public static List<dev.millrace.tools.CallableTool> of(Object target) {
+    public static List<CallableTool> of(Object target) {
         return of(target.getClass(), () -> target);
     }
 
     /**
      * The same of tools each call of which may go somewhere else, so that one that fails says nothing about the next.
      */
-    public static List<dev.millrace.tools.CallableTool> withoutCircuit(Object target) {
+    public static List<CallableTool> withoutCircuit(Object target) {
         return of(target.getClass(), () -> target, false);
     }
 
-    private static List<dev.millrace.tools.CallableTool> of(Class<?> type, Supplier<?> target, boolean hasCircuit) {
-        return java.util.stream.Stream.concat(
-                        Arrays.stream(type.getDeclaredMethods()), Arrays.stream(type.getMethods()))
+    private static List<CallableTool> of(Class<?> type, Supplier<?> target, boolean hasCircuit) {
+        return Stream.concat(Arrays.stream(type.getDeclaredMethods()), Arrays.stream(type.getMethods()))
                 .distinct()
                 .filter(JavaTools::isTool)
                 .sorted(Comparator.comparing(Method::getName))
-                .<dev.millrace.tools.CallableTool>map(method -> new JavaTool(method, target, hasCircuit))
+                .<CallableTool>map(method -> new JavaTool(method, target, hasCircuit))
                 .toList();
     }
 

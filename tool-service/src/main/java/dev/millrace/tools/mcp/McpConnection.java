@@ -1,6 +1,7 @@
 package dev.millrace.tools.mcp;
 
 import dev.millrace.schemas.ToolDefinition;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -38,7 +39,21 @@ interface McpConnection extends AutoCloseable {
      * @param arguments JSON values
      * @param meta what goes along beside the arguments, under {@code _meta}
      */
-    record Call(String toolName, Map<String, @Nullable Object> arguments, Map<String, Object> meta) {}
+    record Call(String toolName, Map<String, @Nullable Object> arguments, Map<String, String> meta) {}
+
+    /** Opens connections. */
+    @FunctionalInterface
+    interface Opener {
+        /**
+         * Starts or reaches a server and introduces itself.
+         *
+         * @param limit how long all of that may take
+         * @param toolsChanged called, from any thread, when the server says that its tools have changed
+         * @throws McpException if that does not work out; nothing is left running then
+         */
+        McpConnection connect(McpServer server, Duration limit, Runnable toolsChanged)
+                throws McpException, InterruptedException;
+    }
 
     /** All tools of the server, however many pages that takes. */
     List<RemoteTool> tools() throws McpException, InterruptedException;

@@ -2,9 +2,9 @@ package dev.millrace.tools.mcp;
 
 import dev.millrace.schemas.Backoff;
 import dev.millrace.tool.api.ToolException;
+import dev.millrace.tools.ForeignFailure;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -36,7 +36,7 @@ final class McpSupervisor implements AutoCloseable {
     private static final Duration SETTLED = Duration.ofSeconds(5);
 
     private final McpServer server;
-    private final McpConnector connector;
+    private final McpConnection.Opener connector;
     private final Duration startLimit;
     private final Runnable toolsChanged;
     private final Backoff backoff;
@@ -61,7 +61,7 @@ final class McpSupervisor implements AutoCloseable {
      * @param startLimit how long the server may take from its start to its list of tools
      * @param toolsChanged called, on the supervisor's thread, when {@link #tools} has changed
      */
-    McpSupervisor(McpServer server, McpConnector connector, Duration startLimit, Runnable toolsChanged) {
+    McpSupervisor(McpServer server, McpConnection.Opener connector, Duration startLimit, Runnable toolsChanged) {
         this.server = server;
         this.connector = connector;
         this.startLimit = startLimit;
@@ -107,9 +107,7 @@ final class McpSupervisor implements AutoCloseable {
      * @throws ToolException if the server is away or the tool says no
      */
     @Nullable
-    Object call(String toolName, Map<String, @Nullable Object> arguments, Map<String, Object> meta)
-            throws ToolException, InterruptedException {
-        McpConnection.Call call = new McpConnection.Call(toolName, arguments, meta);
+    Object call(McpConnection.Call call) throws ToolException, InterruptedException {
         McpConnection first = awaitConnection();
         try {
             return outcome(first.call(call));
@@ -129,7 +127,7 @@ final class McpSupervisor implements AutoCloseable {
 
     private static @Nullable Object outcome(McpConnection.Result result) throws ToolException {
         if (result.isError()) {
-            throw new ToolException(TOOL_ERROR, String.valueOf(result.content()));
+            throw ForeignFailure.of(TOOL_ERROR, String.valueOf(result.content()));
         }
         return result.content();
     }
@@ -137,10 +135,10 @@ final class McpSupervisor implements AutoCloseable {
     private ToolException failure(McpConnection used, McpException e) {
         return switch (e.kind()) {
             case REFUSED ->
-                new ToolException(REFUSED, "The MCP server \"" + server.name() + "\" refused: " + e.getMessage());
+                ForeignFailure.of(REFUSED, "The MCP server \"" + server.name() + "\" refused: " + e.getMessage());
             case NOT_SENT, GONE -> {
                 lost(used, e);
-                yield new ToolException(
+                yield ForeignFailure.of(
                         UNAVAILABLE,
                         "The MCP server \"" + server.name() + "\" was lost during the call: " + e.getMessage()
                                 + ". Whether the call took effect is not known");
@@ -154,7 +152,7 @@ final class McpSupervisor implements AutoCloseable {
         try {
             while (connection == null || connection.ended().isDone()) {
                 if (closed || refusals >= BROKEN || left <= 0) {
-                    throw new ToolException(
+                    throw ForeignFailure.of(
                             UNAVAILABLE, "The MCP server \"" + server.name() + "\" is not available: " + trouble);
                 }
                 left = changed.awaitNanos(left);

@@ -54,9 +54,9 @@ final class McpTool implements CallableTool {
     @Override
     public @Nullable Object call(Map<String, @Nullable Object> params, ToolContext context)
             throws ToolException, InterruptedException {
-        return supervisor.call(
+        return supervisor.call(new McpConnection.Call(
                 remoteName,
                 params,
-                Map.of(IDEMPOTENCY_KEY, context.callId(), TASK_ID, context.taskId(), NAMESPACE, context.namespace()));
+                Map.of(IDEMPOTENCY_KEY, context.callId(), TASK_ID, context.taskId(), NAMESPACE, context.namespace())));
     }
 }

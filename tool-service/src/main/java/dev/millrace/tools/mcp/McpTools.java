@@ -41,7 +41,8 @@ public final class McpTools implements ToolSource, AutoCloseable {
                 (server, limit, toolsChanged) -> SdkConnection.open(server, limit, toolsChanged, version));
     }
 
-    McpTools(McpConfiguration configuration, Duration callTimeout, Duration startLimit, McpConnector connector) {
+    McpTools(
+            McpConfiguration configuration, Duration callTimeout, Duration startLimit, McpConnection.Opener connector) {
         this.callTimeout = callTimeout;
         this.supervisors = configuration.servers().stream()
                 .map(server -> new McpSupervisor(server, connector, startLimit, this::rebuild))

@@ -87,7 +87,7 @@ final class SdkConnection implements McpConnection {
                 .build();
     }
 
-    /** Opens a connection, as a client of this version; see {@link McpConnector#connect}. */
+    /** Opens a connection, as a client of this version; see {@link McpConnection.Opener#connect}. */
     static McpConnection open(McpServer server, Duration limit, Runnable toolsChanged, String version)
             throws McpException, InterruptedException {
         SdkConnection connection =

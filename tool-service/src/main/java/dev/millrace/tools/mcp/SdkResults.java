@@ -1,5 +1,6 @@
 package dev.millrace.tools.mcp;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import dev.millrace.schemas.Json;
 import io.modelcontextprotocol.spec.McpSchema.AudioContent;
 import io.modelcontextprotocol.spec.McpSchema.BlobResourceContents;
@@ -11,9 +12,7 @@ import io.modelcontextprotocol.spec.McpSchema.ResourceLink;
 import io.modelcontextprotocol.spec.McpSchema.TextContent;
 import io.modelcontextprotocol.spec.McpSchema.TextResourceContents;
 import java.io.IOException;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -52,7 +51,10 @@ final class SdkResults {
             return null;
         }
         String text = onlyText(content);
-        return text != null ? text : content.stream().map(SdkResults::part).toList();
+        return text != null
+                ? text
+                : Json.MAPPER.convertValue(
+                        content.stream().map(SdkResults::part).toList(), Object.class);
     }
 
     private static @Nullable String onlyText(List<Content> content) {
@@ -67,60 +69,71 @@ final class SdkResults {
         }
     }
 
-    private static Map<String, @Nullable Object> part(Content content) {
-        return switch (content) {
-            case TextContent text -> described("text", "text", text.text());
-            case ImageContent image -> bytes("image", image.mimeType(), image.data(), null);
-            case AudioContent audio -> bytes("audio", audio.mimeType(), audio.data(), null);
-            case ResourceLink link -> {
-                Map<String, @Nullable Object> part = described("resource_link", "uri", link.uri());
-                putIfThere(part, "name", link.name());
-                putIfThere(part, "title", link.title());
-                putIfThere(part, "description", link.description());
-                putIfThere(part, "mimeType", link.mimeType());
-                putIfThere(part, "size", link.size());
-                yield part;
-            }
-            case EmbeddedResource embedded ->
-                switch (embedded.resource()) {
-                    case TextResourceContents text -> {
-                        Map<String, @Nullable Object> part = described("resource", "uri", text.uri());
-                        putIfThere(part, "mimeType", text.mimeType());
-                        part.put("text", text.text());
-                        yield part;
-                    }
-                    case BlobResourceContents blob -> bytes("resource", blob.mimeType(), blob.blob(), blob.uri());
-                    default -> described("resource", "uri", embedded.resource().uri());
-                };
-            default -> described(String.valueOf(content.type()), "note", "content of this kind is not passed on");
-        };
+    /** What a model is told of a part; of bytes, what they are. */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    private record Part(
+            @Nullable String type,
+            @Nullable String text,
+            @Nullable String note,
+            @Nullable String uri,
+            @Nullable String name,
+            @Nullable String title,
+            @Nullable String description,
+            @Nullable String mimeType,
+            @Nullable Long size,
+            @Nullable Integer bytes) {
+
+        static Part text(String type, @Nullable String uri, @Nullable String mimeType, @Nullable String text) {
+            return new Part(type, text, null, uri, null, null, null, mimeType, null, null);
+        }
+
+        static Part bytes(String type, @Nullable String uri, @Nullable String mimeType, @Nullable String base64) {
+            int size = base64 == null ? 0 : SdkResults.size(base64);
+            return new Part(type, null, "the bytes are not passed on", uri, null, null, null, mimeType, null, size);
+        }
     }
 
-    private static Map<String, @Nullable Object> bytes(
-            String type, @Nullable String mimeType, @Nullable String base64, @Nullable String uri) {
-        Map<String, @Nullable Object> part = described(type, "note", "the bytes are not passed on");
-        putIfThere(part, "uri", uri);
-        putIfThere(part, "mimeType", mimeType);
-        part.put("bytes", base64 == null ? 0 : size(base64));
-        return part;
+    private static Part part(Content content) {
+        return switch (content) {
+            case TextContent text -> Part.text("text", null, null, text.text());
+            case ImageContent image -> Part.bytes("image", null, image.mimeType(), image.data());
+            case AudioContent audio -> Part.bytes("audio", null, audio.mimeType(), audio.data());
+            case ResourceLink link ->
+                new Part(
+                        "resource_link",
+                        null,
+                        null,
+                        link.uri(),
+                        link.name(),
+                        link.title(),
+                        link.description(),
+                        link.mimeType(),
+                        link.size(),
+                        null);
+            case EmbeddedResource embedded ->
+                switch (embedded.resource()) {
+                    case TextResourceContents text -> Part.text("resource", text.uri(), text.mimeType(), text.text());
+                    case BlobResourceContents blob -> Part.bytes("resource", blob.uri(), blob.mimeType(), blob.blob());
+                    default -> Part.text("resource", embedded.resource().uri(), null, null);
+                };
+            default ->
+                new Part(
+                        content.type(),
+                        null,
+                        "content of this kind is not passed on",
+                        null,
+                        null,
+                        null,
+                        null,
+                        null,
+                        null,
+                        null);
+        };
     }
 
     /** How many bytes this Base64 stands for, give or take what is wrong with it. */
     private static int size(String base64) {
         int padding = base64.endsWith("==") ? 2 : base64.endsWith("=") ? 1 : 0;
         return base64.length() / 4 * 3 - padding;
-    }
-
-    private static Map<String, @Nullable Object> described(String type, String field, @Nullable Object value) {
-        Map<String, @Nullable Object> part = new LinkedHashMap<>();
-        part.put("type", type);
-        part.put(field, value);
-        return part;
-    }
-
-    private static void putIfThere(Map<String, @Nullable Object> part, String field, @Nullable Object value) {
-        if (value != null) {
-            part.put(field, value);
-        }
     }
 }

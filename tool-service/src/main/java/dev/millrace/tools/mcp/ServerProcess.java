@@ -235,15 +235,13 @@ final class ServerProcess implements AutoCloseable {
     static @Nullable String readStart(InputStream errors) throws IOException {
         ByteArrayOutputStream line = new ByteArrayOutputStream(256);
         int next = errors.read();
-        if (next < 0) {
-            return null;
-        }
+        boolean atEnd = next < 0;
         for (; next >= 0 && next != '\n'; next = errors.read()) {
             if (line.size() < MAX_ERROR_LINE_BYTES) {
                 line.write(next);
             }
         }
-        return line.toString(StandardCharsets.UTF_8).stripTrailing();
+        return atEnd ? null : line.toString(StandardCharsets.UTF_8).stripTrailing();
     }
 
     /** The next line without its end; {@code null} at the end. A server may not fill this process's memory. */

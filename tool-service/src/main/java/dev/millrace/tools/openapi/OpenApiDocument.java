@@ -126,13 +126,8 @@ final class OpenApiDocument {
                 path,
                 description(method.toUpperCase(Locale.ROOT) + " " + path, operation),
                 parameters,
-                values(schema),
+                schema,
                 bodyType);
-    }
-
-    @SuppressWarnings("unchecked") // an object's fields have names
-    private static Map<String, @Nullable Object> values(ObjectNode schema) {
-        return Json.MAPPER.convertValue(schema, Map.class);
     }
 
     /** The operation's own ones go before those of its path. */

@@ -1,13 +1,14 @@
 package dev.millrace.tools.openapi;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.type.TypeReference;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.tool.api.ToolContext;
 import dev.millrace.tool.api.ToolException;
 import dev.millrace.tools.CallableTool;
 import dev.millrace.tools.http.HttpCalls;
-import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
@@ -35,7 +36,7 @@ final class OpenApiTool implements CallableTool {
         ToolDefinition plain = new ToolDefinition(
                 name,
                 "[" + api.name() + "] " + operation.description(),
-                operation.schema(),
+                Json.MAPPER.convertValue(operation.schema(), new TypeReference<>() {}),
                 "tool",
                 ToolDefinition.DEFAULT_TIMEOUT_MS,
                 operation.sideEffects());
@@ -78,34 +79,32 @@ final class OpenApiTool implements CallableTool {
         if (body != null && bodyType != null) {
             headers.put("Content-Type", bodyType);
         }
-        return result(calls.call(
-                HttpCalls.withBody(operation.method(), operation.url(base, params), headers, body, context.callId())));
+        HttpCalls.Fetched answer = calls.call(
+                HttpCalls.withBody(operation.method(), operation.url(base, params), headers, body, context.callId()));
+        return Json.MAPPER.convertValue(shown(answer), Object.class);
     }
 
-    private static Map<String, @Nullable Object> result(Map<String, @Nullable Object> answer) throws ToolException {
-        int status = answer.get("status") instanceof Integer number ? number : 0;
-        String body = String.valueOf(answer.get("body"));
-        if (status >= 400) {
-            String message = "The server answered with status " + status + ": " + HttpCalls.start(body);
-            throw UNCERTAIN.contains(status)
+    /** An answer, for a model; {@code truncated} is left out if it is all. */
+    private record Shown(
+            int status,
+            @Nullable Object body,
+            @JsonInclude(JsonInclude.Include.NON_DEFAULT) boolean truncated) {}
+
+    private static Shown shown(HttpCalls.Fetched answer) throws ToolException {
+        if (answer.status() >= 400) {
+            String message =
+                    "The server answered with status " + answer.status() + ": " + HttpCalls.start(answer.body());
+            throw UNCERTAIN.contains(answer.status())
                     ? ToolException.uncertain("http_status", message)
                     : new ToolException("http_status", message);
         }
-        boolean truncated = Boolean.TRUE.equals(answer.get("truncated"));
-        Map<String, @Nullable Object> result = new LinkedHashMap<>();
-        result.put("status", status);
-        result.put("body", truncated || !isJson(answer.get("headers")) ? body : parsed(body));
-        if (truncated) {
-            result.put("truncated", true);
-        }
-        return result;
-    }
-
-    private static boolean isJson(@Nullable Object headers) {
-        return headers instanceof Map<?, ?> map
-                && String.valueOf(map.get("content-type"))
-                        .toLowerCase(Locale.ROOT)
-                        .contains("json");
+        boolean json = String.valueOf(answer.headers().get("content-type"))
+                .toLowerCase(Locale.ROOT)
+                .contains("json");
+        return new Shown(
+                answer.status(),
+                json && !answer.truncated() ? parsed(answer.body()) : answer.body(),
+                answer.truncated());
     }
 
     private static @Nullable Object parsed(String body) {

@@ -1,5 +1,6 @@
 package dev.millrace.tools.openapi;
 
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.ToolDefinition.SideEffects;
 import dev.millrace.tool.api.ToolException;
@@ -29,7 +30,7 @@ record Operation(
         String path,
         String description,
         Map<String, Parameter> parameters,
-        Map<String, @Nullable Object> schema,
+        ObjectNode schema,
         @Nullable String bodyType) {
 
     /** The argument that is the body. */

@@ -1,9 +1,13 @@
 package dev.millrace.tools.tasks;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import dev.millrace.api.Entry;
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.EventType;
+import dev.millrace.schemas.Payload;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -14,79 +18,79 @@ import org.jspecify.annotations.Nullable;
  */
 final class TaskMessages {
 
-    private final List<Map<String, @Nullable Object>> messages = new ArrayList<>();
+    private final List<Message> messages = new ArrayList<>();
     private final Map<String, String> toolCallIds = new HashMap<>();
     /** The message that starts a task is repeated by TASK_CREATED, but a task that still waits has only that. */
     private boolean created;
 
+    /** What somebody said. */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    record Message(
+            String role,
+
+            @JsonInclude(JsonInclude.Include.ALWAYS) @Nullable
+            Object content,
+
+            @Nullable String question,
+            @Nullable List<Call> toolCalls,
+            @Nullable String toolCallId,
+            @Nullable String toolName,
+            @Nullable Boolean isError) {}
+
+    /** A call that the model asked for. */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    record Call(
+            String toolCallId,
+            String toolName,
+            Map<String, @Nullable Object> arguments,
+            @Nullable String malformedArguments) {}
+
     /** All so far. */
-    List<Map<String, @Nullable Object>> all() {
+    List<Message> all() {
         return List.copyOf(messages);
     }
 
     /** Adds what an event says, if anything. */
-    void add(Entry event) {
-        Map<String, @Nullable Object> payload = event.payload();
-        switch (event.type()) {
-            case "TASK_CREATED" -> {
+    void add(Entry entry) {
+        Event event = Event.root(entry.id(), EventType.of(entry.type()), Instant.EPOCH)
+                .payload(entry.payload())
+                .build();
+        switch (event.payload()) {
+            case Payload.TaskCreated said -> {
                 if (!created) {
                     messages.clear();
                 }
                 created = true;
-                user(payload.get("inputText"));
+                user(said.inputText());
             }
-            case "MESSAGE_RECEIVED", "NEW_MESSAGE", "user_query" ->
-                user(payload.get("text") == null ? payload.get("content") : payload.get("text"));
-            case "TASK_RESUMED" -> user(payload.get("newInput"));
-            case "REASON_DONE", "NEED_MORE_INFO" -> assistant(payload);
-            case "TOOL_CALL_REQUESTED" -> {
-                if (payload.get("callId") instanceof String callId
-                        && payload.get("toolCallId") instanceof String toolCallId) {
-                    toolCallIds.put(callId, toolCallId);
-                }
-            }
-            case "TOOL_CALL_COMPLETED" -> tool(payload, payload.get("result"), false);
-            case "TOOL_CALL_FAILED" -> tool(payload, "Error: " + payload.get("error"), true);
+            case Payload.MessageReceived said -> user(said.text() == null ? said.content() : said.text());
+            case Payload.TaskResumed said -> user(said.newInput());
+            case Payload.ReasonDone said -> assistant(said.response(), null, said.toolCalls());
+            case Payload.NeedMoreInfo said -> assistant(said.response(), said.question(), said.toolCalls());
+            case Payload.ToolCallRequested asked -> toolCallIds.put(asked.callId(), asked.toolCallId());
+            case Payload.ToolCallCompleted done -> tool(done.callId(), done.toolName(), done.result(), null);
+            case Payload.ToolCallFailed failed ->
+                tool(failed.callId(), failed.toolName(), "Error: " + failed.error(), true);
             default -> {
                 // says nothing to anybody
             }
         }
     }
 
-    private void user(@Nullable Object text) {
-        if (text instanceof String said) {
-            messages.add(message("user", said));
+    private void user(@Nullable String text) {
+        if (text != null) {
+            messages.add(new Message("user", text, null, null, null, null, null));
         }
     }
 
-    private void assistant(Map<?, ?> payload) {
-        Map<String, @Nullable Object> message = message("assistant", payload.get("response"));
-        if (payload.get("question") instanceof String question) {
-            message.put("question", question);
-        }
-        if (payload.get("toolCalls") instanceof List<?> calls && !calls.isEmpty()) {
-            message.put("toolCalls", calls);
-        }
-        messages.add(message);
+    private void assistant(@Nullable String response, @Nullable String question, List<Payload.RequestedCall> asked) {
+        List<Call> calls = asked.stream()
+                .map(call -> new Call(call.toolCallId(), call.toolName(), call.arguments(), call.malformedArguments()))
+                .toList();
+        messages.add(new Message("assistant", response, question, calls.isEmpty() ? null : calls, null, null, null));
     }
 
-    private void tool(Map<?, ?> payload, @Nullable Object content, boolean isError) {
-        Map<String, @Nullable Object> message = message("tool", content);
-        String toolCallId = toolCallIds.get(String.valueOf(payload.get("callId")));
-        if (toolCallId != null) {
-            message.put("toolCallId", toolCallId);
-        }
-        message.put("toolName", payload.get("toolName"));
-        if (isError) {
-            message.put("isError", true);
-        }
-        messages.add(message);
-    }
-
-    private static Map<String, @Nullable Object> message(String role, @Nullable Object content) {
-        Map<String, @Nullable Object> message = new LinkedHashMap<>();
-        message.put("role", role);
-        message.put("content", content);
-        return message;
+    private void tool(String callId, String toolName, @Nullable Object content, @Nullable Boolean isError) {
+        messages.add(new Message("tool", content, null, null, toolCallIds.get(callId), toolName, isError));
     }
 }

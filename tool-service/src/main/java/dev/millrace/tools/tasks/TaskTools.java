@@ -1,5 +1,6 @@
 package dev.millrace.tools.tasks;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import dev.millrace.api.Entry;
 import dev.millrace.api.Task;
 import dev.millrace.tool.api.Param;
@@ -15,7 +16,6 @@ import java.time.LocalDate;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 
 /** Tools about tasks, of the caller's namespace only. */
@@ -35,16 +35,24 @@ public final class TaskTools {
     /** One of a list of tasks. */
     record Summary(String taskId, String inputText, String status, String createdAt) {}
 
+    /** What the task machine makes TASK_NOTIFY of. */
+    record Told(String action, String message, String taskId) {}
+
+    /** What was said; {@code truncated} is left out if it is all. */
+    record Replay(
+            List<TaskMessages.Message> messages,
+            @JsonInclude(JsonInclude.Include.NON_DEFAULT) boolean truncated) {}
+
     /** Does nothing itself: the task machine makes TASK_NOTIFY of its result. */
     @Tool(
             value = "Tells the owner of the task something right now, while the work goes on.",
             name = "notify",
             sideEffects = SideEffects.IDEMPOTENT,
             timeoutMs = 5_000)
-    Map<String, Object> notifyOwner(
+    Told notifyOwner(
             @Param("What to tell, complete in itself.") @Size(min = 1, max = 10_000) String message,
             ToolContext context) {
-        return Map.of("action", "notify", "message", message, "taskId", context.taskId());
+        return new Told("notify", message, context.taskId());
     }
 
     @Tool(
@@ -116,7 +124,7 @@ public final class TaskTools {
             name = "task_replay",
             value = "Shows what was said in a task, by the user, the model and the tools, from the beginning.",
             sideEffects = SideEffects.READ_ONLY)
-    Map<String, Object> replay(
+    Replay replay(
             @Param("The id of the task, as task_list tells it.") @Size(min = 1, max = 300) String taskId,
             ToolContext context)
             throws ToolException, InterruptedException {
@@ -128,9 +136,9 @@ public final class TaskTools {
             page.events().forEach(messages::add);
             after = page.next();
             if (after == null) {
-                return Map.of("messages", messages.all());
+                return new Replay(messages.all(), false);
             }
         }
-        return Map.of("messages", messages.all(), "truncated", true);
+        return new Replay(messages.all(), true);
     }
 }

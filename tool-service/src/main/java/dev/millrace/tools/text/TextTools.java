@@ -11,8 +11,6 @@ import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
-import java.util.Collections;
-import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -21,15 +19,23 @@ public final class TextTools {
 
     private static final int MAX_QUOTED = 200;
 
+    /** What a JSON text says. */
+    record Parsed(@Nullable Object value) {}
+
+    /** A text that was made. */
+    record Text(String text) {}
+
+    /** A text in base64. */
+    record Encoded(String encoded) {}
+
     @Tool(
             name = "json_parse",
             value = "Parses a JSON text; says where it is wrong, if it is none.",
             sideEffects = SideEffects.READ_ONLY,
             timeoutMs = 5_000)
-    Map<String, @Nullable Object> jsonParse(@Param("The JSON text.") @Size(min = 1, max = 1_000_000) String text)
-            throws ToolException {
+    Parsed jsonParse(@Param("The JSON text.") @Size(min = 1, max = 1_000_000) String text) throws ToolException {
         try {
-            return Collections.singletonMap("value", Json.MAPPER.readValue(text, Object.class));
+            return new Parsed(Json.MAPPER.readValue(text, Object.class));
         } catch (JsonProcessingException e) {
             String place = e.getLocation() == null
                     ? ""
@@ -48,13 +54,12 @@ public final class TextTools {
             value = "Writes data as a JSON text.",
             sideEffects = SideEffects.READ_ONLY,
             timeoutMs = 5_000)
-    Map<String, Object> jsonStringify(
+    Text jsonStringify(
             @Param("Any JSON value.") @Nullable Object data,
             @Param("Whether to indent it. Absent = no.") Optional<Boolean> pretty)
             throws ToolException {
         try {
-            return Map.of(
-                    "text",
+            return new Text(
                     pretty.orElse(false)
                             ? Json.MAPPER.writerWithDefaultPrettyPrinter().writeValueAsString(data)
                             : Json.MAPPER.writeValueAsString(data));
@@ -68,8 +73,8 @@ public final class TextTools {
             value = "Writes a text (as UTF-8) in base64.",
             sideEffects = SideEffects.READ_ONLY,
             timeoutMs = 5_000)
-    Map<String, Object> base64Encode(@Param("The text.") String text) {
-        return Map.of("encoded", Base64.getEncoder().encodeToString(text.getBytes(StandardCharsets.UTF_8)));
+    Encoded base64Encode(@Param("The text.") String text) {
+        return new Encoded(Base64.getEncoder().encodeToString(text.getBytes(StandardCharsets.UTF_8)));
     }
 
     /** Takes the standard alphabet and the one for URLs, with line breaks or without. */
@@ -78,12 +83,11 @@ public final class TextTools {
             value = "Reads a text (UTF-8) from base64.",
             sideEffects = SideEffects.READ_ONLY,
             timeoutMs = 5_000)
-    Map<String, Object> base64Decode(@Param("The base64, also that for URLs.") String encoded) throws ToolException {
+    Text base64Decode(@Param("The base64, also that for URLs.") String encoded) throws ToolException {
         String standard = encoded.replaceAll("\\s+", "").replace('-', '+').replace('_', '/');
         try {
             ByteBuffer bytes = ByteBuffer.wrap(Base64.getDecoder().decode(standard));
-            return Map.of(
-                    "text", StandardCharsets.UTF_8.newDecoder().decode(bytes).toString());
+            return new Text(StandardCharsets.UTF_8.newDecoder().decode(bytes).toString());
         } catch (IllegalArgumentException e) {
             throw new ToolException("not_base64", "encoded: expected base64, found something else");
         } catch (CharacterCodingException e) {

@@ -1,5 +1,6 @@
 package dev.millrace.tools.webhook;
 
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.millrace.requests.NoticeHandler;
 import dev.millrace.schemas.Backoff;
 import dev.millrace.schemas.Event;
@@ -48,6 +49,10 @@ public final class WebhookDelivery implements NoticeHandler {
         this.limits = limits;
     }
 
+    /** What it has to know of a notice, of whatever kind: strangers ask, too. The receiver is told the rest as it is. */
+    private record Notice(
+            @Nullable Object callbackUrl, @Nullable Object eventId) {}
+
     /** How one attempt went. */
     private sealed interface Attempt {
         record Delivered() implements Attempt {}
@@ -59,9 +64,8 @@ public final class WebhookDelivery implements NoticeHandler {
 
     @Override
     public Outcome handle(Event event) throws InterruptedException {
-        String url = event.text("callbackUrl");
-        String id = event.text("eventId");
-        if (event.type() != KnownEventType.NOTIFICATION_REQUESTED || url == null || id == null) {
+        if (event.type() != KnownEventType.NOTIFICATION_REQUESTED
+                || !(Json.MAPPER.convertValue(event.fields(), Notice.class) instanceof Notice(String url, String id))) {
             return new Outcome.GivenUp(
                     "unexpected_type", "expected a NOTIFICATION_REQUESTED with callbackUrl and eventId");
         }
@@ -71,10 +75,9 @@ public final class WebhookDelivery implements NoticeHandler {
         } catch (URISyntaxException e) {
             return new Outcome.GivenUp(FAILED, "callbackUrl: expected a URL, found one with: " + e.getReason());
         }
-        Map<String, @Nullable Object> payload = new LinkedHashMap<>(event.fields());
-        payload.remove("callbackUrl");
-        payload.put("audience", audience(target));
-        String body = Json.writeText(payload);
+        ObjectNode told = Json.MAPPER.valueToTree(event.fields());
+        told.remove("callbackUrl");
+        String body = Json.writeText(told.put("audience", audience(target)));
         Backoff backoff = new Backoff(limits.firstPause(), limits.longestPause(), id);
         long end = System.nanoTime() + limits.budget().toNanos();
         for (int attempt = 1; true; attempt++) {

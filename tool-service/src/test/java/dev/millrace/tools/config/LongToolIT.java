@@ -6,7 +6,6 @@ import dev.langchain4j.agent.tool.Tool;
 import dev.millrace.kafka.TopicSettings;
 import dev.millrace.requests.NoticeHandler;
 import dev.millrace.requests.RequestWorker;
-import dev.millrace.requests.WorkerMetrics;
 import dev.millrace.requests.WorkerSettings;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.KnownEventType;
@@ -25,6 +24,7 @@ import dev.millrace.tools.content.TopicContent;
 import dev.millrace.tools.java.JavaTools;
 import dev.millrace.tools.java.ToolTerms;
 import dev.millrace.tools.secrets.Secrets;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -39,8 +39,8 @@ import org.junit.jupiter.api.Test;
 @RequiresBroker
 class LongToolIT {
 
-    private static final Duration LOCK = Duration.ofSeconds(1);
-    private static final int WORK_MS = 3_500;
+    private static final Duration LOCK = Duration.ofSeconds(3);
+    private static final int WORK_MS = 8_000;
 
     private final TestBroker broker;
     private final Topics topics;
@@ -102,7 +102,7 @@ class LongToolIT {
                 new CallGuards(ToolPolicies.NONE, 5, Duration.ofSeconds(30)),
                 new LargeResults(content, 10_000, 20_000),
                 Secrets.NONE,
-                (toolName, success, duration) -> {});
+                new SimpleMeterRegistry());
         ToolRuntime runtime = new ToolRuntime(
                 kafka,
                 topics,
@@ -112,11 +112,12 @@ class LongToolIT {
                 () -> RequestWorker.start(
                         WorkerSettings.of(kafka, topics, Topics.BUILT_IN_TOOLSET, 3)
                                 .with(LOCK, Duration.ZERO),
-                        executor),
+                        executor,
+                        new SimpleMeterRegistry()),
                 () -> RequestWorker.startNotices(
                         WorkerSettings.of(kafka, topics, "webhook", 1),
                         event -> new NoticeHandler.Outcome.Done(),
-                        WorkerMetrics.NONE));
+                        new SimpleMeterRegistry()));
         runtime.start();
         return runtime;
     }

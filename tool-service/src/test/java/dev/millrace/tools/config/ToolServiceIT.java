@@ -122,7 +122,7 @@ class ToolServiceIT {
     }
 
     @Test
-    @DisplayName("Issue 3.8: a webhook that cannot be delivered becomes a dead letter")
+    @DisplayName("a webhook that cannot be delivered becomes a dead letter")
     void shouldPutAsideWhatCannotBeDelivered() {
         // given
         Event notice = Event.root("notice-1", KnownEventType.NOTIFICATION_REQUESTED, Instant.now())

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-@DisplayName("Issue 3.9: content by reference")
+@DisplayName("content by reference")
 class LargeResultsTest {
 
     private static final int LIMIT = 2_000;

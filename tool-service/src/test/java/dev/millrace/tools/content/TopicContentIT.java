@@ -22,6 +22,7 @@ import dev.millrace.tools.ToolExecutor;
 import dev.millrace.tools.ToolPolicies;
 import dev.millrace.tools.ToolRegistry;
 import dev.millrace.tools.secrets.Secrets;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -40,7 +41,7 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 @RequiresBroker
-@DisplayName("Issue 3.9: content by reference on a real broker")
+@DisplayName("content by reference on a real broker")
 class TopicContentIT {
 
     private static final Owner OWNER = new Owner("default", "task-1", null);
@@ -65,7 +66,7 @@ class TopicContentIT {
                 new CallGuards(ToolPolicies.NONE, 5, Duration.ofSeconds(30)),
                 new LargeResults(content, 200_000, 20_000_000),
                 Secrets.NONE,
-                (name, success, duration) -> {});
+                new SimpleMeterRegistry());
         // when
         Map<?, ?> cut = object(executor.handle(Calls.request("large", Map.of(), 0)));
         ByteArrayOutputStream all = new ByteArrayOutputStream();

@@ -80,7 +80,7 @@ class TopicVariablesIT {
     }
 
     @Test
-    @DisplayName("issue 15 item 1: what was set on a topic that was deleted and made again is set no more")
+    @DisplayName("what was set on a topic that was deleted and made again is set no more")
     void shouldBeginAnewWhenTheTopicIsMadeAgain() throws Exception {
         // given
         one.set(SCOPE, "A", "before");

@@ -104,6 +104,6 @@ class GlobTest {
         long start = System.nanoTime();
         // then
         assertThat(trap.matches(text)).isFalse();
-        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5));
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(30));
     }
 }

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-@DisplayName("Issue 4.1: secrets by name, masked everywhere")
+@DisplayName("secrets by name, masked everywhere")
 class SecretsTest {
 
     private final Secrets secrets = new Secrets(List.of(

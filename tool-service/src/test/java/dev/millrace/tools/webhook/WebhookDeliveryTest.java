@@ -38,7 +38,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-@DisplayName("Issue 3.8: webhooks")
+@DisplayName("webhooks")
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class WebhookDeliveryTest {
 
@@ -255,7 +255,7 @@ class WebhookDeliveryTest {
                 .isInstanceOfSatisfying(
                         Outcome.GivenUp.class,
                         givenUp -> assertThat(givenUp.detail()).contains("no answer within 300 ms"));
-        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(10));
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(30));
     }
 
     @Test
