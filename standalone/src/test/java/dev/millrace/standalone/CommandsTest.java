@@ -169,7 +169,7 @@ class CommandsTest {
     }
 
     @Test
-    @DisplayName("issue 15 item 3: arguments that the tool cannot take are asked for again")
+    @DisplayName("arguments that the tool cannot take are asked for again")
     void shouldAskAgainForArgumentsThatDoNotFit() {
         // given
         gateway

@@ -68,7 +68,7 @@ class ForgetIT {
 
     @Test
     @DisplayName(
-            "issue 6 item 7: a namespace is forgotten, over a kill: no route, no tool and no store knows the name, and"
+            "a namespace is forgotten, over a kill: no route, no tool and no store knows the name, and"
                     + " the report says which topics still hold it, by their own settings")
     void shouldForget() throws Exception {
         Files.writeString(folder.resolve("script.yaml"), SCRIPT);

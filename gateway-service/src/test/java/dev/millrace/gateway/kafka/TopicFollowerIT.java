@@ -22,7 +22,7 @@ class TopicFollowerIT {
     private static final Duration LIMIT = Duration.ofSeconds(30);
 
     @Test
-    @DisplayName("issue 15 item 1: memory is what the topic holds that has its name now")
+    @DisplayName("memory is what the topic holds that has its name now")
     void shouldShowNothingOfTheMemoryThatWasDeleted(TestBroker broker) throws Exception {
         // given
         Topics topics = broker.createTopics(1);

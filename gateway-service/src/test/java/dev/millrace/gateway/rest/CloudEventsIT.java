@@ -310,7 +310,7 @@ class CloudEventsIT {
                 "TASK_RESUMED      | {\"input\":\"hi\"}                          | did you mean `newInput`?"
             })
     @DisplayName(
-            "issue 15 item 2: a field that the type of an event does not have is no event; a typo asks no other agent")
+            "a field that the type of an event does not have is no event; a typo asks no other agent")
     void shouldRefuseUnknownFieldsOfAPayload(String type, String data, String words) throws Exception {
         // when
         Answer structured = batch("[" + structured("y", "a.b", data) + "," + structured("x", type, data) + "]");
@@ -325,7 +325,7 @@ class CloudEventsIT {
     }
 
     @Test
-    @DisplayName("issue 15 item 2: extensions of CloudEvents are taken; what cannot be an attribute is not passed over")
+    @DisplayName("extensions of CloudEvents are taken; what cannot be an attribute is not passed over")
     void shouldTakeExtensionsAndRefuseOtherFieldsOfTheEnvelope() throws Exception {
         // given
         String id = Ids.random();
@@ -344,7 +344,7 @@ class CloudEventsIT {
     }
 
     @Test
-    @DisplayName("issue 15 item 4: a path of a template that leads nowhere is a 422 with the nearest that there is")
+    @DisplayName("a path of a template that leads nowhere is a 422 with the nearest that there is")
     void shouldRefuseATemplateThatLeadsNowhere() throws Exception {
         // given
         String id = Ids.random();

@@ -385,7 +385,7 @@ class ControlsIT {
                 "{\"size\":1}                          | required property 'path' not found",
                 "{}                                    | required property 'path' not found"
             })
-    @DisplayName("issue 15 item 3: arguments that the tool cannot take are refused, and nothing is decided")
+    @DisplayName("arguments that the tool cannot take are refused, and nothing is decided")
     void shouldRefuseParamsThatDoNotFit(String params, String problem) throws Exception {
         // given
         String id = known(null, "suspended");

@@ -113,7 +113,7 @@ class DeadLettersIT {
 
     @Test
     @DisplayName(
-            "issue 14 item 6: what has been forgotten is in no answer, whichever way it names its task, and what came later is")
+            "what has been forgotten is in no answer, whichever way it names its task, and what came later is")
     void shouldNotTellWhatIsForgotten() throws Exception {
         // given
         String task = Ids.random();

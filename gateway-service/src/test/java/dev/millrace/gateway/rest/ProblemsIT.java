@@ -10,6 +10,7 @@ import java.io.ByteArrayInputStream;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
@@ -116,7 +117,7 @@ class ProblemsIT {
                 "/v1/system/resume     | {\"reason\":\"x\"}                      | Unknown field `reason`; there are none."
             })
     @DisplayName(
-            "issue 15 item 2: a field that nobody reads is refused, with the nearest that there is; a typo asks no other agent")
+            "a field that nobody reads is refused, with the nearest that there is; a typo asks no other agent")
     void shouldRefuseUnknownFields(String path, String body, String detail) throws Exception {
         // when
         Answer answer = gateway.postText(path, body);
@@ -136,7 +137,7 @@ class ProblemsIT {
                 "/v1/approvals?tool=x&limit=1 | Unknown parameter `tool`; did you mean `toolName`?",
                 "/v1/agents?name=x            | Unknown parameter `name`; there are none."
             })
-    @DisplayName("issue 15 item 2: a parameter that nobody reads is refused, with the nearest that there is")
+    @DisplayName("a parameter that nobody reads is refused, with the nearest that there is")
     void shouldRefuseUnknownParameters(String path, String detail) throws Exception {
         // when
         Answer answer = gateway.get(path);
@@ -147,7 +148,7 @@ class ProblemsIT {
     }
 
     @Test
-    @DisplayName("issue 15 item 2: clients of OpenAI's send ever new fields and parameters, which are passed over")
+    @DisplayName("clients of OpenAI's send ever new fields and parameters, which are passed over")
     void shouldPassOverWhatClientsOfOpenAiSend() throws Exception {
         // when
         Answer models = gateway.get("/v1/models?new=1");
@@ -352,7 +353,8 @@ class ProblemsIT {
 
         // then
         assertProblem(answer, 503, "query_unavailable");
-        assertThat(System.nanoTime() - start).isLessThan(6_000_000_000L);
+        // generous, since the machine may be busy: without the time-out it would be never
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(20));
     }
 
     private static void assertProblem(Answer answer, int status, String code) {

@@ -91,7 +91,7 @@ class QueriesIT {
     }
 
     @Test
-    @DisplayName("issue 5 item 6: what model calls used, as agent-service tells it; its refusals are the client's")
+    @DisplayName("what model calls used, as agent-service tells it; its refusals are the client's")
     void shouldTellTheUsage() throws Exception {
         // when
         Answer answer = gateway.get("/v1/usage?namespace=*&agent=a%20b&groupBy=day,model&from=2026-01-31");
@@ -125,7 +125,7 @@ class QueriesIT {
     }
 
     @Test
-    @DisplayName("issue 4 items 6 and 7: one agent, all tools and those of an agent")
+    @DisplayName("one agent, all tools and those of an agent")
     void shouldTellOneAgentAndTheTools() throws Exception {
         assertThat(gateway.get("/v1/agents/general").json()).containsEntry("name", "general");
         assertThat(gateway.get("/v1/tools").body()).contains("\"name\":\"current_time\"", "\"query\":{}");

@@ -44,7 +44,7 @@ class WriteBudgetTest {
 
         // then
         assertThat(cuts).hasValue(1);
-        assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(WriteBudget.GRACE.multipliedBy(3));
+        assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(WriteBudget.GRACE.multipliedBy(30));
         stuck.close(); // by now it has nothing to give back
         assertThat(budget.held()).isEqualTo(10);
         other.close();
