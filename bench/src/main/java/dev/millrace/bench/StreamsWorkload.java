@@ -3,6 +3,7 @@ package dev.millrace.bench;
 import dev.millrace.agent.config.AgentRuntime;
 import dev.millrace.broker.EmbeddedBroker;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
+import dev.millrace.gateway.kafka.Cluster;
 import dev.millrace.gateway.kafka.EventStreams;
 import dev.millrace.gateway.kafka.FactListener;
 import dev.millrace.gateway.kafka.FactListener.Heard;
@@ -138,11 +139,12 @@ final class StreamsWorkload implements Workload {
                         new DispatcherLimits(
                                 streams, 1, Duration.ofMinutes(5), Duration.ofMillis(500), Duration.ofSeconds(20))));
         MailboxBudget budget = new MailboxBudget(64L * MEBIBYTE);
-        ForgottenTopic forgotten = new ForgottenTopic(client, topics);
+        Cluster cluster = new Cluster(client, topics);
+        ForgottenTopic forgotten = new ForgottenTopic(cluster);
         JournalTail.Shared shared = new JournalTail.Shared(budget, forgotten);
         try (forgotten;
-                JournalTail journal = new JournalTail(client, topics, tail, shared);
-                EventStreams live = new EventStreams(journal, JournalTail.ofTokens(client, topics, tail, shared));
+                JournalTail journal = new JournalTail(cluster, tail, shared);
+                EventStreams live = new EventStreams(journal, JournalTail.ofTokens(cluster, tail, shared));
                 ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
                 KafkaProducer<String, byte[]> producer =
                         new KafkaProducer<>(client, new StringSerializer(), new ByteArraySerializer())) {
