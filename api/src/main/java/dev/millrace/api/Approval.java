@@ -1,5 +1,6 @@
 package dev.millrace.api;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import java.util.List;
 import java.util.Map;
@@ -35,6 +36,7 @@ public record Approval(
         String cursor) {
 
     /** What somebody decides. */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
     @Schema(name = "Decision", description = "What somebody decided about a tool call.")
     public record Decision(
             @Schema(

@@ -1,5 +1,6 @@
 package dev.millrace.api;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import java.util.List;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
@@ -30,6 +31,7 @@ public record ForgetReport(
         List<Elsewhere> elsewhere) {
 
     /** What is to be forgotten. */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
     @Schema(name = "ForgetRequest")
     public record Request(
             @Schema(

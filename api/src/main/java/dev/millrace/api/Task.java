@@ -126,6 +126,7 @@ public record Task(
     }
 
     /** What somebody wants done. */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
     @Schema(name = "TaskRequest", description = "What somebody wants done.")
     public record Request(
             @Schema(
@@ -310,12 +311,14 @@ public record Task(
             String next) {}
 
     /** A reason. */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
     @Schema(name = "Reason")
     public record Reason(
             @Schema(description = "Why, for people.") @Nullable
             String reason) {}
 
     /** What cancels a task. */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
     @Schema(name = "CancelRequest")
     public record CancelRequest(
             @Schema(description = "Why, for people.") @Nullable
@@ -325,6 +328,7 @@ public record Task(
             String sessionId) {}
 
     /** What a task goes on with. */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
     @Schema(name = "NewInput")
     public record NewInput(
             @Schema(description = "The answer, or new input; a completed task needs it.", maxLength = Request.MAX_TEXT)

@@ -82,7 +82,7 @@ final class BacklogWorkload implements Workload {
                 IntStream.range(0, cancelled).mapToObj(i -> "task-" + i).toList();
         Path folder = Files.createTempDirectory("millrace-bench-");
         try (EmbeddedBroker broker = EmbeddedBroker.start(folder.resolve("kafka"), 0)) {
-            Cluster kafka = Cluster.at(broker.bootstrapServers()).with(clients.settings());
+            KafkaClients kafka = KafkaClients.at(broker.bootstrapServers()).with(clients.settings());
             // what has just been compiled is slow, and would be so for whoever comes first
             new Mode(new Topics("warm."), kafka, folder, records / 10, names, false).measure();
             report.progress("backlog: with priorities");
@@ -114,7 +114,8 @@ final class BacklogWorkload implements Workload {
     }
 
     /** One mode: its own topics, its own state. */
-    private record Mode(Topics topics, Cluster kafka, Path folder, int records, List<String> tasks, boolean priority) {
+    private record Mode(
+            Topics topics, KafkaClients kafka, Path folder, int records, List<String> tasks, boolean priority) {
 
         Measured measure() throws InterruptedException, ExecutionException {
             TopicSetup.ensure(

@@ -89,7 +89,7 @@ final class Fleet implements AutoCloseable {
             }
             if (durability == Durability.FSYNC) {
                 try (Admin admin = fleet.kafka().admin()) {
-                    Cluster.flushEveryAppend(admin);
+                    KafkaClients.flushEveryAppend(admin);
                 }
             }
             return fleet;
@@ -176,8 +176,8 @@ final class Fleet implements AutoCloseable {
     }
 
     /** Its broker. */
-    Cluster kafka() {
-        return Cluster.at(bootstrapServers());
+    KafkaClients kafka() {
+        return KafkaClients.at(bootstrapServers());
     }
 
     /** Where its HTTP API is. */

@@ -41,7 +41,7 @@ final class Floor implements Peer {
                     .get();
             floor.startLoop(kind);
             if (durability == Durability.FSYNC) {
-                Cluster.flushEveryAppend(admin);
+                KafkaClients.flushEveryAppend(admin);
             }
             return floor;
         } catch (InterruptedException | ExecutionException | RuntimeException | AssertionError e) {
@@ -50,7 +50,7 @@ final class Floor implements Peer {
         }
     }
 
-    private Cluster startBroker() {
+    private KafkaClients startBroker() {
         processes.add(broker(port, folder));
         return kafka();
     }
@@ -74,8 +74,8 @@ final class Floor implements Peer {
     }
 
     /** Its broker. */
-    Cluster kafka() {
-        return Cluster.at("127.0.0.1:" + port);
+    KafkaClients kafka() {
+        return KafkaClients.at("127.0.0.1:" + port);
     }
 
     /** A record in, the same record out, whatever the load is. */

@@ -67,7 +67,7 @@ public final class FloorLoop {
      */
     public static void main(String... args) {
         Kind kind = Kind.valueOf(args[0]);
-        Cluster kafka = Cluster.at(args[1]);
+        KafkaClients kafka = KafkaClients.at(args[1]);
         boolean committed = kind == Kind.STREAMS_EOS;
         forward(kafka, committed, Map.of(REQUESTS, RESULTS));
         if (kind == Kind.CLIENTS) {
@@ -79,7 +79,7 @@ public final class FloorLoop {
     }
 
     /** A thread that reads topics and puts each record on the one that follows. */
-    private static void forward(Cluster kafka, boolean committed, Map<String, String> next) {
+    private static void forward(KafkaClients kafka, boolean committed, Map<String, String> next) {
         KafkaConsumer<byte[], byte[]> consumer = kafka.with(Map.of(
                         "isolation.level", committed ? "read_committed" : "read_uncommitted", "fetch.max.wait.ms", 50))
                 .reader(next.keySet().toArray(String[]::new));
@@ -104,7 +104,7 @@ public final class FloorLoop {
         }
     }
 
-    private static void streams(Cluster kafka, Kind kind, Path folder) {
+    private static void streams(KafkaClients kafka, Kind kind, Path folder) {
         Properties config = new Properties();
         config.putAll(MachineStreams.config(
                 kafka.config(),

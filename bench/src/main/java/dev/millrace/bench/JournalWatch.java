@@ -22,7 +22,7 @@ final class JournalWatch implements AutoCloseable {
     private volatile boolean closed;
 
     /** From the journal's end on. Records of the noise's type are counted only. */
-    JournalWatch(Cluster kafka, String topic, String noiseType) {
+    JournalWatch(KafkaClients kafka, String topic, String noiseType) {
         this.noiseType = noiseType;
         this.consumer = kafka.follower(topic, "read_committed");
         reader.start();

@@ -99,7 +99,7 @@ final class LaneDriver implements Driver {
     private volatile boolean closed;
 
     /** Reads the outcomes from their end on. */
-    LaneDriver(Cluster kafka, Loop loop) {
+    LaneDriver(KafkaClients kafka, Loop loop) {
         this.loop = loop;
         producer = kafka.with(Map.of("linger.ms", 0)).producer();
         outcomes = kafka.follower(loop.outcomes(), "read_committed");

@@ -89,11 +89,11 @@ final class LongWorkload implements Workload {
                 Admin admin = fleet.kafka().admin()) {
             LaneDriver.Tasks tasks = new LaneDriver.Tasks(fleet.topics(), "read them all");
             runTasks(fleet, tasks, WARM_UP_TASKS);
-            Map<String, Long> before = Cluster.bytesByTopic(admin);
+            Map<String, Long> before = KafkaClients.bytesByTopic(admin);
             Footprint cpuBefore = fleet.footprint();
             List<String> ids = runTasks(fleet, tasks, TASKS);
             double cpuMs = fleet.footprint().allCpuMsSince(cpuBefore);
-            Map<String, Long> after = Cluster.bytesByTopic(admin);
+            Map<String, Long> after = KafkaClients.bytesByTopic(admin);
 
             Map<String, Long> byTopic = new TreeMap<>();
             after.forEach((topic, size) -> {

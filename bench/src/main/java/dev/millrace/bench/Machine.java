@@ -30,7 +30,7 @@ final class Machine {
 
     private Machine() {}
 
-    static AgentRuntime start(Cluster kafka, Topics topics, Path folder, LanguageModel model, boolean lanePriority)
+    static AgentRuntime start(KafkaClients kafka, Topics topics, Path folder, LanguageModel model, boolean lanePriority)
             throws InterruptedException {
         return start(kafka, topics, folder, lanePriority, new Load(model, 5, DispatcherLimits.DEFAULTS));
     }
@@ -43,7 +43,7 @@ final class Machine {
     record Load(LanguageModel model, int activeTasks, DispatcherLimits limits) {}
 
     /** The same with so much at a time. */
-    static AgentRuntime start(Cluster kafka, Topics topics, Path folder, boolean lanePriority, Load load)
+    static AgentRuntime start(KafkaClients kafka, Topics topics, Path folder, boolean lanePriority, Load load)
             throws InterruptedException {
         AgentRuntime runtime = new AgentRuntime(
                 kafka.config(),

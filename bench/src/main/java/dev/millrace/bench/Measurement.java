@@ -105,6 +105,6 @@ record Measurement(Supplier<Footprint> costs, @Nullable Admin admin) {
     }
 
     private Map<String, Long> bytesByTopic() throws InterruptedException, ExecutionException {
-        return admin == null ? Map.of() : Cluster.bytesByTopic(admin);
+        return admin == null ? Map.of() : KafkaClients.bytesByTopic(admin);
     }
 }

@@ -3,6 +3,7 @@ package dev.millrace.bench;
 import dev.millrace.agent.config.AgentRuntime;
 import dev.millrace.broker.EmbeddedBroker;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
+import dev.millrace.gateway.kafka.Cluster;
 import dev.millrace.gateway.kafka.EventStreams;
 import dev.millrace.gateway.kafka.FactListener;
 import dev.millrace.gateway.kafka.FactListener.Heard;
@@ -91,7 +92,7 @@ final class StreamsWorkload implements Workload {
     public void run(Report report) throws Exception {
         Path folder = Files.createTempDirectory("millrace-bench-");
         try (EmbeddedBroker broker = EmbeddedBroker.start(folder.resolve("kafka"), 0)) {
-            Cluster kafka = Cluster.at(broker.bootstrapServers());
+            KafkaClients kafka = KafkaClients.at(broker.bootstrapServers());
             // what has just been compiled is slow, and would be so for whoever comes first
             measure(kafka, folder, "warm.", new PacedModel(pieces / 5, pauseMs));
             long before = usedMemory();
@@ -122,7 +123,7 @@ final class StreamsWorkload implements Workload {
      */
     private record Measured(List<Double> batches, List<Double> first, long heap) {}
 
-    private Measured measure(Cluster kafka, Path folder, String prefix, PacedModel model)
+    private Measured measure(KafkaClients kafka, Path folder, String prefix, PacedModel model)
             throws InterruptedException, ExecutionException, BrokerUnavailableException {
         Topics topics = new Topics(prefix);
         TopicSetup.ensure(
@@ -143,12 +144,12 @@ final class StreamsWorkload implements Workload {
                         new DispatcherLimits(
                                 streams, 1, Duration.ofMinutes(5), Duration.ofMillis(500), Duration.ofSeconds(20))));
         MailboxBudget budget = new MailboxBudget(64L * MEBIBYTE);
-        ForgottenTopic forgotten = new ForgottenTopic(kafka.config(), topics);
+        Cluster cluster = new Cluster(kafka.config(), topics);
+        ForgottenTopic forgotten = new ForgottenTopic(cluster);
         JournalTail.Shared shared = new JournalTail.Shared(budget, forgotten);
         try (forgotten;
-                JournalTail journal = new JournalTail(kafka.config(), topics, tail, shared);
-                EventStreams live =
-                        new EventStreams(journal, JournalTail.ofTokens(kafka.config(), topics, tail, shared));
+                JournalTail journal = new JournalTail(cluster, tail, shared);
+                EventStreams live = new EventStreams(journal, JournalTail.ofTokens(cluster, tail, shared));
                 ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
                 KafkaProducer<String, byte[]> producer = kafka.producer()) {
             List<Future<List<Double>>> reading = new ArrayList<>();

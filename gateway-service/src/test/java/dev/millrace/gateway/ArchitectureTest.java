@@ -1,28 +1,18 @@
 package dev.millrace.gateway;
 
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
-import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.fields;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
-import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noFields;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
 import com.tngtech.archunit.core.domain.JavaClass;
-import com.tngtech.archunit.core.domain.JavaClasses;
-import com.tngtech.archunit.core.domain.JavaConstructor;
-import com.tngtech.archunit.core.importer.ClassFileImporter;
-import com.tngtech.archunit.core.importer.ImportOption;
-import com.tngtech.archunit.lang.ArchCondition;
-import com.tngtech.archunit.lang.ConditionEvents;
-import com.tngtech.archunit.lang.SimpleConditionEvent;
-import com.tngtech.archunit.library.GeneralCodingRules;
-import jakarta.inject.Inject;
+import dev.millrace.testing.HouseRules;
 import org.junit.jupiter.api.Test;
-import org.slf4j.Logger;
 
-class ArchitectureTest {
+class ArchitectureTest extends HouseRules {
 
-    private static final JavaClasses GATEWAY = new ClassFileImporter()
-            .withImportOption(new ImportOption.DoNotIncludeTests())
-            .importPackages("dev.millrace.gateway");
+    ArchitectureTest() {
+        super("dev.millrace.gateway");
+    }
 
     @Test
     void shouldKnowKafkaInOnePackageOnly() {
@@ -33,7 +23,7 @@ class ArchitectureTest {
                 .dependOnClassesThat()
                 .resideInAPackage("org.apache.kafka..")
                 .because("how events travel is nobody else's business")
-                .check(GATEWAY);
+                .check(classes);
     }
 
     @Test
@@ -45,7 +35,7 @@ class ArchitectureTest {
                 .dependOnClassesThat()
                 .resideInAnyPackage("jakarta..", "io.quarkus..", "io.smallrye..", "io.vertx..", "org.jboss..")
                 .because("the parts are plain Java, so that a test makes them with new")
-                .check(GATEWAY);
+                .check(classes);
     }
 
     @Test
@@ -56,63 +46,58 @@ class ArchitectureTest {
                         .or(JavaClass.Predicates.resideInAnyPackage(
                                 "dev.millrace.api..",
                                 "dev.millrace.gateway..",
+                                "dev.millrace.http.client..",
                                 "dev.millrace.kafka..",
                                 "dev.millrace.schemas..",
                                 "dev.millrace.telemetry..")))
                 .because("services meet on topics and over HTTP")
-                .check(GATEWAY);
+                .check(classes);
     }
 
     @Test
-    void shouldUseNoVagueNames() {
-        noClasses()
+    void shouldHaveRoomsThatDoNotKnowEachOtherInCircles() {
+        slices().matching("dev.millrace.gateway.rest.(*)..")
                 .should()
-                .haveNameMatching(".*(Manager|Helper|Util|Utils|Impl|Base|Abstract|Info|Data|DTO|Service)")
-                .because("a name says what a thing is")
-                .check(GATEWAY);
-        noClasses()
-                .should()
-                .resideInAnyPackage("..util..", "..common..", "..impl..", "..model..", "..helper..")
-                .because("a package says what its classes are about")
-                .check(GATEWAY);
+                .beFreeOfCycles()
+                .because("a room can then be read, and changed, without those that use it")
+                .check(classes);
     }
 
     @Test
-    void shouldInjectThroughConstructorsWithFewParameters() {
-        noFields()
-                .should()
-                .beAnnotatedWith(Inject.class)
-                .because("an object is whole once it is made")
-                .check(GATEWAY);
-        classes()
+    void shouldReadRequestsWithoutKnowingWhatTheyAreFor() {
+        noClasses()
                 .that()
-                .areNotRecords()
-                .should(haveFewConstructorParameters())
-                .because("a class with more than five collaborators does too much")
-                .check(GATEWAY);
+                .resideInAnyPackage("..rest.problems..", "..rest.requests..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage(
+                        "..rest.tasks..",
+                        "..rest.streams..",
+                        "..rest.chat..",
+                        "..rest.memory..",
+                        "..rest.system..",
+                        "..rest.catalogue..")
+                .because("every room stands on these two")
+                .check(classes);
+        noClasses()
+                .that()
+                .resideInAPackage("dev.millrace.gateway.rest.*..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage("dev.millrace.gateway.rest")
+                .because("what holds for all routes is above the rooms")
+                .check(classes);
     }
 
     @Test
-    void shouldLogInOneWay() {
-        GeneralCodingRules.NO_CLASSES_SHOULD_ACCESS_STANDARD_STREAMS.check(GATEWAY);
-        fields().that()
-                .haveRawType(Logger.class)
+    void shouldHaveTasksKnowNothingOfThoseWhoWatchOrAskForThem() {
+        noClasses()
+                .that()
+                .resideInAPackage("..rest.tasks..")
                 .should()
-                .haveName("LOGGER")
-                .because("then nobody has to look")
-                .check(GATEWAY);
-    }
-
-    private static ArchCondition<JavaClass> haveFewConstructorParameters() {
-        return new ArchCondition<>("have at most five constructor parameters") {
-            @Override
-            public void check(JavaClass type, ConditionEvents events) {
-                for (JavaConstructor constructor : type.getConstructors()) {
-                    int count = constructor.getParameters().size();
-                    events.add(new SimpleConditionEvent(
-                            constructor, count <= 5, constructor.getFullName() + " has " + count + " parameters"));
-                }
-            }
-        };
+                .dependOnClassesThat()
+                .resideInAnyPackage("..rest.streams..", "..rest.chat..", "..rest.memory..", "..rest.system..")
+                .because("it is the one way in, and they use it")
+                .check(classes);
     }
 }

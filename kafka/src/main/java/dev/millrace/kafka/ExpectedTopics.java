@@ -13,10 +13,10 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.BiPredicate;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.common.config.TopicConfig;
 import org.apache.kafka.common.record.TimestampType;
-import java.util.stream.Stream;
 
 /**
  * The topics as they should be, to compare with those that are there. Asks nobody.

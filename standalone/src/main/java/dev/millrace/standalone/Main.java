@@ -20,6 +20,7 @@ import dev.millrace.standalone.cli.SuspendCommand;
 import dev.millrace.standalone.cli.TasksCommand;
 import dev.millrace.standalone.cli.Terminal;
 import dev.millrace.standalone.cli.ToolsCommand;
+import dev.millrace.standalone.cli.TopCommand;
 import dev.millrace.standalone.cli.UndrainCommand;
 import dev.millrace.standalone.cli.UsageCommand;
 import io.quarkus.runtime.annotations.QuarkusMain;
@@ -46,27 +47,27 @@ public final class Main {
 
     /** All commands that there are. */
     static CommandLine commandLine(Terminal terminal) {
-        return new CommandLine(new Top())
+        return new CommandLine(new Top(terminal))
                 .setCommandName(Hint.local())
                 .addSubcommand(new UpCommand(terminal))
-                .addSubcommand(new AskCommand(terminal))
-                .addSubcommand(new TasksCommand(terminal))
-                .addSubcommand(new EventsCommand(terminal))
-                .addSubcommand(new ApprovalsCommand(terminal))
-                .addSubcommand(new ApproveCommand(terminal))
-                .addSubcommand(new RejectCommand(terminal))
-                .addSubcommand(new SuspendCommand(terminal))
-                .addSubcommand(new ResumeCommand(terminal))
-                .addSubcommand(new CancelCommand(terminal))
-                .addSubcommand(new NotificationsCommand(terminal))
-                .addSubcommand(new DeadLettersCommand(terminal))
-                .addSubcommand(new DrainCommand(terminal))
-                .addSubcommand(new UndrainCommand(terminal))
-                .addSubcommand(new AgentsCommand(terminal))
-                .addSubcommand(new ToolsCommand(terminal))
-                .addSubcommand(new UsageCommand(terminal))
-                .addSubcommand(new ForgetCommand(terminal))
-                .addSubcommand(MemoryCommand.of(terminal))
+                .addSubcommand(AskCommand.class)
+                .addSubcommand(TasksCommand.class)
+                .addSubcommand(EventsCommand.class)
+                .addSubcommand(ApprovalsCommand.class)
+                .addSubcommand(ApproveCommand.class)
+                .addSubcommand(RejectCommand.class)
+                .addSubcommand(SuspendCommand.class)
+                .addSubcommand(ResumeCommand.class)
+                .addSubcommand(CancelCommand.class)
+                .addSubcommand(NotificationsCommand.class)
+                .addSubcommand(DeadLettersCommand.class)
+                .addSubcommand(DrainCommand.class)
+                .addSubcommand(UndrainCommand.class)
+                .addSubcommand(AgentsCommand.class)
+                .addSubcommand(ToolsCommand.class)
+                .addSubcommand(UsageCommand.class)
+                .addSubcommand(ForgetCommand.class)
+                .addSubcommand(MemoryCommand.class)
                 .addSubcommand(new BrokerCommand(terminal))
                 .addSubcommand(new TrainCommand(terminal))
                 .addSubcommand(new HelpCommand())
@@ -101,10 +102,21 @@ public final class Main {
                 "5:of ask: the task waits for an answer, or to be resumed; standard error has the command",
                 "6:of ask: the task waits for a decision on a tool call; standard error has the commands",
             })
-    static final class Top implements Runnable {
+    static final class Top implements Runnable, TopCommand {
+
+        private final Terminal terminal;
 
         @CommandLine.Spec
         private CommandLine.Model.CommandSpec spec = CommandLine.Model.CommandSpec.create();
+
+        Top(Terminal terminal) {
+            this.terminal = terminal;
+        }
+
+        @Override
+        public Terminal terminal() {
+            return terminal;
+        }
 
         @Override
         public void run() {

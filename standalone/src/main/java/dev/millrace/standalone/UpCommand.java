@@ -145,18 +145,14 @@ final class UpCommand implements Callable<Integer> {
     private static void requireReadable(String option, @Nullable Path file) {
         if (file != null && !Files.isReadable(file)) {
             throw new CommandException(
-                    ExitCodes.FAILED,
-                    option + ": expected a readable file, found none at "
-                            + file.toAbsolutePath().normalize() + ".");
+                    ExitCodes.FAILED, option + ": expected a readable file, found none at " + absolute(file) + ".");
         }
     }
 
     private void requireAgents() {
         if (agents != null && !Files.isDirectory(agents)) {
             throw new CommandException(
-                    ExitCodes.FAILED,
-                    "--agents: expected a folder, found none at "
-                            + agents.toAbsolutePath().normalize() + ".");
+                    ExitCodes.FAILED, "--agents: expected a folder, found none at " + absolute(agents) + ".");
         }
     }
 
@@ -213,35 +209,18 @@ final class UpCommand implements Callable<Integer> {
         System.setProperty("quarkus.http.port", Integer.toString(port));
         System.setProperty("millrace.gateway.agent-url", "http://127.0.0.1:" + port);
         System.setProperty("millrace.tools.agent-url", "http://127.0.0.1:" + port);
-        System.setProperty("millrace.agent.state-dir", dataPath.resolve("agent").toString());
-        System.setProperty(
-                "millrace.agent.projection.state-dir",
-                dataPath.resolve("projection").toString());
-        System.setProperty(
-                "millrace.reflection.state-dir", dataPath.resolve("reflection").toString());
-        System.setProperty("millrace.tools.workspace", workspacePath.toString());
-        System.setProperty(Standalone.DATA_KEY, dataPath.toString());
-        if (agents != null) {
-            System.setProperty(
-                    "millrace.agent.agents-dir",
-                    agents.toAbsolutePath().normalize().toString());
-        }
-        if (script != null) {
-            System.setProperty(
-                    "millrace.llm.scripted.script",
-                    script.toAbsolutePath().normalize().toString());
-        }
-        if (mcp != null) {
-            System.setProperty(
-                    "millrace.tools.mcp.config",
-                    mcp.toAbsolutePath().normalize().toString());
-        }
+        set("millrace.agent.state-dir", dataPath.resolve("agent"));
+        set("millrace.agent.projection.state-dir", dataPath.resolve("projection"));
+        set("millrace.reflection.state-dir", dataPath.resolve("reflection"));
+        set("millrace.tools.workspace", workspacePath);
+        set(Standalone.DATA_KEY, dataPath);
+        set("millrace.agent.agents-dir", agents);
+        set("millrace.llm.scripted.script", script);
+        set("millrace.tools.mcp.config", mcp);
         if (!toolJars.isEmpty()) {
             System.setProperty(
                     "millrace.tools.java.jars",
-                    toolJars.stream()
-                            .map(jar -> jar.toAbsolutePath().normalize().toString())
-                            .collect(Collectors.joining(",")));
+                    toolJars.stream().map(UpCommand::absolute).collect(Collectors.joining(",")));
         }
         if (!toolsets.isEmpty()) {
             System.setProperty("millrace.topics.toolsets", String.join(",", toolsets));
@@ -249,6 +228,16 @@ final class UpCommand implements Callable<Integer> {
         if (verbose) {
             System.setProperty("quarkus.log.level", "INFO");
         }
+    }
+
+    private static void set(String key, @Nullable Path path) {
+        if (path != null) {
+            System.setProperty(key, absolute(path));
+        }
+    }
+
+    private static String absolute(Path path) {
+        return path.toAbsolutePath().normalize().toString();
     }
 
     private int serve(EmbeddedBroker broker) {

@@ -77,7 +77,7 @@ class AgentsIT {
     }
 
     @Test
-    @DisplayName("issue 4 item 7: a file is an agent; a change is for new tasks, and a broken file for none")
+    @DisplayName("a file is an agent; a change is for new tasks, and a broken file for none")
     void shouldFollowTheFolder() throws Exception {
         clerk(CLERK.formatted("one"));
         try (ServiceProcess up = up()) {
@@ -143,7 +143,7 @@ class AgentsIT {
     }
 
     @Test
-    @DisplayName("issue 4 item 7: the agent of examples/agents works with its script")
+    @DisplayName("the agent of examples/agents works with its script")
     void shouldRunTheExample() {
         try (ServiceProcess up = ServiceProcess.standalone(
                         "up",

@@ -16,6 +16,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class CommandsTest {
 
+    private static final String MODEL_CALL = "{\"callId\":\"c1\",\"iteration\":1}";
     private static final String ACCEPTED = "{\"taskId\":\"t-1\"}";
 
     private StubGateway gateway;
@@ -36,10 +37,13 @@ class CommandsTest {
         // given
         gateway.answer("/v1/tasks", 202, ACCEPTED).stream(
                 "/v1/tasks/t-1/stream",
-                event(1, "MODEL_CALL_REQUESTED", "{}")
-                        + event(2, "TOOL_CALL_REQUESTED", "{\"toolName\":\"list_files\",\"params\":{\"path\":\".\"}}")
-                        + event(3, "TOOL_CALL_COMPLETED", "{\"toolName\":\"list_files\",\"durationMs\":7}")
-                        + event(4, "TASK_COMPLETED", "{\"result\":{\"response\":\"Größe: 4,2 m\"}}"));
+                event(1, "MODEL_CALL_REQUESTED", MODEL_CALL)
+                        + event(
+                                2,
+                                "TOOL_CALL_REQUESTED",
+                                call("list_files", "\"toolCallId\":\"x\",\"params\":{\"path\":\".\"}"))
+                        + event(3, "TOOL_CALL_COMPLETED", call("list_files", "\"result\":null,\"durationMs\":7"))
+                        + event(4, "TASK_COMPLETED", result("Größe: 4,2 m")));
 
         // when
         CommandRun ask = CommandRun.of("ask", "How big is Elsa?", "--url", gateway.url());
@@ -57,15 +61,15 @@ class CommandsTest {
         // given
         gateway.answer("/v1/tasks", 202, ACCEPTED).stream(
                 "/v1/tasks/t-1/stream",
-                event(1, "MODEL_CALL_REQUESTED", "{}")
+                event(1, "MODEL_CALL_REQUESTED", MODEL_CALL)
                         + live("stream.start", "c1", 1, "")
                         + live("stream.text", "c1", 1, "half a")
                         + live("stream.restart", "c1", 2, "")
                         + live("stream.text", "c1", 1, " sentence")
                         + live("stream.text", "c1", 2, "4,2 ")
                         + live("stream.text", "c1", 2, "m")
-                        + event(2, "REASON_DONE", "{\"model\":\"scripted\"}")
-                        + event(3, "TASK_COMPLETED", "{\"result\":{\"response\":\"4,2 m\"}}"));
+                        + event(2, "REASON_DONE", "{\"callId\":\"c1\",\"model\":\"scripted\"}")
+                        + event(3, "TASK_COMPLETED", result("4,2 m")));
 
         // when
         CommandRun ask = CommandRun.live("ask", "How big is Elsa?", "--url", gateway.url());
@@ -83,8 +87,8 @@ class CommandsTest {
         // given
         gateway.answer("/v1/tasks", 202, ACCEPTED).stream(
                 "/v1/tasks/t-1/stream",
-                event(1, "MODEL_CALL_REQUESTED", "{}") + "id: 0:2\ndata: {\"type\":\"TASK_COMP",
-                event(2, "TASK_COMPLETED", "{\"result\":{\"response\":\"done\"}}"));
+                event(1, "MODEL_CALL_REQUESTED", MODEL_CALL) + "id: 0:2\ndata: {\"type\":\"TASK_COMP",
+                event(2, "TASK_COMPLETED", result("done")));
 
         // when
         CommandRun ask = CommandRun.of("ask", "x", "--url", gateway.url());
@@ -132,7 +136,7 @@ class CommandsTest {
         gateway.answer("/v1/tasks", 202, ACCEPTED).answer("/v1/tasks/t-1/resume", 202, ACCEPTED).stream(
                 "/v1/tasks/t-1/stream",
                 event(1, "TASK_SUSPENDED", "{\"question\":\"Which wheel?\"}")
-                        + event(2, "TASK_COMPLETED", "{\"result\":{\"response\":\"4.2 m\"}}"));
+                        + event(2, "TASK_COMPLETED", result("4.2 m")));
 
         // when
         CommandRun ask = CommandRun.typing("Elsa\n", "ask", "How big is the wheel?", "--url", gateway.url());
@@ -156,7 +160,7 @@ class CommandsTest {
     void shouldLetThePersonAtTheTerminalDecideOnAToolCall(String typed, String sent) {
         // given
         gateway.answer("/v1/tasks", 202, ACCEPTED).answer("/v1/approvals", 202, ACCEPTED).stream(
-                "/v1/tasks/t-1/stream", approvalRequested() + event(2, "TASK_COMPLETED", "{\"result\":{}}"));
+                "/v1/tasks/t-1/stream", approvalRequested() + event(2, "TASK_COMPLETED", result("")));
 
         // when
         CommandRun ask = CommandRun.typing(typed.replace(',', '\n') + "\n", "ask", "x", "--url", gateway.url());
@@ -169,7 +173,7 @@ class CommandsTest {
     }
 
     @Test
-    @DisplayName("issue 15 item 3: arguments that the tool cannot take are asked for again")
+    @DisplayName("arguments that the tool cannot take are asked for again")
     void shouldAskAgainForArgumentsThatDoNotFit() {
         // given
         gateway
@@ -178,7 +182,7 @@ class CommandsTest {
                         "/v1/approvals",
                         422,
                         "{\"code\":\"invalid_arguments\",\"detail\":\"params: /path string expected\"}")
-                .stream("/v1/tasks/t-1/stream", approvalRequested() + event(2, "TASK_COMPLETED", "{\"result\":{}}"));
+                .stream("/v1/tasks/t-1/stream", approvalRequested() + event(2, "TASK_COMPLETED", result("")));
 
         // when
         CommandRun ask = CommandRun.typing("e\n{\"path\":1}\nn\nno\n", "ask", "x", "--url", gateway.url());
@@ -225,8 +229,8 @@ class CommandsTest {
                         + event(
                                 4,
                                 "APPROVAL_DECIDED",
-                                "{\"decision\":\"reject\",\"decidedBy\":\"ada\",\"reason\":\"no\"}")
-                        + event(5, "TASK_COMPLETED", "{\"result\":{\"response\":\"I may not.\"}}"));
+                                "{\"callId\":\"c1\",\"decision\":\"reject\",\"decidedBy\":\"ada\",\"reason\":\"no\"}")
+                        + event(5, "TASK_COMPLETED", result("I may not.")));
 
         // when
         CommandRun ask = CommandRun.of("ask", "x", "--wait", "--url", gateway.url());
@@ -245,9 +249,7 @@ class CommandsTest {
         gateway
                 .answer("/v1/tasks", 202, ACCEPTED)
                 .answer("/v1/approvals", 409, "{\"detail\":\"The call was decided before: reject, by ada.\"}")
-                .stream(
-                        "/v1/tasks/t-1/stream",
-                        approvalRequested() + event(2, "TASK_COMPLETED", "{\"result\":{\"response\":\"done\"}}"));
+                .stream("/v1/tasks/t-1/stream", approvalRequested() + event(2, "TASK_COMPLETED", result("done")));
 
         // when
         CommandRun ask = CommandRun.typing("y\n", "ask", "x", "--url", gateway.url());
@@ -261,7 +263,7 @@ class CommandsTest {
     void shouldGiveUpAfterTheTimeout() {
         // given
         gateway.answer("/v1/tasks", 202, ACCEPTED).stream(
-                "/v1/tasks/t-1/stream", event(1, "MODEL_CALL_REQUESTED", "{}"));
+                "/v1/tasks/t-1/stream", event(1, "MODEL_CALL_REQUESTED", MODEL_CALL));
 
         // when
         CommandRun ask = CommandRun.of("ask", "x", "--timeout", "300ms", "--url", gateway.url());
@@ -276,7 +278,7 @@ class CommandsTest {
     void shouldPassOnMetadata() {
         // given
         gateway.answer("/v1/tasks", 202, ACCEPTED).stream(
-                "/v1/tasks/t-1/stream", event(1, "TASK_COMPLETED", "{\"result\":{\"response\":\"done\"}}"));
+                "/v1/tasks/t-1/stream", event(1, "TASK_COMPLETED", result("done")));
 
         // when
         CommandRun ask = CommandRun.of(
@@ -297,7 +299,7 @@ class CommandsTest {
                 .answer("/v1/tasks/t-1", 200, "{\"taskId\":\"t-1\",\"note\":\"no worker serves toolset orders\"}")
                 .stream(
                         "/v1/tasks/t-1/stream",
-                        event(1, "TOOL_CALL_REQUESTED", "{\"toolName\":\"find_order\",\"params\":{}}"));
+                        event(1, "TOOL_CALL_REQUESTED", call("find_order", "\"toolCallId\":\"x\",\"params\":{}")));
 
         // when
         CommandRun ask = CommandRun.of("ask", "x", "--timeout", "5500ms", "--url", gateway.url());
@@ -619,13 +621,14 @@ class CommandsTest {
             {"events":[
               {"id":"aaaaaaaa-1","type":"MESSAGE_RECEIVED","timestamp":5,"source":"user","payload":{"text":"refund X1"}},
               {"id":"bbbbbbbb-1","type":"REASON_DONE","timestamp":6,"parentEventId":"aaaaaaaa-1","payload":{
-                "response":"I look it up.","toolCalls":[{"toolName":"find_order","arguments":{"id":"X1"}}]}},
+                "callId":"c1","response":"I look it up.",
+                "toolCalls":[{"toolCallId":"x","toolName":"find_order","arguments":{"id":"X1"}}]}},
               {"id":"cccccccc-1","type":"TOOL_CALL_FAILED","timestamp":7,"parentEventId":"bbbbbbbb-1","payload":{
-                "toolName":"find_order","code":"execution_error","error":"no order X1\\n\\u001b[31mat Orders.find"}},
+                "callId":"c2","toolName":"find_order","code":"execution_error","error":"no order X1\\n\\u001b[31mat Orders.find"}},
               {"id":"cccccccc-2","type":"TOOL_CALL_COMPLETED","timestamp":8,"parentEventId":"bbbbbbbb-1","payload":{
-                "toolName":"find_all","durationMs":3,"result":{"count":12}}},
+                "callId":"c3","toolName":"find_all","durationMs":3,"result":{"count":12}}},
               {"id":"dddddddd-1","type":"MODEL_CALL_FAILED","timestamp":9,"parentEventId":"cccccccc-1","payload":{
-                "code":"output_mismatch","error":"/amount: expected a number"}},
+                "callId":"c4","code":"output_mismatch","error":"/amount: expected a number"}},
               {"id":"eeeeeeee-1","type":"TASK_FAILED","timestamp":9,"parentEventId":"dddddddd-1","payload":{
                 "code":"output_mismatch","error":"The answer does not fit."}}
             ],"next":null}""";
@@ -657,7 +660,7 @@ class CommandsTest {
         // given
         gateway.answer("/v1/tasks/t-1/events", 200, """
                 {"events":[{"id":"a","type":"TASK_COMPLETED","timestamp":0,"source":"think",
-                  "payload":{"result":{"response":"%s.\\nend"},"iterations":2,"none":null}}],"next":null}""".formatted("word ".repeat(60)));
+                  "payload":{"result":{"taskId":"t-1","input":"x","response":"%s.\\nend","iterations":2},"none":null}}],"next":null}""".formatted("word ".repeat(60)));
 
         // when
         CommandRun narrow = CommandRun.onScreenOf(80, "events", "t-1", "--url", gateway.url());
@@ -677,10 +680,12 @@ class CommandsTest {
                     source: think
                     payload:
                       result:
+                        taskId: t-1
+                        input: x
                         response:
                           %s.
                           end
-                      iterations: 2
+                        iterations: 2
                       none: null
                 """.formatted("word ".repeat(60)));
     }
@@ -704,6 +709,7 @@ class CommandsTest {
                 timestamp: 1970-01-01T00:00:00.007Z (7)
                 parentEventId: bbbbbbbb-1
                 payload:
+                  callId: c2
                   toolName: find_order
                   code: execution_error
                   error:
@@ -827,11 +833,19 @@ class CommandsTest {
         }
     }
 
+    private static String call(String tool, String more) {
+        return "{\"callId\":\"c\",\"toolName\":\"" + tool + "\"," + more + "}";
+    }
+
+    private static String result(String response) {
+        return "{\"result\":{\"taskId\":\"t-1\",\"input\":\"x\",\"iterations\":1,\"response\":\"" + response + "\"}}";
+    }
+
     private static String approvalRequested() {
         return event(
                 1,
                 "APPROVAL_REQUESTED",
-                "{\"callId\":\"t-1/1/0-ab\",\"toolName\":\"write_file\",\"params\":{\"path\":\"a\"},"
+                "{\"callId\":\"t-1/1/0-ab\",\"toolCallId\":\"x\",\"toolName\":\"write_file\",\"params\":{\"path\":\"a\"},"
                         + "\"reason\":\"condition `x` holds\"}");
     }
 

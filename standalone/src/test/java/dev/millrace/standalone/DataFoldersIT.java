@@ -61,9 +61,8 @@ class DataFoldersIT {
     }
 
     @Test
-    @DisplayName(
-            "issue 15 item 1: two beside each other in one folder, and then the first again, each with its own tasks;"
-                    + " issue 15 item 6: who asks for a task hears that nobody serves its toolset")
+    @DisplayName("two beside each other in one folder, and then the first again, each with its own tasks;"
+            + " who asks for a task hears that nobody serves its toolset")
     void shouldKeepEverythingInItsOwnDataFolder() throws Exception {
         Files.writeString(temp.resolve("script.yaml"), SCRIPT);
         String ofA;

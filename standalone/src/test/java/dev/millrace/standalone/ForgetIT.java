@@ -67,9 +67,8 @@ class ForgetIT {
     private final HttpApi api = HttpApi.onPort(port);
 
     @Test
-    @DisplayName(
-            "issue 6 item 7: a namespace is forgotten, over a kill: no route, no tool and no store knows the name, and"
-                    + " the report says which topics still hold it, by their own settings")
+    @DisplayName("a namespace is forgotten, over a kill: no route, no tool and no store knows the name, and"
+            + " the report says which topics still hold it, by their own settings")
     void shouldForget() throws Exception {
         Files.writeString(folder.resolve("script.yaml"), SCRIPT);
         String forgetId;

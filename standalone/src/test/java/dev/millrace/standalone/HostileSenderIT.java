@@ -50,7 +50,7 @@ class HostileSenderIT {
     private static final Topics TOPICS = new Topics(Topics.DEFAULT_PREFIX);
     private static final Duration LIMIT = Duration.ofSeconds(60);
     /** What a task takes beside others on a slow and busy machine; usual are some 50 ms. */
-    private static final Duration USUAL = Duration.ofSeconds(10);
+    private static final Duration USUAL = Duration.ofSeconds(15);
 
     /** What stands in the log when something has ended that should go on. */
     private static final List<String> ENDS = List.of(

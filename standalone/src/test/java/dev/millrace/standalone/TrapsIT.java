@@ -43,7 +43,7 @@ class TrapsIT {
     Path folder;
 
     @Test
-    @DisplayName("issue 14 item 3: twice as many catastrophic patterns as there are cores hold up nothing else")
+    @DisplayName("twice as many catastrophic patterns as there are cores hold up nothing else")
     void shouldServeEverybodyElse() throws IOException {
         // given
         Path workspace = Files.createDirectories(folder.resolve("workspace"));

@@ -71,7 +71,7 @@ class UpFailuresIT {
     }
 
     @Test
-    @DisplayName("issue 15 item 1: who starts the same thing twice hears of the folder, and not of its ports")
+    @DisplayName("who starts the same thing twice hears of the folder, and not of its ports")
     void shouldNameALockedDataFolderBeforePorts() throws Exception {
         // given
         try (EmbeddedBroker running = EmbeddedBroker.start(temp.resolve("data/kafka"), 0);
@@ -96,7 +96,7 @@ class UpFailuresIT {
     }
 
     @Test
-    @DisplayName("issue 15 item 6: toolsets that cannot be topics")
+    @DisplayName("toolsets that cannot be topics")
     void shouldNameABadToolset() {
         try (ServiceProcess process =
                 ServiceProcess.standalone(up("--toolsets", "orders,b/d")).start(temp)) {
@@ -157,7 +157,7 @@ class UpFailuresIT {
     }
 
     @Test
-    @DisplayName("issue 5 item 1: a model without a key")
+    @DisplayName("a model without a key")
     void shouldSayWhereTheKeyWasLookedFor() throws IOException {
         // given
         Files.createDirectories(temp.resolve("config"));

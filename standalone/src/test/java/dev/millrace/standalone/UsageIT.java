@@ -50,8 +50,7 @@ class UsageIT {
 
     @Test
     @DisplayName(
-            "issue 5 item 6: the sums of GET /v1/usage are exactly what the stub counted, over a restart and a lost"
-                    + " projection")
+            "the sums of GET /v1/usage are exactly what the stub counted, over a restart and a lost" + " projection")
     void shouldCountWhatTheProviderCounts() throws Exception {
         try (StubModelServer model = StubModelServer.start(this::answer)) {
             List<String> tasks = new ArrayList<>();

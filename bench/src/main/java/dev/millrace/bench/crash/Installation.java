@@ -1,6 +1,6 @@
 package dev.millrace.bench.crash;
 
-import dev.millrace.bench.Cluster;
+import dev.millrace.bench.KafkaClients;
 import dev.millrace.kafka.TopicSettings;
 import dev.millrace.kafka.TopicSetup;
 import dev.millrace.schemas.Topics;
@@ -143,7 +143,7 @@ final class Installation implements AutoCloseable {
         for (Part broker : brokers) {
             process(broker).awaitOutput(ClusterNode.READY, START_LIMIT);
         }
-        Cluster kafka = Cluster.at(bootstrapServers());
+        KafkaClients kafka = KafkaClients.at(bootstrapServers());
         TopicSetup.ensure(
                 kafka.config(), topics, new TopicSettings(PARTITIONS, TopicSettings.BROKER_DEFAULT, true), START_LIMIT);
         try (Admin admin = kafka.admin()) {
@@ -177,7 +177,7 @@ final class Installation implements AutoCloseable {
      */
     void killBeforeCommit(Collection<Part> parts) {
         try (KafkaConsumer<byte[], byte[]> journal =
-                Cluster.at(bootstrapServers()).follower(topics.journal(), "read_uncommitted")) {
+                KafkaClients.at(bootstrapServers()).follower(topics.journal(), "read_uncommitted")) {
             long deadline = System.nanoTime() + OPEN_LIMIT.toNanos();
             journal.poll(OPEN_LIMIT); // from here on each record is new
             while (journal.poll(OPEN_LIMIT).isEmpty()) { // as it is for the end of a transaction, too

@@ -1,6 +1,6 @@
 package dev.millrace.bench.crash;
 
-import dev.millrace.bench.Cluster;
+import dev.millrace.bench.KafkaClients;
 import dev.millrace.schemas.DeadLetters;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
@@ -61,7 +61,7 @@ final class JournalAudit implements AutoCloseable {
         this.topics = topics;
         this.ledger = ledger;
         this.findings = findings;
-        this.consumer = Cluster.at(bootstrapServers)
+        this.consumer = KafkaClients.at(bootstrapServers)
                 .with(Map.of(
                         "isolation.level", "read_committed",
                         "reconnect.backoff.max.ms", 200,

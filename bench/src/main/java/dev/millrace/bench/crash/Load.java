@@ -1,6 +1,6 @@
 package dev.millrace.bench.crash;
 
-import dev.millrace.bench.Cluster;
+import dev.millrace.bench.KafkaClients;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.Json;
@@ -62,7 +62,7 @@ final class Load implements AutoCloseable {
         this.settings = settings;
         this.ledger = ledger;
         this.findings = findings;
-        this.producer = Cluster.at(settings.bootstrapServers())
+        this.producer = KafkaClients.at(settings.bootstrapServers())
                 .with(Map.of(
                         "request.timeout.ms", 3_000,
                         "delivery.timeout.ms", (int) ANSWER_LIMIT.toMillis(),

@@ -1,6 +1,7 @@
 package dev.millrace.gateway.config;
 
 import dev.millrace.gateway.kafka.BrokerProbe;
+import dev.millrace.gateway.kafka.Cluster;
 import dev.millrace.gateway.kafka.DeadLetterReader;
 import dev.millrace.gateway.kafka.EventSender;
 import dev.millrace.gateway.kafka.EventStreams;
@@ -10,14 +11,13 @@ import dev.millrace.gateway.kafka.MailboxBudget;
 import dev.millrace.gateway.kafka.Memory;
 import dev.millrace.gateway.kafka.TailSettings;
 import dev.millrace.gateway.kafka.TopicRetention;
-import dev.millrace.gateway.query.AgentClient;
 import dev.millrace.gateway.query.KnownAgents;
 import dev.millrace.gateway.query.RecentTasks;
 import dev.millrace.gateway.query.Tasks;
+import dev.millrace.http.client.AgentClient;
 import dev.millrace.kafka.TopicSettings;
 import dev.millrace.kafka.config.ClientSettings;
 import dev.millrace.kafka.config.TopicsConfig;
-import dev.millrace.schemas.Topics;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -32,7 +32,6 @@ import jakarta.inject.Singleton;
 import jakarta.interceptor.Interceptor;
 import java.time.Clock;
 import java.time.Duration;
-import java.util.Map;
 import org.eclipse.microprofile.config.Config;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -46,22 +45,20 @@ public class GatewayWiring {
     private static final Duration AGENTS_FRESH = Duration.ofSeconds(5);
 
     private final GatewayConfig config;
-    private final Map<String, Object> kafka;
-    private final Topics topics;
+    private final Cluster cluster;
     private final TopicSettings topicSettings;
 
     @Inject
     GatewayWiring(GatewayConfig config, TopicsConfig topicsConfig, Config all) {
         this.config = config;
-        this.kafka = ClientSettings.of(all);
-        this.topics = topicsConfig.topics();
+        this.cluster = new Cluster(ClientSettings.of(all), topicsConfig.topics());
         this.topicSettings = topicsConfig.settings();
     }
 
     @Produces
     @Singleton
     EventSender sender() {
-        return new EventSender(kafka, topics, config.produceTimeout());
+        return new EventSender(cluster, config.produceTimeout());
     }
 
     void close(@Disposes EventSender sender) {
@@ -82,7 +79,7 @@ public class GatewayWiring {
     @Produces
     @Singleton
     ForgottenTopic forgotten() {
-        return new ForgottenTopic(kafka, topics);
+        return new ForgottenTopic(cluster);
     }
 
     void close(@Disposes ForgottenTopic forgotten) {
@@ -92,7 +89,7 @@ public class GatewayWiring {
     @Produces
     @Singleton
     JournalTail tail(ForgottenTopic forgotten, MeterRegistry metrics, MailboxBudget budget) {
-        JournalTail tail = new JournalTail(kafka, topics, tailSettings(), new JournalTail.Shared(budget, forgotten));
+        JournalTail tail = new JournalTail(cluster, tailSettings(), new JournalTail.Shared(budget, forgotten));
         Gauge.builder("millrace.gateway.listeners", tail, JournalTail::listeners)
                 .description("Streams and waiting requests that listen to the journal")
                 .register(metrics);
@@ -109,8 +106,7 @@ public class GatewayWiring {
     @Singleton
     EventStreams streams(JournalTail journal, ForgottenTopic forgotten, MeterRegistry metrics, MailboxBudget budget) {
         EventStreams streams = new EventStreams(
-                journal,
-                JournalTail.ofTokens(kafka, topics, tailSettings(), new JournalTail.Shared(budget, forgotten)));
+                journal, JournalTail.ofTokens(cluster, tailSettings(), new JournalTail.Shared(budget, forgotten)));
         Gauge.builder("millrace.gateway.live.listeners", streams, EventStreams::listeners)
                 .description("Streams and requests that listen to live text")
                 .register(metrics);
@@ -137,19 +133,19 @@ public class GatewayWiring {
     @Produces
     @Singleton
     DeadLetterReader deadLetters() {
-        return new DeadLetterReader(kafka, topics);
+        return new DeadLetterReader(cluster);
     }
 
     @Produces
     @Singleton
     TopicRetention retention() {
-        return new TopicRetention(kafka, topics, config.produceTimeout());
+        return new TopicRetention(cluster, config.produceTimeout());
     }
 
     @Produces
     @Singleton
     Memory memory(EventSender sender) {
-        return new Memory(kafka, topics, sender);
+        return new Memory(cluster, sender);
     }
 
     void close(@Disposes Memory memory) {
@@ -159,7 +155,7 @@ public class GatewayWiring {
     @Produces
     @Singleton
     BrokerProbe probe() {
-        return new BrokerProbe(kafka, topics, topicSettings, wrong -> {
+        return new BrokerProbe(cluster, topicSettings, wrong -> {
             LOGGER.error("The gateway stops: {}", wrong.getMessage());
             Quarkus.asyncExit(1);
         });

@@ -3,17 +3,13 @@ package dev.millrace.gateway.kafka;
 import dev.millrace.kafka.TopicSettings;
 import dev.millrace.kafka.TopicSetup;
 import dev.millrace.kafka.TopicSetupException;
-import dev.millrace.schemas.Topics;
 import java.time.Duration;
-import java.util.HashMap;
-import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import org.apache.kafka.clients.admin.Admin;
-import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.admin.DescribeClusterOptions;
 import org.apache.kafka.common.KafkaException;
 import org.slf4j.Logger;
@@ -39,8 +35,7 @@ public final class BrokerProbe implements AutoCloseable {
      */
     public record Status(boolean up, String detail) {}
 
-    private final Map<String, Object> kafka;
-    private final Topics topics;
+    private final Cluster cluster;
     private final TopicSettings settings;
     private final Consumer<TopicSetupException> onWrongTopics;
     private final CountDownLatch closed = new CountDownLatch(1);
@@ -49,20 +44,11 @@ public final class BrokerProbe implements AutoCloseable {
     /**
      * Does nothing yet, see {@link #start}.
      *
-     * @param kafka how to reach the brokers: {@code bootstrap.servers} and whatever security needs
      * @param onWrongTopics is told, once, that the brokers answer and the topics are not as they have to be; nothing is
      *     probed after that
      */
-    public BrokerProbe(
-            Map<String, Object> kafka,
-            Topics topics,
-            TopicSettings settings,
-            Consumer<TopicSetupException> onWrongTopics) {
-        Map<String, Object> config = new HashMap<>(kafka);
-        config.put(AdminClientConfig.CLIENT_ID_CONFIG, "millrace-gateway-probe");
-        config.put(AdminClientConfig.RECONNECT_BACKOFF_MAX_MS_CONFIG, 1_000);
-        this.kafka = Map.copyOf(config);
-        this.topics = topics;
+    public BrokerProbe(Cluster cluster, TopicSettings settings, Consumer<TopicSetupException> onWrongTopics) {
+        this.cluster = cluster.as("millrace-gateway-probe");
         this.settings = settings;
         this.onWrongTopics = onWrongTopics;
     }
@@ -91,7 +77,7 @@ public final class BrokerProbe implements AutoCloseable {
                 }
             }
             // not earlier: none can be made while the brokers' names do not resolve
-            Admin admin = Admin.create(kafka);
+            Admin admin = Admin.create(cluster.client());
             try {
                 do {
                     status = ask(admin);
@@ -110,7 +96,7 @@ public final class BrokerProbe implements AutoCloseable {
     /** Whether they are; not, if nobody could be asked. */
     private boolean topicsAreRight() {
         try {
-            TopicSetup.ensure(kafka, topics, settings, SETUP_LIMIT);
+            TopicSetup.ensure(cluster.client(), cluster.topics(), settings, SETUP_LIMIT);
             return true;
         } catch (TopicSetupException e) {
             if (e.getCause() == null) {

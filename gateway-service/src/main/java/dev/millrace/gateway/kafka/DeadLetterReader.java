@@ -1,7 +1,6 @@
 package dev.millrace.gateway.kafka;
 
 import dev.millrace.kafka.TopicLog;
-import dev.millrace.schemas.Topics;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -39,11 +38,10 @@ public final class DeadLetterReader {
 
     /**
      * Connects when it is asked.
-     *
-     * @param kafka how to reach the brokers: {@code bootstrap.servers} and whatever security needs
      */
-    public DeadLetterReader(Map<String, Object> kafka, Topics topics) {
-        this.log = new TopicLog(kafka, topics.deadLetters(), "millrace-gateway", TopicLog.WHAT_IS_LEFT);
+    public DeadLetterReader(Cluster cluster) {
+        this.log = new TopicLog(
+                cluster.client(), cluster.topics().deadLetters(), "millrace-gateway", TopicLog.WHAT_IS_LEFT);
     }
 
     /**

@@ -25,12 +25,11 @@ public final class EventSender implements AutoCloseable {
     /**
      * Connects when the first event is sent.
      *
-     * @param kafka how to reach the brokers: {@code bootstrap.servers} and whatever security needs
      * @param timeout how long {@link #send} takes at most
      */
-    public EventSender(Map<String, Object> kafka, Topics topics, Duration timeout) {
-        this.topics = topics;
-        Map<String, Object> settings = ProducerSettings.prompt(kafka, "millrace-gateway");
+    public EventSender(Cluster cluster, Duration timeout) {
+        this.topics = cluster.topics();
+        Map<String, Object> settings = ProducerSettings.prompt(cluster.client(), "millrace-gateway");
         // the topic's own limit decides, see Topics.Topic#maxMessageBytes
         settings.put(ProducerConfig.MAX_REQUEST_SIZE_CONFIG, 2 * Topics.MAX_EVENT_BYTES);
         this.producer = new AcknowledgedProducer(settings, timeout);

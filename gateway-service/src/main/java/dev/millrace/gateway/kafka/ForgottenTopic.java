@@ -11,7 +11,6 @@ import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.Topics;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -39,12 +38,10 @@ public final class ForgottenTopic implements AutoCloseable {
 
     /**
      * Reads nothing before somebody asks.
-     *
-     * @param kafka how to reach the brokers: {@code bootstrap.servers} and whatever security needs
      */
-    public ForgottenTopic(Map<String, Object> kafka, Topics topics) {
-        this.memoryRequests = topics.memoryRequests();
-        this.follower = new ForgottenFollower(kafka, topics, "millrace-gateway");
+    public ForgottenTopic(Cluster cluster) {
+        this.memoryRequests = cluster.topics().memoryRequests();
+        this.follower = new ForgottenFollower(cluster.client(), cluster.topics(), "millrace-gateway");
         this.forgotten = follower.known();
     }
 

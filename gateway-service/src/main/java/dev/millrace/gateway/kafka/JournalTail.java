@@ -5,7 +5,6 @@ import dev.millrace.kafka.ReaderThread;
 import dev.millrace.kafka.TopicId;
 import dev.millrace.kafka.TopicIdentity;
 import dev.millrace.kafka.TopicLog;
-import dev.millrace.schemas.Topics;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
@@ -96,16 +95,19 @@ public final class JournalTail implements AutoCloseable {
     /**
      * Starts its thread; connects when somebody listens.
      *
-     * @param kafka how to reach the brokers: {@code bootstrap.servers} and whatever security needs
      * @param shared belongs to somebody else, who closes it
      */
-    public JournalTail(Map<String, Object> kafka, Topics topics, TailSettings settings, Shared shared) {
-        this(settings, shared, new TopicLog(kafka, topics.journal(), CLIENT), "journal-tail");
+    public JournalTail(Cluster cluster, TailSettings settings, Shared shared) {
+        this(settings, shared, new TopicLog(cluster.client(), cluster.topics().journal(), CLIENT), "journal-tail");
     }
 
     /** The same for the topic of live text. */
-    public static JournalTail ofTokens(Map<String, Object> kafka, Topics topics, TailSettings settings, Shared shared) {
-        return new JournalTail(settings, shared, new TopicLog(kafka, topics.tokens(), CLIENT), "token-tail");
+    public static JournalTail ofTokens(Cluster cluster, TailSettings settings, Shared shared) {
+        return new JournalTail(
+                settings,
+                shared,
+                new TopicLog(cluster.client(), cluster.topics().tokens(), CLIENT),
+                "token-tail");
     }
 
     private JournalTail(TailSettings settings, Shared shared, TopicLog log, String name) {

@@ -13,7 +13,6 @@ import dev.millrace.schemas.Topics;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
@@ -74,13 +73,11 @@ public final class Memory implements AutoCloseable {
 
     /**
      * Connects when it is asked.
-     *
-     * @param kafka how to reach the brokers: {@code bootstrap.servers} and whatever security needs
      */
-    public Memory(Map<String, Object> kafka, Topics topics, EventSender sender) {
-        this.topics = topics;
+    public Memory(Cluster cluster, EventSender sender) {
+        this.topics = cluster.topics();
         this.sender = sender;
-        this.records = new TopicLog(kafka, topics.memory(), "millrace-gateway");
+        this.records = new TopicLog(cluster.client(), topics.memory(), "millrace-gateway");
         this.follower = new TopicFollower(records, new TopicFollower.Taker() {
             @Override
             public void take(ConsumerRecord<byte[], byte[]> taken) {

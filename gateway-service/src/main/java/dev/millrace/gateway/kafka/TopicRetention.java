@@ -1,5 +1,6 @@
 package dev.millrace.gateway.kafka;
 
+import dev.millrace.api.ForgetReport.Remains;
 import dev.millrace.schemas.Topics;
 import java.time.Duration;
 import java.time.Instant;
@@ -14,7 +15,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.apache.kafka.clients.admin.Admin;
-import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.admin.Config;
 import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.clients.admin.DescribeClusterOptions;
@@ -36,37 +36,18 @@ public final class TopicRetention {
     private static final String CLEANER_BACKOFF = "log.cleaner.backoff.ms";
     private static final Duration CLOSE_LIMIT = Duration.ofMillis(500);
 
-    private final Map<String, Object> kafka;
+    private final Cluster cluster;
     private final Topics topics;
     private final Duration atMost;
 
     /**
-     * A topic that may hold something that is deleted everywhere else.
-     *
-     * @param name the topic
-     * @param holds what its records are
-     * @param cleanup its cleanup.policy
-     * @param until when the last of it is gone; {@code null} = no time can be given
-     * @param why how the time comes about, or why there is none
-     */
-    public record Held(
-            String name,
-            String holds,
-            String cleanup,
-            @Nullable Instant until,
-            String why) {}
-
-    /**
      * Connects when it is asked.
      *
-     * @param kafka how to reach the brokers: {@code bootstrap.servers} and whatever security needs
      * @param atMost how long an answer of theirs may take
      */
-    public TopicRetention(Map<String, Object> kafka, Topics topics, Duration atMost) {
-        Map<String, Object> config = new HashMap<>(kafka);
-        config.put(AdminClientConfig.CLIENT_ID_CONFIG, "millrace-gateway-retention");
-        this.kafka = Map.copyOf(config);
-        this.topics = topics;
+    public TopicRetention(Cluster cluster, Duration atMost) {
+        this.cluster = cluster.as("millrace-gateway-retention");
+        this.topics = cluster.topics();
         this.atMost = atMost;
     }
 
@@ -76,11 +57,11 @@ public final class TopicRetention {
      * @param since when the last of it was written
      * @throws BrokerUnavailableException if the brokers do not say it in time
      */
-    public List<Held> since(Instant since) throws BrokerUnavailableException, InterruptedException {
+    public List<Remains> since(Instant since) throws BrokerUnavailableException, InterruptedException {
         int limitMs = Math.clamp(atMost.toMillis(), 1, Integer.MAX_VALUE);
         Map<String, String> contents = contents();
         try {
-            Admin admin = Admin.create(kafka);
+            Admin admin = Admin.create(cluster.client());
             try {
                 List<String> names = admin
                         .listTopics(new ListTopicsOptions().timeoutMs(limitMs))
@@ -91,7 +72,7 @@ public final class TopicRetention {
                         .sorted()
                         .toList();
                 Config broker = broker(admin, limitMs);
-                List<Held> held = new ArrayList<>();
+                List<Remains> held = new ArrayList<>();
                 new TreeMap<>(topicConfigs(admin, names, limitMs))
                         .forEach((name, config) -> held.add(held(
                                 name,
@@ -186,7 +167,7 @@ public final class TopicRetention {
         }
     }
 
-    private static Held held(String name, String holds, Settings settings, Instant since) {
+    private static Remains held(String name, String holds, Settings settings, Instant since) {
         String cleanup = settings.cleanup();
         return cleanup.contains(TopicConfig.CLEANUP_POLICY_DELETE)
                 ? deleted(name, holds, settings, since)
@@ -194,15 +175,15 @@ public final class TopicRetention {
     }
 
     /** A segment goes when its newest record is too old, and takes records until it is closed. */
-    private static Held deleted(String name, String holds, Settings settings, Instant since) {
+    private static Remains deleted(String name, String holds, Settings settings, Instant since) {
         long retention = settings.millis(TopicConfig.RETENTION_MS_CONFIG);
         if (retention < 0) {
-            return new Held(
+            return new Remains(
                     name, holds, settings.cleanup(), null, "It is kept for ever: retention.ms is " + retention + '.');
         }
         long segment = settings.millis(TopicConfig.SEGMENT_MS_CONFIG);
         long after = settings.brokerMillis(CHECK_INTERVAL) + settings.millis(TopicConfig.FILE_DELETE_DELAY_MS_CONFIG);
-        return new Held(
+        return new Remains(
                 name,
                 holds,
                 settings.cleanup(),
@@ -212,10 +193,10 @@ public final class TopicRetention {
     }
 
     /** What has been replaced or deleted goes when its segment is cleaned; the one that is being written is not. */
-    private static Held compacted(String name, String holds, Settings settings, Instant since) {
+    private static Remains compacted(String name, String holds, Settings settings, Instant since) {
         long lag = settings.millis(TopicConfig.MAX_COMPACTION_LAG_MS_CONFIG);
         if (lag < 0 || lag == Long.MAX_VALUE) {
-            return new Held(
+            return new Remains(
                     name,
                     holds,
                     settings.cleanup(),
@@ -224,7 +205,7 @@ public final class TopicRetention {
                             + " max.compaction.lag.ms is not set.");
         }
         long after = settings.brokerMillis(CLEANER_BACKOFF) + settings.millis(TopicConfig.FILE_DELETE_DELAY_MS_CONFIG);
-        return new Held(
+        return new Remains(
                 name,
                 holds,
                 settings.cleanup(),
@@ -234,7 +215,7 @@ public final class TopicRetention {
                         + " written to its partition then; else with the first record that is.");
     }
 
-    private static @Nullable Instant plus(Instant since, long... millis) {
+    private static @Nullable String plus(Instant since, long... millis) {
         long all = 0;
         for (long more : millis) {
             if (more > Long.MAX_VALUE / 1_000_000 || all > Long.MAX_VALUE / 1_000_000) {
@@ -242,7 +223,7 @@ public final class TopicRetention {
             }
             all += Math.max(0, more);
         }
-        return since.plusMillis(all);
+        return since.plusMillis(all).toString();
     }
 
     private static String words(long millis) {

@@ -1,6 +1,8 @@
 package dev.millrace.gateway.query;
 
 import dev.millrace.api.AgentView;
+import dev.millrace.http.client.AgentClient;
+import dev.millrace.http.client.QueryUnavailableException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;

@@ -106,7 +106,7 @@ public final class RecentTasks {
 
     /** The same event without what {@link #view} does not tell: a few hundred bytes, however large it was. */
     public static Event outline(Event event) {
-        Map<String, @Nullable Object> payload = new LinkedHashMap<>();
+        Map<String, String> payload = new LinkedHashMap<>();
         keep(payload, "text", cut(event.text("text"), Task.MAX_INPUT));
         keep(payload, "taskType", cut(event.text("taskType"), Ids.MAX_LENGTH));
         String callbackUrl = event.text("callbackUrl");
@@ -114,7 +114,7 @@ public final class RecentTasks {
         return event.toBuilder().payload(payload).tracestate(null).build();
     }
 
-    private static void keep(Map<String, @Nullable Object> payload, String field, @Nullable String text) {
+    private static void keep(Map<String, String> payload, String field, @Nullable String text) {
         if (text != null) {
             payload.put(field, text);
         }

@@ -1,6 +1,8 @@
 package dev.millrace.gateway.query;
 
-import dev.millrace.gateway.query.AgentClient.Answer;
+import dev.millrace.http.client.AgentClient;
+import dev.millrace.http.client.AgentClient.Answer;
+import dev.millrace.http.client.QueryUnavailableException;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.ForgetScope;
 import dev.millrace.schemas.JournalCursor;

@@ -1,6 +1,7 @@
 package dev.millrace.gateway.rest;
 
 import dev.millrace.gateway.kafka.JournalTail;
+import dev.millrace.gateway.rest.problems.ProblemMappers;
 import dev.millrace.schemas.Problem;
 import io.quarkus.runtime.ShutdownDelayInitiatedEvent;
 import jakarta.enterprise.event.Observes;

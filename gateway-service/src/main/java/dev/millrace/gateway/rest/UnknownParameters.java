@@ -1,5 +1,8 @@
 package dev.millrace.gateway.rest;
 
+import dev.millrace.gateway.rest.chat.ChatCompletionsResource;
+import dev.millrace.gateway.rest.chat.ModelsResource;
+import dev.millrace.gateway.rest.problems.ProblemException;
 import jakarta.ws.rs.BeanParam;
 import jakarta.ws.rs.QueryParam;
 import jakarta.ws.rs.container.ContainerRequestContext;
@@ -35,7 +38,7 @@ public class UnknownParameters {
             return;
         }
         Class<?> type = resource.getResourceClass();
-        if (!type.getPackage().equals(getClass().getPackage()) || LENIENT.contains(type)) {
+        if (!type.getPackageName().startsWith(getClass().getPackageName()) || LENIENT.contains(type)) {
             return;
         }
         Collection<String> given = request.getUriInfo().getQueryParameters().keySet();

@@ -261,10 +261,10 @@ class EventStreamsIT {
                     Map.of("bootstrap.servers", Objects.requireNonNull(broker).bootstrapServers());
             TailSettings settings = new TailSettings(1, 4 * 1024 * 1024, LIMIT, Duration.ofSeconds(1), 4);
             MailboxBudget budget = new MailboxBudget(64 * 1024 * 1024);
-            forgotten = new ForgottenTopic(kafka, topics);
+            forgotten = new ForgottenTopic(new Cluster(kafka, topics));
             JournalTail.Shared shared = new JournalTail.Shared(budget, forgotten);
-            journal = new JournalTail(kafka, topics, settings, shared);
-            streams = new EventStreams(journal, JournalTail.ofTokens(kafka, topics, settings, shared));
+            journal = new JournalTail(new Cluster(kafka, topics), settings, shared);
+            streams = new EventStreams(journal, JournalTail.ofTokens(new Cluster(kafka, topics), settings, shared));
         }
 
         @Override

@@ -446,10 +446,10 @@ class JournalTailIT {
     }
 
     private JournalTail tail(Map<String, Object> kafka, Topics topics, TailSettings settings) {
-        ForgottenTopic topic = new ForgottenTopic(kafka, topics);
+        ForgottenTopic topic = new ForgottenTopic(new Cluster(kafka, topics));
         forgotten.add(topic);
         MailboxBudget budget = new MailboxBudget(64 * 1024 * 1024);
-        return new JournalTail(kafka, topics, settings, new JournalTail.Shared(budget, topic));
+        return new JournalTail(new Cluster(kafka, topics), settings, new JournalTail.Shared(budget, topic));
     }
 
     private static TailSettings settings(int partitions, int mailboxBytes, Duration linger) {

@@ -22,15 +22,15 @@ class TopicFollowerIT {
     private static final Duration LIMIT = Duration.ofSeconds(30);
 
     @Test
-    @DisplayName("issue 15 item 1: memory is what the topic holds that has its name now")
+    @DisplayName("memory is what the topic holds that has its name now")
     void shouldShowNothingOfTheMemoryThatWasDeleted(TestBroker broker) throws Exception {
         // given
         Topics topics = broker.createTopics(1);
         Map<String, Object> kafka = Map.of("bootstrap.servers", broker.bootstrapServers());
         remember(broker, topics, "facts/a.md");
         remember(broker, topics, "facts/b.md");
-        try (EventSender sender = new EventSender(kafka, topics, LIMIT);
-                Memory memory = new Memory(kafka, topics, sender)) {
+        try (EventSender sender = new EventSender(new Cluster(kafka, topics), LIMIT);
+                Memory memory = new Memory(new Cluster(kafka, topics), sender)) {
             assertThat(paths(memory)).containsExactly("facts/a.md", "facts/b.md");
 
             // when: as many records as there were, so that no offset is out of range
@@ -53,7 +53,7 @@ class TopicFollowerIT {
         Topics topics = broker.createTopics(1);
         forget(broker, topics, "one");
         try (ForgottenTopic forgotten =
-                new ForgottenTopic(Map.of("bootstrap.servers", broker.bootstrapServers()), topics)) {
+                new ForgottenTopic(new Cluster(Map.of("bootstrap.servers", broker.bootstrapServers()), topics))) {
             forgotten.readUpToNow();
             assertThat(wanted(forgotten, "one")).isFalse();
 

@@ -56,7 +56,7 @@ class BrokerAwayIT {
         assertThat(answer.status()).isEqualTo(503);
         assertThat(answer.text("code")).isEqualTo("broker_unavailable");
         assertThat(answer.header("Retry-After")).isEqualTo("1");
-        assertThat(took).isLessThan(Duration.ofSeconds(5));
+        assertThat(took).as("less than what the client would wait for the task").isLessThan(Duration.ofSeconds(9));
     }
 
     @Test

@@ -31,8 +31,8 @@ import org.eclipse.microprofile.config.ConfigProvider;
 import org.jspecify.annotations.Nullable;
 
 /** Talks to the gateway under test as any client would, and writes the journal as agent-service would. */
-final class GatewayClient {
-    static final Duration LIMIT = Duration.ofSeconds(20);
+public final class GatewayClient {
+    public static final Duration LIMIT = Duration.ofSeconds(20);
 
     /** What the stub of agent-service answers, in outline. */
     private static final Pattern RELAYED = Pattern.compile("/v1/(tasks|agents|tools|usage|approvals|events)(/.*)?");
@@ -45,12 +45,12 @@ final class GatewayClient {
     private final String base = config.getValue("test.url", String.class).replaceFirst("/$", "");
 
     /** An answer, its body as text and, if it is JSON, as values. */
-    record Answer(int status, HttpResponse<String> response) {
-        String body() {
+    public record Answer(int status, HttpResponse<String> response) {
+        public String body() {
             return response.body();
         }
 
-        Map<String, @Nullable Object> json() {
+        public Map<String, @Nullable Object> json() {
             try {
                 return Json.readObject(body().getBytes(StandardCharsets.UTF_8));
             } catch (MalformedEventException e) {
@@ -59,15 +59,15 @@ final class GatewayClient {
         }
 
         @Nullable
-        Object field(String name) {
+        public Object field(String name) {
             return json().get(name);
         }
 
-        String text(String name) {
+        public String text(String name) {
             return String.valueOf(field(name));
         }
 
-        String header(String name) {
+        public String header(String name) {
             return response.headers().firstValue(name).orElse("");
         }
     }
@@ -76,23 +76,23 @@ final class GatewayClient {
         return URI.create(base).getPort();
     }
 
-    HttpRequest.Builder request(String path) {
+    public HttpRequest.Builder request(String path) {
         return HttpRequest.newBuilder(URI.create(base + path)).timeout(LIMIT);
     }
 
-    Answer get(String path) throws IOException, InterruptedException {
+    public Answer get(String path) throws IOException, InterruptedException {
         return send(request(path).GET());
     }
 
-    Answer postJson(String path, Object json) throws IOException, InterruptedException {
+    public Answer postJson(String path, Object json) throws IOException, InterruptedException {
         return postText(path, Json.writeText(json));
     }
 
-    Answer postText(String path, String json) throws IOException, InterruptedException {
+    public Answer postText(String path, String json) throws IOException, InterruptedException {
         return send(request(path).header("Content-Type", "application/json").POST(BodyPublishers.ofString(json)));
     }
 
-    Answer send(HttpRequest.Builder request) throws IOException, InterruptedException {
+    public Answer send(HttpRequest.Builder request) throws IOException, InterruptedException {
         HttpResponse<String> response = http.send(request.build(), BodyHandlers.ofString());
         String type = response.headers().firstValue("Content-Type").orElse("");
         HttpRequest sent = response.request();
@@ -120,7 +120,7 @@ final class GatewayClient {
     }
 
     /** The lines of an event stream as they come; closing the stream drops the connection. */
-    SseClient stream(String path, @Nullable String lastEventId) throws IOException, InterruptedException {
+    public SseClient stream(String path, @Nullable String lastEventId) throws IOException, InterruptedException {
         HttpRequest.Builder request = request(path).header("Accept", "text/event-stream");
         if (lastEventId != null) {
             request.header("Last-Event-ID", lastEventId);
@@ -134,12 +134,12 @@ final class GatewayClient {
         });
     }
 
-    Topics topics() {
+    public Topics topics() {
         return new Topics(config.getValue("millrace.topics.prefix", String.class));
     }
 
     /** Makes the stub of agent-service behave in this way, see {@link StubAgent}. */
-    void agentIs(String mode) throws IOException, InterruptedException {
+    public void agentIs(String mode) throws IOException, InterruptedException {
         http.send(
                 HttpRequest.newBuilder(
                                 URI.create(config.getValue("millrace.gateway.agent-url", String.class) + "/stub/mode"))
@@ -149,7 +149,7 @@ final class GatewayClient {
     }
 
     /** Writes to the journal, as agent-service would, what follows from {@code cause}. */
-    Event journal(Event cause, EventType type, int ordinal, Map<String, @Nullable Object> payload) {
+    public Event journal(Event cause, EventType type, int ordinal, Map<String, @Nullable Object> payload) {
         Event fact = cause.derive(type, ordinal, Instant.now())
                 .taskId(cause.taskId() == null ? cause.id() : cause.taskId())
                 .payload(payload)
@@ -159,7 +159,7 @@ final class GatewayClient {
     }
 
     /** Writes live text, as agent-service would. */
-    Event tokens(Event cause, StreamType type, int attempt, int seq, Map<String, @Nullable Object> fields) {
+    public Event tokens(Event cause, StreamType type, int attempt, int seq, Map<String, @Nullable Object> fields) {
         Map<String, @Nullable Object> payload = new HashMap<>(fields);
         payload.put("attempt", attempt);
         payload.put("seq", seq);
@@ -173,7 +173,7 @@ final class GatewayClient {
     }
 
     /** Writes the event that starts a task to the journal. */
-    Event journalRoot(String taskId, @Nullable String sessionId) {
+    public Event journalRoot(String taskId, @Nullable String sessionId) {
         Event root = Event.root(taskId, KnownEventType.MESSAGE_RECEIVED, Instant.now())
                 .source("user")
                 .taskId(taskId)

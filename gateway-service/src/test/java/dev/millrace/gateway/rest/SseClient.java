@@ -15,19 +15,19 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Reads server-sent events as the HTML standard says, one at a time. Blocks while there is none. */
-final class SseClient implements AutoCloseable {
+public final class SseClient implements AutoCloseable {
     private final HttpResponse<InputStream> response;
     private final BufferedReader lines;
     private final Look look;
 
     /** One event, or a comment, which has neither name nor data. */
-    record SseEvent(
+    public record SseEvent(
             @Nullable String id,
             @Nullable String name,
             String data,
             @Nullable String comment) {
 
-        Map<String, @Nullable Object> json() {
+        public Map<String, @Nullable Object> json() {
             try {
                 return Json.readObject(data.getBytes(StandardCharsets.UTF_8));
             } catch (MalformedEventException e) {
@@ -48,13 +48,13 @@ final class SseClient implements AutoCloseable {
         this.lines = new BufferedReader(new InputStreamReader(response.body(), StandardCharsets.UTF_8));
     }
 
-    HttpResponse<InputStream> response() {
+    public HttpResponse<InputStream> response() {
         return response;
     }
 
     /** The next event, comments passed over; {@code null} = the stream has ended. */
     @Nullable
-    SseEvent next() throws IOException {
+    public SseEvent next() throws IOException {
         SseEvent event = nextOrComment();
         while (event != null && event.comment() != null) {
             event = nextOrComment();
@@ -64,7 +64,7 @@ final class SseClient implements AutoCloseable {
 
     /** The next event or comment; {@code null} = the stream has ended. */
     @Nullable
-    SseEvent nextOrComment() throws IOException {
+    public SseEvent nextOrComment() throws IOException {
         String id = null;
         String name = null;
         String comment = null;
@@ -103,7 +103,7 @@ final class SseClient implements AutoCloseable {
     }
 
     /** The events up to the end of the stream. */
-    List<SseEvent> rest() throws IOException {
+    public List<SseEvent> rest() throws IOException {
         List<SseEvent> events = new ArrayList<>();
         for (SseEvent event = next(); event != null; event = next()) {
             events.add(event);

@@ -6,7 +6,6 @@ import dev.millrace.schemas.Json;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -17,7 +16,7 @@ import picocli.CommandLine.Parameters;
         name = "agents",
         description =
                 "Lists the agents of a running Millrace, and their files that are no good; with a NAME, shows one.")
-public final class AgentsCommand implements Callable<Integer> {
+public final class AgentsCommand extends ClientCommand {
 
     private static final Set<String> APART = Set.of("name", "prompt");
 
@@ -27,38 +26,25 @@ public final class AgentsCommand implements Callable<Integer> {
     @Mixin
     private OutputOptions output = new OutputOptions();
 
-    @Mixin
-    private GatewayOptions gateway = new GatewayOptions();
-
-    private final Terminal terminal;
-
-    /** For picocli. */
-    public AgentsCommand(Terminal terminal) {
-        this.terminal = terminal;
-    }
-
     @Override
-    public Integer call() {
-        try (GatewayClient client = gateway.client()) {
-            if (name == null) {
-                list(client.get("/v1/agents"));
-            } else {
-                JsonNode agent = client.get("/v1/agents/" + GatewayClient.encoded(name));
-                if (output.json()) {
-                    OutputOptions.print(terminal, agent);
-                } else {
-                    show(agent);
-                }
-            }
+    int run(GatewayClient client) {
+        if (name == null) {
+            list(client.get("/v1/agents"));
             return ExitCodes.DONE;
         }
+        JsonNode agent = client.get("/v1/agents/" + GatewayClient.encoded(name));
+        if (output.json()) {
+            OutputOptions.print(terminal(), agent);
+        } else {
+            show(agent);
+        }
+        return ExitCodes.DONE;
     }
 
     private void list(JsonNode answer) {
-        JsonNode agents = answer.path("agents");
-        output.print(terminal, agents, "No agents.", () -> table(GatewayClient.all(agents, AgentView.class)));
+        output.print(terminal(), answer.path("agents"), AgentView.class, "No agents.", AgentsCommand::table);
         GatewayClient.all(answer.path("problems"), AgentView.Problem.class)
-                .forEach(problem -> terminal.err().println("No good: " + problem.file() + ": " + problem.problem()));
+                .forEach(problem -> err("No good: " + problem.file() + ": " + problem.problem()));
     }
 
     private static List<String> table(List<AgentView> agents) {
@@ -74,6 +60,7 @@ public final class AgentsCommand implements Callable<Integer> {
         return table.lines();
     }
 
+    /** Every field that says something, also those that this command does not know. */
     private void show(JsonNode agent) {
         Table table = new Table("AGENT", agent.path("name").asText());
         agent.properties().forEach(field -> {
@@ -83,9 +70,9 @@ public final class AgentsCommand implements Callable<Integer> {
                 table.add(field.getKey(), words(value));
             }
         });
-        table.lines().forEach(terminal.out()::println);
-        terminal.out().println();
-        terminal.out().println(agent.path("prompt").asText());
+        table.lines().forEach(this::out);
+        out("");
+        out(agent.path("prompt").asText());
     }
 
     private static String words(JsonNode value) {

@@ -7,7 +7,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.List;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -17,7 +16,7 @@ import picocli.CommandLine.Option;
 @Command(
         name = "approvals",
         description = "Lists the tool calls that wait for a decision, the one that has waited longest first.")
-public final class ApprovalsCommand implements Callable<Integer> {
+public final class ApprovalsCommand extends ClientCommand {
 
     @Mixin
     private PageOptions page = new PageOptions();
@@ -31,24 +30,21 @@ public final class ApprovalsCommand implements Callable<Integer> {
     @Option(names = "--tool", paramLabel = "NAME", description = "Only those of one tool.")
     private @Nullable String tool;
 
-    private final Terminal terminal;
-
-    /** For picocli. */
-    public ApprovalsCommand(Terminal terminal) {
-        this.terminal = terminal;
-    }
-
     @Override
-    public Integer call() {
+    int run(GatewayClient client) {
         Query query = new Query("/v1/approvals")
                 .with("taskId", task)
                 .with("sessionId", session)
                 .with("toolName", tool);
         return page.print(
-                terminal, query, "approvals", Approval.class, "Nothing waits for a decision.", ApprovalsCommand::table);
+                client,
+                terminal(),
+                new PageOptions.Listing<>(query, "approvals", Approval.class, "Nothing waits for a decision."),
+                ApprovalsCommand::table);
     }
 
-    private static List<String> table(List<Approval> approvals, Instant now) {
+    private static List<String> table(List<Approval> approvals) {
+        Instant now = Instant.now();
         Table table = new Table("CALL", "TOOL", "SINCE", "EXPIRES", "REASON", "ARGUMENTS");
         for (Approval approval : approvals) {
             table.add(

@@ -1,12 +1,9 @@
 package dev.millrace.standalone.cli;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.JsonNode;
-import dev.millrace.schemas.Json;
-import java.util.concurrent.Callable;
+import dev.millrace.api.Approval;
+import dev.millrace.api.Task;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -14,7 +11,7 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "approve",
         description = "Lets a tool call run that waits for a decision, as it is or with other arguments.")
-public final class ApproveCommand implements Callable<Integer> {
+public final class ApproveCommand extends ClientCommand {
 
     @Parameters(paramLabel = "CALL", arity = "1", description = "The call's id; `./millrace approvals` lists them.")
     private String callId = "";
@@ -28,42 +25,17 @@ public final class ApproveCommand implements Callable<Integer> {
     @Option(names = "--reason", paramLabel = "TEXT", description = "Why; it is kept with the decision.")
     private @Nullable String reason;
 
-    @Mixin
-    private GatewayOptions gateway = new GatewayOptions();
-
-    private final Terminal terminal;
-
-    /** For picocli. */
-    public ApproveCommand(Terminal terminal) {
-        this.terminal = terminal;
-    }
-
-    /** Where a call is decided on. */
-    static String path(String callId) {
-        return "/v1/approvals/" + GatewayClient.encoded(callId);
-    }
-
     @Override
-    public Integer call() {
-        JsonNode edited = params == null ? null : object(params);
-        try (GatewayClient client = gateway.client()) {
-            JsonNode answer = client.post(path(callId), AskDialogue.decision("approve", edited, reason));
-            terminal.out()
-                    .println(answer.path("note")
-                            .asText("Approved; task " + answer.path("taskId").asText() + " goes on."));
-            return ExitCodes.DONE;
+    int run(GatewayClient client) {
+        String given = params;
+        Approval.Decision approved = ToolDecision.approve(reason);
+        if (given != null) {
+            approved = ToolDecision.with(approved, given)
+                    .orElseThrow(() -> new CommandException(
+                            ExitCodes.USAGE, "--params: expected a JSON object, found " + Progress.cut(given)));
         }
-    }
-
-    private static JsonNode object(String json) {
-        try {
-            JsonNode tree = Json.MAPPER.readTree(json);
-            if (tree.isObject()) {
-                return tree;
-            }
-        } catch (JsonProcessingException e) {
-            // told below
-        }
-        throw new CommandException(ExitCodes.USAGE, "--params: expected a JSON object, found " + Progress.cut(json));
+        Task.ControlAccepted answer = ToolDecision.send(client, callId, approved);
+        out(answer.note() == null ? "Approved; task " + answer.taskId() + " goes on." : answer.note());
+        return ExitCodes.DONE;
     }
 }

@@ -1,14 +1,15 @@
 package dev.millrace.standalone.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.millrace.api.Task;
+import dev.millrace.schemas.Payload;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -20,16 +21,13 @@ import picocli.CommandLine.Parameters;
                     + " standard output, while the model says it if that is a terminal. At a terminal it lets you answer questions and decide on tool calls that need"
                     + " an approval; elsewhere it ends there, with an exit code of its own, and says which command does."
         })
-public final class AskCommand implements Callable<Integer> {
+public final class AskCommand extends ClientCommand {
 
     /** After so long without an event it looks whether there is a reason. */
     private static final Duration SILENCE = Duration.ofSeconds(5);
 
     @Parameters(paramLabel = "TEXT", arity = "1", description = "What the agent is to do or to answer.")
     private String text = "";
-
-    @Mixin
-    private GatewayOptions gateway = new GatewayOptions();
 
     @Option(
             names = "--session",
@@ -63,45 +61,23 @@ public final class AskCommand implements Callable<Integer> {
             description = "How long to wait for the end, such as 90s or 10m (default: ${DEFAULT-VALUE}).")
     private Duration timeout = Duration.ofMinutes(10);
 
-    private final Terminal terminal;
-
-    /** For picocli. */
-    public AskCommand(Terminal terminal) {
-        this.terminal = terminal;
-    }
-
     @Override
-    public Integer call() throws InterruptedException {
+    int run(GatewayClient client) throws InterruptedException {
         if (text.isBlank()) {
             throw new CommandException(ExitCodes.USAGE, "TEXT: expected a task for the agent, found nothing");
         }
-        try (GatewayClient client = gateway.client()) {
-            String taskId = client.submit(task());
-            terminal.err().println("task " + taskId);
-            try (EventFeed feed = EventFeed.ofTask(client, taskId, terminal.live())) {
-                return follow(feed, new AskDialogue(client, terminal, taskId));
-            }
+        Map<String, @Nullable Object> given = new LinkedHashMap<>(metadata);
+        String taskId = client.submit(new Task.Request(
+                text, agent, null, session, null, given.isEmpty() ? null : given, null, null, null, null, null, null));
+        err("task " + taskId);
+        try (EventFeed feed = EventFeed.ofTask(client, taskId, terminal().live())) {
+            return follow(feed, new AskDialogue(client, terminal(), taskId));
         }
-    }
-
-    private Map<String, Object> task() {
-        Map<String, Object> task = new LinkedHashMap<>();
-        task.put("text", text);
-        if (session != null) {
-            task.put("sessionId", session);
-        }
-        if (agent != null) {
-            task.put("taskType", agent);
-        }
-        if (!metadata.isEmpty()) {
-            task.put("metadata", metadata);
-        }
-        return task;
     }
 
     private int follow(EventFeed feed, AskDialogue conversation) throws InterruptedException {
         Progress progress = new Progress();
-        LiveAnswer live = new LiveAnswer(terminal);
+        LiveAnswer live = new LiveAnswer(terminal());
         long end = System.nanoTime() + timeout.toNanos();
         while (true) {
             long left = Math.max(0, end - System.nanoTime());
@@ -109,7 +85,7 @@ public final class AskCommand implements Callable<Integer> {
             if (next.isEmpty()) {
                 conversation.newNote().ifPresent(note -> {
                     live.breakLine();
-                    terminal.err().println("  " + Progress.cut(note));
+                    err("  " + Progress.cut(note));
                 });
                 if (System.nanoTime() - end < 0) {
                     continue;
@@ -117,16 +93,16 @@ public final class AskCommand implements Callable<Integer> {
                 conversation.tellThatItGoesOn(timeout);
                 return ExitCodes.TIMED_OUT;
             }
-            JsonNode event = next.get();
-            if (live.take(event)) {
+            if (live.take(next.get())) {
                 continue;
             }
+            ToldEvent event = ToldEvent.of(next.get());
             progress.line(event).ifPresent(line -> {
                 live.breakLine();
-                terminal.err().println(line);
+                err(line);
             });
             long asked = System.nanoTime();
-            Optional<Integer> exitCode = outcome(event, conversation, live);
+            Optional<Integer> exitCode = outcome(event.payload(), conversation, live);
             if (exitCode.isPresent()) {
                 return exitCode.get();
             }
@@ -135,29 +111,24 @@ public final class AskCommand implements Callable<Integer> {
     }
 
     /** What to tell the shell if this event ends the wait. */
-    private Optional<Integer> outcome(JsonNode event, AskDialogue conversation, LiveAnswer live) {
-        JsonNode payload = event.path("payload");
-        return switch (event.path("type").asText()) {
-            case "TASK_COMPLETED" -> {
-                live.finish(payload.path("result").path("response").asText(""));
+    private Optional<Integer> outcome(Payload payload, AskDialogue conversation, LiveAnswer live) {
+        return switch (payload) {
+            case Payload.TaskCompleted completed -> {
+                live.finish(Objects.requireNonNullElse(completed.result().response(), ""));
                 yield Optional.of(ExitCodes.DONE);
             }
-            case "TASK_FAILED" -> {
-                terminal.err()
-                        .println("The task failed: " + payload.path("error").asText() + " ("
-                                + payload.path("code").asText() + ")");
+            case Payload.TaskFailed failed -> {
+                err("The task failed: " + failed.error() + " (" + failed.code() + ")");
                 yield Optional.of(ExitCodes.FAILED);
             }
-            case "TASK_CANCELLED" -> {
-                terminal.err()
-                        .println("The task was cancelled: "
-                                + payload.path("reason").asText("no reason given"));
+            case Payload.TaskCancelled cancelled -> {
+                err("The task was cancelled: " + Objects.requireNonNullElse(cancelled.reason(), "no reason given"));
                 yield Optional.of(ExitCodes.FAILED);
             }
-            case "APPROVAL_REQUESTED" ->
-                conversation.decide(payload) || wait ? Optional.empty() : Optional.of(ExitCodes.UNDECIDED);
-            case "TASK_SUSPENDED" ->
-                conversation.suspended(payload) || wait ? Optional.empty() : Optional.of(ExitCodes.SUSPENDED);
+            case Payload.ApprovalRequested approval ->
+                conversation.decide(approval) || wait ? Optional.empty() : Optional.of(ExitCodes.UNDECIDED);
+            case Payload.TaskSuspended suspended ->
+                conversation.suspended(suspended) || wait ? Optional.empty() : Optional.of(ExitCodes.SUSPENDED);
             default -> Optional.empty();
         };
     }

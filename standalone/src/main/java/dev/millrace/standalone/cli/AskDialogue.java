@@ -1,14 +1,15 @@
 package dev.millrace.standalone.cli;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.JsonNode;
+import dev.millrace.api.Approval;
+import dev.millrace.api.Task;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.Payload;
 import dev.millrace.standalone.cli.GatewayClient.RefusedException;
 import java.time.Duration;
-import java.util.LinkedHashMap;
 import java.util.Locale;
-import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** What a task asks of the person who waits for it, and how that gets an answer: here, or with another command. */
@@ -16,7 +17,7 @@ final class AskDialogue {
     private final GatewayClient client;
     private final Terminal terminal;
     private final String taskId;
-    private String note = "";
+    private @Nullable String note;
 
     AskDialogue(GatewayClient client, Terminal terminal, String taskId) {
         this.client = client;
@@ -25,43 +26,41 @@ final class AskDialogue {
     }
 
     /** A task waits for an answer, or until it is resumed; whether it goes on because of what was typed here. */
-    boolean suspended(JsonNode payload) {
-        String question = payload.path("question").asText("");
-        terminal.out().println(question.isEmpty() ? payload.path("reason").asText("") : question);
-        if (!question.isEmpty()) {
-            Optional<String> answer = terminal.ask("> ");
-            if (answer.isPresent()) {
-                send("/v1/tasks/" + GatewayClient.encoded(taskId) + "/resume", Map.of("newInput", answer.get()));
-                return true;
-            }
+    boolean suspended(Payload.TaskSuspended payload) {
+        String question = payload.question();
+        terminal.out().println(question == null ? Objects.requireNonNullElse(payload.reason(), "") : question);
+        Optional<String> answer = question == null ? Optional.empty() : terminal.ask("> ");
+        if (answer.isPresent()) {
+            sent(() -> client.post(
+                    TaskCommand.path(taskId, "resume"), new Task.NewInput(answer.get()), Task.ControlAccepted.class));
+            return true;
         }
+        String command = client.hint("resume", taskId);
         terminal.err()
-                .println(
-                        question.isEmpty()
-                                ? "Task " + taskId + " waits to be resumed: " + client.hint("resume", taskId)
-                                : "Task " + taskId + " waits for an answer: " + client.hint("resume", taskId)
-                                        + " --input \"…\"");
+                .println("Task " + taskId + " waits "
+                        + (question == null
+                                ? "to be resumed: " + command
+                                : "for an answer: " + command + " --input \"…\""));
         return false;
     }
 
     /** A tool call waits for a decision; whether that was typed here. */
-    boolean decide(JsonNode payload) {
-        String callId = payload.path("callId").asText();
-        Optional<Map<String, Object>> decision = typedDecision(payload);
-        // arguments that the tool cannot take decide nothing
-        while (decision.isPresent()
-                && !send(ApproveCommand.path(callId), decision.get())
-                && decision.get().containsKey("params")) {
-            decision = typedDecision(payload);
+    boolean decide(Payload.ApprovalRequested call) {
+        while (true) {
+            Optional<Approval.Decision> typed = typedDecision(call);
+            if (typed.isEmpty()) {
+                terminal.err()
+                        .println("Task " + taskId + " waits for a decision on call " + call.callId() + ": "
+                                + client.hint("approve", call.callId()) + "   or   "
+                                + client.hint("reject", call.callId()) + " --reason \"…\"");
+                return false;
+            }
+            // arguments that the tool cannot take decide nothing
+            if (sent(() -> ToolDecision.send(client, call.callId(), typed.get()))
+                    || typed.get().params() == null) {
+                return true;
+            }
         }
-        if (decision.isPresent()) {
-            return true;
-        }
-        terminal.err()
-                .println("Task " + taskId + " waits for a decision on call " + callId + ": "
-                        + client.hint("approve", callId) + "   or   " + client.hint("reject", callId)
-                        + " --reason \"…\"");
-        return false;
     }
 
     /**
@@ -71,10 +70,9 @@ final class AskDialogue {
     Optional<String> newNote() {
         try {
             String before = note;
-            note = client.get("/v1/tasks/" + GatewayClient.encoded(taskId))
-                    .path("note")
-                    .asText("");
-            return note.isEmpty() || note.equals(before) ? Optional.empty() : Optional.of(note);
+            note = client.get("/v1/tasks/" + GatewayClient.encoded(taskId), Task.class)
+                    .note();
+            return note == null || note.equals(before) ? Optional.empty() : Optional.of(note);
         } catch (CommandException e) {
             return Optional.empty(); // the events tell that it cannot be reached
         }
@@ -87,7 +85,7 @@ final class AskDialogue {
                         + ". It goes on; `" + client.hint("events", taskId) + "` shows what it does.");
     }
 
-    private Optional<Map<String, Object>> typedDecision(JsonNode payload) {
+    private Optional<Approval.Decision> typedDecision(Payload.ApprovalRequested call) {
         while (true) {
             Optional<String> typed = terminal.ask("  approve? [y]es, [n]o, [e]dit the arguments: ");
             if (typed.isEmpty()) {
@@ -95,61 +93,31 @@ final class AskDialogue {
             }
             switch (typed.get().toLowerCase(Locale.ROOT)) {
                 case "y", "yes" -> {
-                    return Optional.of(decision("approve", null, null));
+                    return Optional.of(ToolDecision.approve(null));
                 }
                 case "n", "no" -> {
                     return Optional.of(
-                            decision("reject", null, terminal.ask("  why not? ").orElse(null)));
+                            ToolDecision.reject(terminal.ask("  why not? ").orElse(null)));
                 }
                 case "e", "edit" -> {
-                    Optional<JsonNode> params = typedParams(payload.path("params"));
-                    if (params.isPresent()) {
-                        return Optional.of(decision("approve", params.get(), null));
+                    terminal.err().println("  now: " + Json.writeText(call.params()));
+                    Optional<String> params = terminal.ask("  arguments: ");
+                    Optional<Approval.Decision> edited =
+                            params.flatMap(given -> ToolDecision.with(ToolDecision.approve(null), given));
+                    if (edited.isPresent()) {
+                        return edited;
                     }
+                    params.ifPresent(given -> terminal.err().println("  expected a JSON object"));
                 }
                 default -> terminal.err().println("  expected y, n or e");
             }
         }
     }
 
-    private Optional<JsonNode> typedParams(JsonNode asked) {
-        terminal.err().println("  now: " + Json.writeText(asked));
-        Optional<String> typed = terminal.ask("  arguments: ");
-        if (typed.isPresent()) {
-            try {
-                JsonNode params = Json.MAPPER.readTree(typed.get());
-                if (params.isObject()) {
-                    return Optional.of(params);
-                }
-            } catch (JsonProcessingException e) {
-                // told below
-            }
-            terminal.err().println("  expected a JSON object");
-        }
-        return Optional.empty();
-    }
-
-    static Map<String, Object> decision(String decision, @Nullable JsonNode params, @Nullable String reason) {
-        Map<String, Object> body = new LinkedHashMap<>();
-        body.put("decision", decision);
-        if (params != null) {
-            body.put("params", params);
-        }
-        if (reason != null) {
-            body.put("reason", reason);
-        }
-        body.put("decidedBy", System.getProperty("user.name", "cli"));
-        return body;
-    }
-
-    /**
-     * What was typed may come too late: that is worth a line and no more.
-     *
-     * @return whether it was taken
-     */
-    private boolean send(String path, Map<String, ?> body) {
+    /** Whether it was taken; what was typed may come too late, and that is worth a line and no more. */
+    private boolean sent(Supplier<Task.ControlAccepted> request) {
         try {
-            client.post(path, body);
+            Task.ControlAccepted unused = request.get();
             return true;
         } catch (RefusedException e) {
             terminal.err().println("  " + e.getMessage());

@@ -4,7 +4,6 @@ import dev.millrace.api.DeadLetterView;
 import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -12,7 +11,7 @@ import picocli.CommandLine.Option;
 
 /** {@code millrace dead-letters}: what was not taken, and why, as a table. */
 @Command(name = "dead-letters", description = "Lists what could not be read or was not taken, and why, newest first.")
-public final class DeadLettersCommand implements Callable<Integer> {
+public final class DeadLettersCommand extends ClientCommand {
 
     @Mixin
     private PageOptions page = new PageOptions();
@@ -23,21 +22,18 @@ public final class DeadLettersCommand implements Callable<Integer> {
     @Option(names = "--reason", paramLabel = "CODE", description = "Only those with this code, such as unknown_task.")
     private @Nullable String reason;
 
-    private final Terminal terminal;
-
-    /** For picocli. */
-    public DeadLettersCommand(Terminal terminal) {
-        this.terminal = terminal;
-    }
-
     @Override
-    public Integer call() {
+    int run(GatewayClient client) {
         Query query = new Query("/v1/dead-letters").with("taskId", task).with("reason", reason);
         return page.print(
-                terminal, query, "deadLetters", DeadLetterView.class, "No dead letters.", DeadLettersCommand::table);
+                client,
+                terminal(),
+                new PageOptions.Listing<>(query, "deadLetters", DeadLetterView.class, "No dead letters."),
+                DeadLettersCommand::table);
     }
 
-    private static List<String> table(List<DeadLetterView> letters, Instant now) {
+    private static List<String> table(List<DeadLetterView> letters) {
+        Instant now = Instant.now();
         Table table = new Table("SINCE", "REASON", "TYPE", "TASK", "DETAIL");
         for (DeadLetterView letter : letters) {
             table.add(

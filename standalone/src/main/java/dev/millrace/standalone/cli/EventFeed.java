@@ -47,18 +47,13 @@ final class EventFeed implements AutoCloseable {
         this.listener = Thread.ofVirtual().name("event-feed").unstarted(this::listen);
     }
 
-    /** The events of one task, from its first on. */
-    static EventFeed ofTask(GatewayClient client, String taskId) {
-        return ofTask(client, taskId, false);
-    }
-
     /**
-     * The same.
+     * The events of one task, from its first on.
      *
      * @param live whether with live text
      */
     static EventFeed ofTask(GatewayClient client, String taskId, boolean live) {
-        return open(client, "/v1/tasks/" + GatewayClient.encoded(taskId) + "/stream" + (live ? "?tokens=stream" : ""));
+        return open(client, TaskCommand.path(taskId, "stream") + (live ? "?tokens=stream" : ""));
     }
 
     /** The events of any stream. */

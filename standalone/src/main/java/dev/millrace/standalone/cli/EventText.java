@@ -2,10 +2,13 @@ package dev.millrace.standalone.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.Payload;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.StringJoiner;
+import org.jspecify.annotations.Nullable;
 
 /** An event in words: what it says in one line, and everything that is in it. */
 final class EventText {
@@ -17,46 +20,40 @@ final class EventText {
     /**
      * What matters most in it, such as the message of an error or the model's reply, as long as it is; may be empty.
      */
-    static String summary(JsonNode event) {
-        JsonNode payload = event.path("payload");
-        return switch (event.path("type").asText()) {
-            case "MESSAGE_RECEIVED" ->
-                quoted(payload.path("text").asText(payload.path("content").asText()));
-            case "TASK_CREATED" -> payload.path("taskType").asText();
-            case "TASK_STATE_CHANGED" ->
-                payload.path("fromState").asText() + " → "
-                        + payload.path("toState").asText();
-            case "TOOL_CALL_REQUESTED" -> tool(payload) + ' ' + Json.writeText(payload.path("params"));
-            case "APPROVAL_REQUESTED" ->
-                tool(payload) + ' ' + Json.writeText(payload.path("params")) + because(payload);
-            case "APPROVAL_DECIDED" -> Progress.decided(payload);
-            case "TOOL_CALL_COMPLETED" ->
-                tool(payload) + " in "
-                        + Progress.duration(payload.path("durationMs").asLong()) + ": " + value(payload.path("result"));
-            case "TOOL_CALL_FAILED" -> tool(payload) + ' ' + failure(payload);
-            case "REASON_DONE" -> reply(payload);
-            case "NEED_MORE_INFO" -> quoted(payload.path("question").asText());
-            case "TASK_SUSPENDED" ->
-                payload.hasNonNull("question")
-                        ? quoted(payload.path("question").asText())
-                        : payload.path("reason").asText("");
-            case "TASK_RESUMED" -> quoted(payload.path("newInput").asText(""));
-            case "TASK_NOTIFY" -> quoted(payload.path("message").asText());
-            case "TASK_CANCELLED", "TASK_CANCEL_REQUESTED" ->
-                payload.path("reason").asText("");
-            case "TASK_COMPLETED" ->
-                quoted(payload.path("result").path("response").asText(""));
-            default -> failure(payload);
+    static String summary(ToldEvent event) {
+        return switch (event.payload()) {
+            case Payload.MessageReceived message -> quoted(message.text() == null ? message.content() : message.text());
+            case Payload.TaskCreated created -> created.taskType();
+            case Payload.TaskStateChanged move -> move.fromState() + " → " + move.toState();
+            case Payload.ToolCallRequested call -> call.toolName() + ' ' + Json.writeText(call.params());
+            case Payload.ApprovalRequested asked ->
+                asked.toolName()
+                        + ' '
+                        + Json.writeText(asked.params())
+                        + (asked.reason() == null ? "" : " (" + asked.reason() + ")");
+            case Payload.ApprovalDecided decided -> Progress.decided(decided);
+            case Payload.ToolCallCompleted call ->
+                call.toolName() + " in " + Progress.duration(call.durationMs()) + ": " + value(call.result());
+            case Payload.ToolCallFailed call -> call.toolName() + ' ' + failure(call.code(), call.error());
+            case Payload.ReasonDone reply -> reply(reply);
+            case Payload.NeedMoreInfo asked -> quoted(asked.question());
+            case Payload.TaskSuspended suspended ->
+                suspended.question() == null ? orEmpty(suspended.reason()) : quoted(suspended.question());
+            case Payload.TaskResumed resumed -> quoted(resumed.newInput());
+            case Payload.TaskNotify said -> quoted(said.message());
+            case Payload.TaskCancelled cancelled -> orEmpty(cancelled.reason());
+            case Payload.TaskCancelRequested cancel -> orEmpty(cancel.reason());
+            case Payload.TaskCompleted completed -> quoted(completed.result().response());
+            default -> failure(event.event().text("code"), event.event().text("error"));
         };
     }
 
     /** Everything in it but its type, one field per line, and texts with their line breaks. */
-    static List<String> fields(JsonNode event) {
+    static List<String> fields(ToldEvent event) {
         List<String> lines = new ArrayList<>();
-        event.properties().forEach(field -> {
-            if (field.getKey().equals("timestamp") && field.getValue().isIntegralNumber()) {
-                Instant at = Instant.ofEpochMilli(field.getValue().asLong());
-                lines.add("timestamp: " + at + " (" + field.getValue().asText() + ")");
+        event.json().properties().forEach(field -> {
+            if (field.getKey().equals("timestamp")) {
+                lines.add("timestamp: " + Instant.ofEpochMilli(event.timestamp()) + " (" + event.timestamp() + ")");
             } else if (!field.getKey().equals("type")) {
                 outline(lines, "", field.getKey() + ':', field.getValue());
             }
@@ -73,7 +70,10 @@ final class EventText {
                 value.forEach(element -> outline(lines, indent + INDENT, "-", element));
             }
         } else {
-            List<String> said = value(value).lines().map(Progress::printable).toList();
+            List<String> said = (value.isTextual() ? value.asText() : Json.writeText(value))
+                    .lines()
+                    .map(Progress::printable)
+                    .toList();
             if (said.size() < 2) {
                 lines.add((indent + name + ' ' + String.join("", said)).stripTrailing());
             } else {
@@ -83,40 +83,33 @@ final class EventText {
         }
     }
 
-    private static String tool(JsonNode payload) {
-        return payload.path("toolName").asText();
-    }
-
     /** The code and the message of what has failed; empty if nothing has. */
-    private static String failure(JsonNode payload) {
-        String code = payload.path("code").asText("");
-        String error = payload.path("error").asText("");
-        return code.isEmpty() || error.isEmpty() ? code + error : code + ": " + error;
-    }
-
-    private static String because(JsonNode payload) {
-        return payload.hasNonNull("reason") ? " (" + payload.path("reason").asText() + ")" : "";
+    private static String failure(@Nullable String code, @Nullable String error) {
+        return code == null || error == null ? orEmpty(code) + orEmpty(error) : code + ": " + error;
     }
 
     /** What the model said, and what it calls. */
-    private static String reply(JsonNode payload) {
-        StringJoiner said = new StringJoiner("; ");
-        String response = payload.path("response").asText("");
+    private static String reply(Payload.ReasonDone reply) {
+        StringJoiner said = new StringJoiner("; ").setEmptyValue(orEmpty(reply.approach()));
+        String response = quoted(reply.response());
         if (!response.isEmpty()) {
-            said.add(quoted(response));
+            said.add(response);
         }
-        for (JsonNode call : payload.path("toolCalls")) {
-            said.add("calls " + tool(call) + ' ' + Json.writeText(call.path("arguments")));
-        }
-        return said.length() == 0 ? payload.path("approach").asText("") : said.toString();
+        reply.toolCalls()
+                .forEach(call -> said.add("calls " + call.toolName() + ' ' + Json.writeText(call.arguments())));
+        return said.toString();
     }
 
     /** A text as it is, all else as JSON. */
-    private static String value(JsonNode value) {
-        return value.isTextual() ? value.asText() : Json.writeText(value);
+    private static String value(@Nullable Object value) {
+        return value instanceof String text ? text : Json.writeText(value);
     }
 
-    private static String quoted(String text) {
-        return text.isEmpty() ? "" : '"' + text + '"';
+    private static String quoted(@Nullable String text) {
+        return text == null || text.isEmpty() ? "" : '"' + text + '"';
+    }
+
+    private static String orEmpty(@Nullable String text) {
+        return Objects.requireNonNullElse(text, "");
     }
 }

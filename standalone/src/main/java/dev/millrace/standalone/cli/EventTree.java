@@ -1,6 +1,5 @@
 package dev.millrace.standalone.cli;
 
-import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -20,21 +19,21 @@ final class EventTree {
     private static final int SHORT_ID = 8;
 
     /** An event that waits to be drawn, and where. */
-    private record Pending(JsonNode event, String prefix, String branch, String childPrefix) {}
+    private record Pending(ToldEvent event, String prefix, String branch, String childPrefix) {}
 
-    private final List<JsonNode> events;
+    private final List<ToldEvent> events;
     private final Set<String> ids = new HashSet<>();
     private final int columns;
     private final boolean verbose;
     private final long begin;
     private final int idLength;
 
-    private EventTree(List<JsonNode> events, int columns, boolean verbose) {
+    private EventTree(List<ToldEvent> events, int columns, boolean verbose) {
         this.events = events;
-        events.forEach(event -> ids.add(event.path("id").asText()));
+        events.forEach(event -> ids.add(event.id()));
         this.columns = columns;
         this.verbose = verbose;
-        this.begin = events.isEmpty() ? 0 : events.getFirst().path("timestamp").asLong();
+        this.begin = events.isEmpty() ? 0 : events.getFirst().timestamp();
         this.idLength = idLength(ids);
     }
 
@@ -42,21 +41,21 @@ final class EventTree {
      * One line per event, which fits into so many columns if it can, with as much of its id as tells it from the
      * others. An event whose parent is not among them is a root.
      */
-    static List<String> lines(List<JsonNode> events, int columns) {
+    static List<String> lines(List<ToldEvent> events, int columns) {
         return new EventTree(events, columns, false).lines();
     }
 
     /** The same with whole ids and, beneath each event, everything that is in it. */
-    static List<String> verbose(List<JsonNode> events) {
+    static List<String> verbose(List<ToldEvent> events) {
         return new EventTree(events, 0, true).lines();
     }
 
     private List<String> lines() {
-        List<JsonNode> roots = new ArrayList<>();
-        Map<String, List<JsonNode>> children = new LinkedHashMap<>();
-        for (JsonNode event : events) {
-            String parent = event.path("parentEventId").asText("");
-            if (ids.contains(parent) && !parent.equals(event.path("id").asText())) {
+        List<ToldEvent> roots = new ArrayList<>();
+        Map<String, List<ToldEvent>> children = new LinkedHashMap<>();
+        for (ToldEvent event : events) {
+            String parent = event.event().parentEventId();
+            if (parent != null && ids.contains(parent) && !parent.equals(event.id())) {
                 children.computeIfAbsent(parent, any -> new ArrayList<>()).add(event);
             } else {
                 roots.add(event);
@@ -69,10 +68,10 @@ final class EventTree {
         Set<String> drawn = new HashSet<>();
         while (!pending.isEmpty()) {
             Pending next = pending.pop();
-            String id = next.event().path("id").asText();
+            String id = next.event().id();
             lines.add(line(next));
             // a record that was journalled twice has its children under the first
-            List<JsonNode> below = drawn.add(id) ? children.getOrDefault(id, List.of()) : List.of();
+            List<ToldEvent> below = drawn.add(id) ? children.getOrDefault(id, List.of()) : List.of();
             if (verbose) {
                 String margin = next.childPrefix() + (below.isEmpty() ? "    " : "│   ");
                 EventText.fields(next.event()).forEach(field -> lines.add(margin + field));
@@ -91,9 +90,9 @@ final class EventTree {
 
     /** The event in one line, cut so that it fits if it can. */
     private String line(Pending at) {
-        JsonNode event = at.event();
-        String start = at.prefix() + at.branch() + event.path("type").asText();
-        String end = "  +" + Progress.duration(event.path("timestamp").asLong() - begin) + "  " + id(event);
+        ToldEvent event = at.event();
+        String start = at.prefix() + at.branch() + event.type();
+        String end = "  +" + Progress.duration(event.timestamp() - begin) + "  " + id(event);
         String summary = verbose
                 ? ""
                 : Progress.cut(
@@ -101,9 +100,10 @@ final class EventTree {
         return start + (summary.isEmpty() ? "" : "  " + summary) + end;
     }
 
-    private String id(JsonNode event) {
-        String id = event.path("id").asText();
-        return verbose || id.length() <= idLength ? id : id.substring(0, idLength);
+    private String id(ToldEvent event) {
+        return verbose
+                ? event.id()
+                : event.id().substring(0, Math.min(idLength, event.id().length()));
     }
 
     /** So many characters tell all ids apart. */

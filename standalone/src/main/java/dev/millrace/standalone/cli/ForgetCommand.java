@@ -1,16 +1,11 @@
 package dev.millrace.standalone.cli;
 
 import dev.millrace.api.ForgetReport;
-import dev.millrace.schemas.Json;
-import java.util.LinkedHashMap;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -21,7 +16,7 @@ import picocli.CommandLine.Parameters;
         name = "forget",
         description = "Forgets a task, a session, the memory of a namespace, or everything of a namespace: cancels what"
                 + " runs, removes it for good, and shows which topics still hold it until when.")
-public final class ForgetCommand implements Callable<Integer> {
+public final class ForgetCommand extends ClientCommand {
 
     private static final String PATIENCE = "20s";
     private static final String MEMORY = "memory";
@@ -49,18 +44,8 @@ public final class ForgetCommand implements Callable<Integer> {
     @Option(names = "--yes", description = "Do not ask.")
     private boolean yes;
 
-    @Mixin
-    private GatewayOptions gateway = new GatewayOptions();
-
-    private final Terminal terminal;
-
-    /** For picocli. */
-    public ForgetCommand(Terminal terminal) {
-        this.terminal = terminal;
-    }
-
     @Override
-    public Integer call() {
+    int run(GatewayClient client) {
         if (!OF_TASKS.contains(what) && !OF_NAMESPACES.contains(what)) {
             throw new CommandException(
                     ExitCodes.USAGE, "forget: expected task, session, memory or namespace, found " + what);
@@ -72,19 +57,23 @@ public final class ForgetCommand implements Callable<Integer> {
         if (!yes && !isConfirmed()) {
             throw new CommandException(ExitCodes.FAILED, "Nothing was forgotten.");
         }
-        try (GatewayClient client = gateway.client()) {
-            show(Json.MAPPER.convertValue(client.post("/v1/forget?wait=" + PATIENCE, body()), ForgetReport.class));
-            return ExitCodes.DONE;
-        }
+        ForgetReport.Request request = new ForgetReport.Request(
+                what,
+                OF_TASKS.contains(what) ? namespace : name,
+                what.equals("task") ? name : null,
+                what.equals("session") ? name : null,
+                reason);
+        show(client.post("/v1/forget?wait=" + PATIENCE, request, ForgetReport.class));
+        return ExitCodes.DONE;
     }
 
     /** Without a person nobody can say yes, so that it has to be said on the command line. */
     private boolean isConfirmed() {
-        if (terminal.person() == null) {
+        if (terminal().person() == null) {
             throw new CommandException(
                     ExitCodes.USAGE, "Forgetting cannot be undone, and there is nobody to ask: say --yes.");
         }
-        Optional<String> said = terminal.ask("Forget the " + words() + "? This cannot be undone. Type its name: ");
+        Optional<String> said = terminal().ask("Forget the " + words() + "? This cannot be undone. Type its name: ");
         return said.filter(name::equals).isPresent();
     }
 
@@ -97,19 +86,6 @@ public final class ForgetCommand implements Callable<Integer> {
                 : "namespace " + name + ", all tasks and all memory of it";
     }
 
-    private Map<String, Object> body() {
-        Map<String, Object> body = new LinkedHashMap<>();
-        body.put("scope", what);
-        body.put(OF_TASKS.contains(what) ? what + "Id" : "namespace", name);
-        if (namespace != null) {
-            body.put("namespace", namespace);
-        }
-        if (reason != null) {
-            body.put("reason", reason);
-        }
-        return body;
-    }
-
     private void show(ForgetReport report) {
         ForgetReport.Removed removed = report.removed();
         String sums = String.format(
@@ -120,19 +96,18 @@ public final class ForgetCommand implements Callable<Integer> {
                 removed.documents(),
                 removed.reflections());
         if (report.completed()) {
-            terminal.err().println("Forgotten: " + sums + ".");
+            err("Forgotten: " + sums + ".");
         } else {
-            terminal.err()
-                    .println("The request " + report.forgetId() + " goes on; not done within " + PATIENCE + ". So far: "
-                            + sums + ".");
+            err("The request " + report.forgetId() + " goes on; not done within " + PATIENCE + ". So far: " + sums
+                    + ".");
         }
-        terminal.err().println("What these topics hold of it stays until then, at the latest:");
+        err("What these topics hold of it stays until then, at the latest:");
         Table table = new Table("TOPIC", "UNTIL", "WHY");
         for (ForgetReport.Remains topic : report.remains()) {
             table.add(topic.topic(), topic.until() == null ? "?" : topic.until(), topic.why());
         }
-        table.lines().forEach(terminal.out()::println);
-        terminal.err().println("Elsewhere:");
-        report.elsewhere().forEach(place -> terminal.err().println("  " + place.place() + ": " + place.why()));
+        table.lines().forEach(this::out);
+        err("Elsewhere:");
+        report.elsewhere().forEach(place -> err("  " + place.place() + ": " + place.why()));
     }
 }

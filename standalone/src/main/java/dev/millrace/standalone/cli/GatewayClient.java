@@ -2,6 +2,8 @@ package dev.millrace.standalone.cli;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import dev.millrace.api.Task;
 import dev.millrace.schemas.Json;
 import java.io.IOException;
 import java.io.InputStream;
@@ -17,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.stream.StreamSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -46,23 +49,24 @@ final class GatewayClient implements AutoCloseable {
         return Hint.of(url, words);
     }
 
-    /** Submits a task, by the fields of {@code POST /v1/tasks}, and returns its id. */
-    String submit(Map<String, ?> body) {
-        JsonNode accepted = post("/v1/tasks", body);
-        String taskId = accepted.path("taskId").asText("");
-        if (taskId.isEmpty()) {
+    /** Submits a task and returns its id. */
+    String submit(Task.Request task) {
+        String taskId = post("/v1/tasks", task, Task.Accepted.class).taskId();
+        if (taskId == null) { // what answers may be anything
             throw new CommandException(
                     ExitCodes.FAILED, url + " accepted the task but gave no taskId. Is that a Millrace gateway?");
         }
         return taskId;
     }
 
-    /** Sends a JSON object and returns the answer. */
-    JsonNode post(String path, Map<String, ?> body) {
-        return call(request(path)
-                .header("Content-Type", "application/json")
-                .POST(HttpRequest.BodyPublishers.ofByteArray(Json.write(body)))
-                .build());
+    /** Sends a record of the API and returns the answer as another. */
+    <T> T post(String path, Object body, Class<T> type) {
+        return Json.MAPPER.convertValue(
+                call(request(path)
+                        .header("Content-Type", "application/json")
+                        .POST(HttpRequest.BodyPublishers.ofByteArray(Json.write(body)))
+                        .build()),
+                type);
     }
 
     /** Any resource, as JSON. */
@@ -70,16 +74,36 @@ final class GatewayClient implements AutoCloseable {
         return call(request(path).build());
     }
 
-    /** Any resource, as this. */
+    /** Any resource, as a record of the API. */
     <T> T get(String path, Class<T> type) {
         return Json.MAPPER.convertValue(get(path), type);
     }
 
+    /**
+     * All pages of a list.
+     *
+     * @param cursor the parameter that takes what {@code next} said on the page before
+     * @param field of each page, which has the list
+     */
+    ArrayNode pages(Query query, String cursor, String field) {
+        ArrayNode all = Json.MAPPER.createArrayNode();
+        String next = null;
+        do {
+            JsonNode page = get(query.with(cursor, next).toString());
+            page.path(field).forEach(all::add);
+            next = page.path("next").textValue();
+        } while (next != null);
+        return all;
+    }
+
     /** The elements of an array. */
     static <T> List<T> all(JsonNode array, Class<T> type) {
-        return StreamSupport.stream(array.spliterator(), false)
-                .map(one -> Json.MAPPER.convertValue(one, type))
-                .toList();
+        return each(array, one -> Json.MAPPER.convertValue(one, type));
+    }
+
+    /** The elements of an array, read so. */
+    static <T> List<T> each(JsonNode array, Function<JsonNode, T> read) {
+        return StreamSupport.stream(array.spliterator(), false).map(read).toList();
     }
 
     /** A resource that is text, with what names its version. */
@@ -153,17 +177,19 @@ final class GatewayClient implements AutoCloseable {
     /** What the gateway says about a request that it refused. */
     static String problem(int status, String body) {
         try {
-            JsonNode problem = Json.MAPPER.readTree(body);
-            String detail = problem.path("detail").asText("");
-            String title = problem.path("title").asText("");
-            if (!detail.isEmpty() || !title.isEmpty()) {
-                return detail.isEmpty() ? title : detail;
+            Refusal refusal = Json.MAPPER.readValue(body, Refusal.class);
+            String words = refusal.detail() == null ? refusal.title() : refusal.detail();
+            if (words != null && !words.isEmpty()) {
+                return words;
             }
         } catch (JsonProcessingException e) {
             // not a problem document; the status has to do
         }
         return "HTTP status " + status;
     }
+
+    /** What is said of a problem for people, see RFC 9457. */
+    private record Refusal(@Nullable String title, @Nullable String detail) {}
 
     @Override
     public void close() {
@@ -217,7 +243,6 @@ final class GatewayClient implements AutoCloseable {
     static final class RefusedException extends CommandException {
 
         private static final long serialVersionUID = 1L;
-        private static final int NOT_FOUND = 404;
 
         private final int status;
 
@@ -229,16 +254,6 @@ final class GatewayClient implements AutoCloseable {
         /** Whether it is because of this HTTP status. */
         boolean is(int wanted) {
             return status == wanted;
-        }
-
-        /** The same in plainer words, if it says that this task is not there. */
-        CommandException orNoSuchTask(String taskId, GatewayOptions gateway) {
-            return status == NOT_FOUND
-                    ? new CommandException(
-                            ExitCodes.FAILED,
-                            "There is no task " + taskId + ". `" + gateway.hint("tasks")
-                                    + "` lists those that there are.")
-                    : this;
         }
     }
 }

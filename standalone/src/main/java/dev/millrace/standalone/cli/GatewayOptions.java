@@ -20,9 +20,4 @@ final class GatewayOptions {
         }
         return new GatewayClient(url);
     }
-
-    /** As {@link Hint#of}, for the same Millrace. */
-    String hint(String... words) {
-        return Hint.of(url, words);
-    }
 }

@@ -1,6 +1,11 @@
 package dev.millrace.standalone.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.millrace.api.LiveText;
+import dev.millrace.schemas.EventType;
+import dev.millrace.schemas.Json;
+import dev.millrace.schemas.StreamType;
+import java.util.Objects;
 
 /**
  * Prints what the model says while it says it, at a terminal; elsewhere only the answer counts, and is printed in the
@@ -19,23 +24,22 @@ final class LiveAnswer {
 
     /** Takes an event of the task's stream; false if it is no live text. */
     boolean take(JsonNode event) {
-        String type = event.path("type").asText();
-        if (!type.startsWith("stream.")) {
+        LiveText piece = Json.MAPPER.convertValue(event, LiveText.class);
+        if (!(EventType.of(piece.type()) instanceof StreamType type)) {
             return false;
         }
-        int number = event.path("attempt").asInt();
-        boolean newer = !callId.equals(event.path("callId").asText()) || number > attempt;
-        if (newer) {
+        int number = piece.attempt();
+        if (!callId.equals(piece.callId()) || number > attempt) {
             breakLine();
-            if (type.equals("stream.restart") && !text.isEmpty()) {
+            if (type == StreamType.RESTART && !text.isEmpty()) {
                 terminal.err().println("  the model is asked again");
             }
-            callId = event.path("callId").asText();
+            callId = piece.callId();
             attempt = number;
             text.setLength(0);
         }
-        if (type.equals("stream.text") && number == attempt) {
-            String delta = event.path("delta").asText();
+        if (type == StreamType.TEXT && number == attempt) {
+            String delta = Objects.requireNonNullElse(piece.delta(), "");
             text.append(delta);
             terminal.out().print(delta);
             terminal.out().flush();

@@ -1,6 +1,7 @@
 package dev.millrace.standalone.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import dev.millrace.api.MemoryPage;
 import dev.millrace.schemas.Json;
 import dev.millrace.standalone.cli.GatewayClient.RefusedException;
@@ -8,21 +9,22 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
-/** Memory over HTTP. Whatever is written is written under a condition, so that nothing newer is lost. */
-final class MemoryClient {
+/**
+ * The memory of a namespace over HTTP. Whatever is written is written under a condition, so that nothing newer is lost.
+ */
+record MemoryClient(GatewayClient client, String namespace) {
 
-    private static final int NOT_FOUND = 404;
-    private static final int PRECONDITION_FAILED = 412;
+    static final String DEFAULT_NAMESPACE = "default";
+
     /** What is there already is no condition that holds: there must be nothing. */
     static final String NOTHING = "";
 
-    private final GatewayClient client;
-
-    MemoryClient(GatewayClient client) {
-        this.client = client;
-    }
+    private static final String ALL = "/v1/memory";
+    private static final int NOT_FOUND = 404;
+    private static final int PRECONDITION_FAILED = 412;
 
     /** The document is another one than the caller knows. */
     static final class ChangedException extends CommandException {
@@ -33,45 +35,41 @@ final class MemoryClient {
         }
     }
 
-    /** The namespaces that remember something. */
-    List<String> namespaces() {
-        List<String> namespaces = new ArrayList<>();
+    /** The memory of every namespace that remembers something. */
+    static List<MemoryClient> all(GatewayClient client) {
+        List<MemoryClient> all = new ArrayList<>();
         String cursor = null;
         do {
             MemoryPage.Namespaces page =
-                    client.get(new Query("/v1/memory").with("cursor", cursor).toString(), MemoryPage.Namespaces.class);
-            page.namespaces().forEach(one -> namespaces.add(one.namespace()));
+                    client.get(new Query(ALL).with("cursor", cursor).toString(), MemoryPage.Namespaces.class);
+            page.namespaces().forEach(one -> all.add(new MemoryClient(client, one.namespace())));
             cursor = page.next();
         } while (cursor != null);
-        return namespaces;
+        return all;
     }
 
-    /** The documents of a namespace, by path. */
-    List<JsonNode> documents(String namespace) {
-        List<JsonNode> documents = new ArrayList<>();
-        String cursor = null;
-        do {
-            JsonNode page = client.get(new Query(path(namespace))
-                    .with("limit", 1_000)
-                    .with("cursor", cursor)
-                    .toString());
-            page.path("documents").forEach(documents::add);
-            cursor = page.hasNonNull("next") ? page.path("next").asText() : null;
-        } while (cursor != null);
-        return documents;
+    /** {@link Hint#of} with this subcommand of {@code memory}, for the same memory. */
+    String hint(String... words) {
+        Stream<String> whose = namespace.equals(DEFAULT_NAMESPACE) ? Stream.of() : Stream.of("--namespace", namespace);
+        return client.hint(Stream.of(Stream.of("memory"), Stream.of(words), whose)
+                .flatMap(some -> some)
+                .toArray(String[]::new));
     }
 
-    /** The versions of a document, the newest first; at least one. */
-    List<JsonNode> versions(String namespace, String path) {
-        List<JsonNode> versions = new ArrayList<>();
-        client.get(path(namespace, path) + "/versions").path("versions").forEach(versions::add);
-        return versions;
+    /** The documents by path, as {@link MemoryPage.Version}s. */
+    ArrayNode documents() {
+        return client.pages(new Query(path()).with("limit", 1_000), "cursor", "documents");
+    }
+
+    /** The versions of a document, the newest first, as {@link MemoryPage.Version}s; at least one. */
+    JsonNode versions(String path) {
+        return client.get(path(path) + "/versions").path("versions");
     }
 
     /** The document as it is now; empty if it is not there. */
-    Optional<GatewayClient.Text> read(String namespace, String path) {
+    Optional<GatewayClient.Text> find(String path) {
         try {
-            return Optional.of(client.text(path(namespace, path)));
+            return Optional.of(client.text(path(path)));
         } catch (RefusedException e) {
             if (e.is(NOT_FOUND)) {
                 return Optional.empty();
@@ -80,9 +78,18 @@ final class MemoryClient {
         }
     }
 
+    /** The document as it is now. */
+    GatewayClient.Text read(String path) {
+        return find(path)
+                .orElseThrow(() -> new CommandException(
+                        ExitCodes.FAILED,
+                        "There is no document " + path + " in the memory of " + namespace + ". `" + hint("list")
+                                + "` has those that there are."));
+    }
+
     /** A document as it was. */
-    String read(String namespace, String path, long version) {
-        return client.text(path(namespace, path) + "/versions/" + version).text();
+    String read(String path, long version) {
+        return client.text(path(path) + "/versions/" + version).text();
     }
 
     /**
@@ -92,37 +99,33 @@ final class MemoryClient {
      * @return the new version
      * @throws ChangedException if something else is there
      */
-    MemoryPage.Version write(String namespace, String path, String content, String etag, String by) {
-        return version(done(() -> client.put(query(path(namespace, path), by), content, condition(etag))));
+    MemoryPage.Version write(String path, String content, String etag, String by) {
+        return version(done(() -> client.put(query(path(path), by), content, condition(etag))));
     }
 
     /** Takes a document away. The same otherwise. */
-    void remove(String namespace, String path, String etag, String by) {
-        done(() -> client.delete(query(path(namespace, path), by), condition(etag)));
+    void remove(String path, String etag, String by) {
+        done(() -> client.delete(query(path(path), by), condition(etag)));
     }
 
     /** Makes a document what it was in a version. The same otherwise. */
-    MemoryPage.Version restore(String namespace, String path, long version, String etag, String by) {
-        return version(done(() -> client.postNothing(
-                query(path(namespace, path) + "/versions/" + version + "/restore", by), condition(etag))));
+    MemoryPage.Version restore(String path, long version, String etag, String by) {
+        return version(done(() ->
+                client.postNothing(query(path(path) + "/versions/" + version + "/restore", by), condition(etag))));
     }
 
-    @FunctionalInterface
-    private interface Edit {
-        JsonNode send();
-    }
-
-    /** A version of a document out of an answer. */
-    static MemoryPage.Version version(JsonNode answer) {
+    private static MemoryPage.Version version(JsonNode answer) {
         return Json.MAPPER.convertValue(answer, MemoryPage.Version.class);
     }
 
-    private static JsonNode done(Edit edit) {
+    private static JsonNode done(Supplier<JsonNode> edit) {
         try {
-            JsonNode answer = edit.send();
-            if (answer.path("status").asText("").equals("accepted")) {
-                throw new CommandException(
-                        ExitCodes.TIMED_OUT, answer.path("note").asText());
+            JsonNode answer = edit.get();
+            if (answer.isObject()) {
+                MemoryPage.EditAccepted accepted = Json.MAPPER.convertValue(answer, MemoryPage.EditAccepted.class);
+                if ("accepted".equals(accepted.status())) {
+                    throw new CommandException(ExitCodes.TIMED_OUT, accepted.note());
+                }
             }
             return answer;
         } catch (RefusedException e) {
@@ -141,13 +144,13 @@ final class MemoryClient {
         return new Query(path).with("by", by.isBlank() ? null : by).toString();
     }
 
-    private static String path(String namespace) {
-        return "/v1/memory/" + GatewayClient.encoded(namespace);
+    private String path() {
+        return ALL + '/' + GatewayClient.encoded(namespace);
     }
 
-    private static String path(String namespace, String path) {
+    private String path(String path) {
         return Stream.of(path.split("/", -1))
                 .map(GatewayClient::encoded)
-                .reduce(path(namespace), (before, segment) -> before + '/' + segment);
+                .reduce(path(), (before, segment) -> before + '/' + segment);
     }
 }

@@ -7,26 +7,21 @@ import picocli.CommandLine.Command;
 @Command(
         name = "memory",
         synopsisSubcommandLabel = "COMMAND",
-        description = "Shows what agents remember, sets it right, and takes it out and in as files.")
+        description = "Shows what agents remember, sets it right, and takes it out and in as files.",
+        subcommands = {
+            MemoryListCommand.class,
+            MemoryShowCommand.class,
+            MemoryEditCommand.class,
+            MemoryHistoryCommand.class,
+            MemoryUndoCommand.class,
+            MemoryRemoveCommand.class,
+            MemoryExportCommand.class,
+            MemoryImportCommand.class
+        })
 public final class MemoryCommand implements Runnable {
 
     @CommandLine.Spec
     private CommandLine.Model.CommandSpec spec = CommandLine.Model.CommandSpec.create();
-
-    private MemoryCommand() {}
-
-    /** The command with everything beneath it. */
-    public static CommandLine of(Terminal terminal) {
-        return new CommandLine(new MemoryCommand())
-                .addSubcommand(new MemoryListCommand(terminal))
-                .addSubcommand(new MemoryShowCommand(terminal))
-                .addSubcommand(new MemoryEditCommand(terminal))
-                .addSubcommand(new MemoryHistoryCommand(terminal))
-                .addSubcommand(new MemoryUndoCommand(terminal))
-                .addSubcommand(new MemoryRemoveCommand(terminal))
-                .addSubcommand(new MemoryExportCommand(terminal))
-                .addSubcommand(new MemoryImportCommand(terminal));
-    }
 
     @Override
     public void run() {

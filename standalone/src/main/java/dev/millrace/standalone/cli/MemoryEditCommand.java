@@ -7,12 +7,10 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 
 /** {@code millrace memory edit <path>}: a document in the person's own editor. */
 @Command(
@@ -20,10 +18,7 @@ import picocli.CommandLine.Parameters;
         description =
                 "Opens a document in your editor, and writes it if you have changed it and nobody else has; makes a"
                         + " document that is not there.")
-public final class MemoryEditCommand implements Callable<Integer> {
-
-    @Parameters(paramLabel = "PATH", arity = "1", description = "Such as facts/user.md.")
-    private String path = "";
+final class MemoryEditCommand extends DocumentCommand {
 
     @Option(
             names = "--editor",
@@ -38,44 +33,26 @@ public final class MemoryEditCommand implements Callable<Integer> {
     @Mixin
     private AuthorOption author = new AuthorOption();
 
-    @Mixin
-    private MemoryOptions options = new MemoryOptions();
-
-    private final Terminal terminal;
-
-    /** For picocli. */
-    public MemoryEditCommand(Terminal terminal) {
-        this.terminal = terminal;
-    }
-
     @Override
-    public Integer call() throws IOException {
-        try (GatewayClient client = options.client()) {
-            MemoryClient memory = new MemoryClient(client);
-            Optional<GatewayClient.Text> now = memory.read(options.namespace(), path);
-            String before = now.map(GatewayClient.Text::text).orElse("");
-            Path file = Files.createTempFile("millrace-", ".md");
-            Files.writeString(file, before);
-            String after = edited(file);
-            if (after.equals(before)) {
-                Files.delete(file);
-                terminal.err().println("Nothing was changed.");
-                return ExitCodes.DONE;
-            }
-            try {
-                memory.write(
-                        options.namespace(),
-                        path,
-                        after,
-                        now.map(GatewayClient.Text::etag).orElse(MemoryClient.NOTHING),
-                        author.by());
-            } catch (CommandException e) {
-                throw new CommandException(e.exitCode(), e.getMessage() + " Your text is in " + file + ".");
-            }
+    int run(MemoryClient memory, String path) throws IOException {
+        Optional<GatewayClient.Text> now = memory.find(path);
+        String before = now.map(GatewayClient.Text::text).orElse("");
+        Path file = Files.createTempFile("millrace-", ".md");
+        Files.writeString(file, before);
+        String after = edited(file);
+        if (after.equals(before)) {
             Files.delete(file);
-            terminal.out().println(path + " is written.");
+            err("Nothing was changed.");
             return ExitCodes.DONE;
         }
+        try {
+            memory.write(path, after, now.map(GatewayClient.Text::etag).orElse(MemoryClient.NOTHING), author.by());
+        } catch (CommandException e) {
+            throw new CommandException(e.exitCode(), e.getMessage() + " Your text is in " + file + ".");
+        }
+        Files.delete(file);
+        out(path + " is written.");
+        return ExitCodes.DONE;
     }
 
     /** Lets the person edit the file, and returns what is in it then. */

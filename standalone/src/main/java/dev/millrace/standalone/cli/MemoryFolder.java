@@ -1,7 +1,6 @@
 package dev.millrace.standalone.cli;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.JsonNode;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.MemoryDocument;
@@ -25,7 +24,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.SortedMap;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Documents of memory as files, {@code <namespace>/<path>}, and beside them from which version each comes. Nothing is
@@ -39,7 +40,7 @@ final class MemoryFolder {
     private static final String ETAG = "\"[\\x21\\x23-\\x7e]{1,200}\"";
 
     private final Path root;
-    private final Map<String, Origin> origins = new TreeMap<>();
+    private final TreeMap<String, Origin> origins = new TreeMap<>();
     private final Map<String, Path> written = new TreeMap<>();
 
     /**
@@ -52,9 +53,12 @@ final class MemoryFolder {
 
         /** Whether the file still has this content. */
         boolean had(String content) {
-            return hash.equals(Ids.hash(content));
+            return Ids.hash(content).equals(hash);
         }
     }
+
+    /** What the file of the versions says, by {@link #key}. */
+    private record Origins(@Nullable SortedMap<String, Origin> documents) {}
 
     /** What lies in the folder. */
     sealed interface Entry {
@@ -84,9 +88,16 @@ final class MemoryFolder {
         Path file = root.resolve(ORIGINS);
         if (Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
             try {
-                JsonNode documents =
-                        Json.MAPPER.readTree(Files.readAllBytes(file)).path("documents");
-                documents.properties().forEach(one -> folder.learn(one.getKey(), one.getValue()));
+                SortedMap<String, Origin> documents = Json.MAPPER
+                        .readValue(Files.readAllBytes(file), Origins.class)
+                        .documents();
+                if (documents != null) {
+                    folder.origins.putAll(documents);
+                    folder.origins
+                            .values()
+                            .removeIf(origin -> origin == null
+                                    || !String.valueOf(origin.etag()).matches(ETAG));
+                }
             } catch (JsonProcessingException e) {
                 throw new CommandException(ExitCodes.FAILED, file + " is damaged: " + e.getOriginalMessage());
             }
@@ -94,16 +105,9 @@ final class MemoryFolder {
         return folder;
     }
 
-    private void learn(String key, JsonNode origin) {
-        String etag = origin.path("etag").asText();
-        if (etag.matches(ETAG)) {
-            origins.put(key, new Origin(etag, origin.path("hash").asText()));
-        }
-    }
-
-    /** Where a document's file comes from; empty if it was not made here. */
-    Optional<Origin> origin(String namespace, String path) {
-        return Optional.ofNullable(origins.get(key(namespace, path)));
+    /** Where the file of the document with this {@link #key} comes from; empty if it was not made here. */
+    Optional<Origin> origin(String key) {
+        return Optional.ofNullable(origins.get(key));
     }
 
     /** The documents that files here come from. */
@@ -112,18 +116,16 @@ final class MemoryFolder {
     }
 
     /** The file of a document has this content, and is this version. */
-    void remember(String namespace, String path, String content, String etag) {
+    void remember(String key, String content, String etag) {
         if (etag.matches(ETAG)) {
-            origins.put(key(namespace, path), new Origin(etag, Ids.hash(content)));
+            origins.put(key, new Origin(etag, Ids.hash(content)));
         }
     }
 
     /** Keeps what is remembered. */
     void save() throws IOException {
-        Map<String, Object> documents = new TreeMap<>();
-        origins.forEach((key, origin) -> documents.put(key, Map.of("etag", origin.etag(), "hash", origin.hash())));
         Files.createDirectories(root);
-        put(root.resolve(ORIGINS), Json.writeText(Map.of("documents", documents)) + "\n");
+        put(root.resolve(ORIGINS), Json.writeText(new Origins(origins)) + "\n");
     }
 
     /** The content of a document's file; empty if there is none. */

@@ -12,7 +12,6 @@ import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -26,7 +25,7 @@ import picocli.CommandLine.Parameters;
         description =
                 "Writes the files of a folder into memory: those that were changed or are new. What was changed in"
                         + " memory since it was exported is not overwritten, and nothing is taken away.")
-public final class MemoryImportCommand implements Callable<Integer> {
+final class MemoryImportCommand extends ClientCommand {
 
     @Parameters(paramLabel = "DIR", arity = "1", description = "The folder: <namespace>/<path>, as export makes it.")
     private Path folder = Path.of("");
@@ -39,16 +38,6 @@ public final class MemoryImportCommand implements Callable<Integer> {
 
     @Mixin
     private AuthorOption author = new AuthorOption();
-
-    @Mixin
-    private GatewayOptions gateway = new GatewayOptions();
-
-    private final Terminal terminal;
-
-    /** For picocli. */
-    public MemoryImportCommand(Terminal terminal) {
-        this.terminal = terminal;
-    }
 
     /** What a file is to memory. */
     private enum Finding {
@@ -73,53 +62,48 @@ public final class MemoryImportCommand implements Callable<Integer> {
     private record Judgement(Finding finding, String etag) {}
 
     @Override
-    public Integer call() throws IOException {
+    int run(GatewayClient client) throws IOException {
         if (!Files.isDirectory(folder)) {
             throw new CommandException(ExitCodes.USAGE, "There is no folder " + folder + ".");
         }
-        try (GatewayClient client = gateway.client()) {
-            MemoryClient memory = new MemoryClient(client);
-            MemoryFolder files = MemoryFolder.of(folder);
-            Map<String, Map<String, String>> there = new HashMap<>();
-            Map<Finding, Integer> counts = new EnumMap<>(Finding.class);
-            try {
-                for (Entry entry : files.entries()) {
-                    Finding finding =
-                            switch (entry) {
-                                case Entry.Refused refused -> {
-                                    tell(Finding.REFUSED, refused.name() + ": " + refused.why());
-                                    yield Finding.REFUSED;
-                                }
-                                case Entry.Document document ->
-                                    take(
-                                            memory,
-                                            files,
-                                            document,
-                                            there.computeIfAbsent(
-                                                    document.namespace(), namespace -> etags(memory, namespace)));
-                            };
-                    counts.merge(finding, 1, Integer::sum);
-                }
-            } finally {
-                if (!dryRun) {
-                    files.save();
-                }
+        MemoryFolder files = MemoryFolder.of(folder);
+        Map<String, Map<String, String>> there = new HashMap<>();
+        Map<Finding, Integer> counts = new EnumMap<>(Finding.class);
+        try {
+            for (Entry entry : files.entries()) {
+                Finding finding =
+                        switch (entry) {
+                            case Entry.Refused refused -> {
+                                tell(Finding.REFUSED, refused.name() + ": " + refused.why());
+                                yield Finding.REFUSED;
+                            }
+                            case Entry.Document document -> {
+                                MemoryClient memory = new MemoryClient(client, document.namespace());
+                                Map<String, String> etags =
+                                        there.computeIfAbsent(document.namespace(), namespace -> etags(memory));
+                                yield take(memory, files, document, etags.get(document.path()));
+                            }
+                        };
+                counts.merge(finding, 1, Integer::sum);
             }
-            sumUp(counts);
-            return counts.containsKey(Finding.CONFLICT) || counts.containsKey(Finding.REFUSED)
-                    ? ExitCodes.FAILED
-                    : ExitCodes.DONE;
+        } finally {
+            if (!dryRun) {
+                files.save();
+            }
         }
+        sumUp(counts);
+        return counts.containsKey(Finding.CONFLICT) || counts.containsKey(Finding.REFUSED)
+                ? ExitCodes.FAILED
+                : ExitCodes.DONE;
     }
 
-    private static Map<String, String> etags(MemoryClient memory, String namespace) {
-        return memory.documents(namespace).stream()
-                .map(MemoryClient::version)
+    private static Map<String, String> etags(MemoryClient memory) {
+        return GatewayClient.all(memory.documents(), MemoryPage.Version.class).stream()
                 .collect(Collectors.toMap(MemoryPage.Version::path, MemoryPage.Version::etag));
     }
 
-    private Finding take(MemoryClient memory, MemoryFolder files, Entry.Document document, Map<String, String> there) {
-        Judgement judgement = judge(memory, files, document, there.get(document.path()));
+    private Finding take(MemoryClient memory, MemoryFolder files, Entry.Document document, @Nullable String listed) {
+        Judgement judgement = judge(memory, files, document, listed);
         boolean write = judgement.finding() == Finding.NEW
                 || judgement.finding() == Finding.CHANGED
                 || (judgement.finding() == Finding.CONFLICT && force);
@@ -131,9 +115,9 @@ public final class MemoryImportCommand implements Callable<Integer> {
             return told(done, document);
         }
         try {
-            MemoryPage.Version version = memory.write(
-                    document.namespace(), document.path(), document.content(), judgement.etag(), author.by());
-            files.remember(document.namespace(), document.path(), document.content(), version.etag());
+            MemoryPage.Version version =
+                    memory.write(document.path(), document.content(), judgement.etag(), author.by());
+            files.remember(document.name(), document.content(), version.etag());
             return told(done, document);
         } catch (ChangedException e) {
             tell(Finding.CONFLICT, document.name() + ": " + e.getMessage());
@@ -142,7 +126,7 @@ public final class MemoryImportCommand implements Callable<Integer> {
     }
 
     private Judgement judge(MemoryClient memory, MemoryFolder files, Entry.Document document, @Nullable String listed) {
-        Optional<Origin> origin = files.origin(document.namespace(), document.path());
+        Optional<Origin> origin = files.origin(document.name());
         boolean untouched = origin.map(known -> known.had(document.content())).orElse(false);
         if (listed == null) {
             return new Judgement(
@@ -152,13 +136,9 @@ public final class MemoryImportCommand implements Callable<Integer> {
         if (origin.map(known -> known.etag().equals(listed)).orElse(false)) {
             return new Judgement(untouched ? Finding.SAME : Finding.CHANGED, listed);
         }
-        Optional<GatewayClient.Text> now = memory.read(document.namespace(), document.path());
+        Optional<GatewayClient.Text> now = memory.find(document.path());
         if (now.isPresent() && now.get().text().equals(document.content())) {
-            files.remember(
-                    document.namespace(),
-                    document.path(),
-                    document.content(),
-                    now.get().etag());
+            files.remember(document.name(), document.content(), now.get().etag());
             return new Judgement(Finding.SAME, now.get().etag());
         }
         return new Judgement(
@@ -182,16 +162,18 @@ public final class MemoryImportCommand implements Callable<Integer> {
     }
 
     private void tell(Finding finding, String what) {
-        (finding == Finding.NEW || finding == Finding.CHANGED ? terminal.out() : terminal.err())
-                .println(finding.word() + ": " + what);
+        String line = finding.word() + ": " + what;
+        if (finding == Finding.NEW || finding == Finding.CHANGED) {
+            out(line);
+        } else {
+            err(line);
+        }
     }
 
     private void sumUp(Map<Finding, Integer> counts) {
         String sums = counts.entrySet().stream()
                 .map(count -> count.getValue() + " " + count.getKey().word())
                 .collect(Collectors.joining(", "));
-        terminal.err()
-                .println((sums.isEmpty() ? "No documents" : sums)
-                        + (dryRun ? "; nothing was written (--dry-run)." : "."));
+        err((sums.isEmpty() ? "No documents" : sums) + (dryRun ? "; nothing was written (--dry-run)." : "."));
     }
 }

@@ -8,14 +8,13 @@ import dev.millrace.schemas.Json;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** {@code millrace memory list}: what there is, as a table. */
 @Command(name = "list", description = "Lists the documents of memory with what each is about.")
-public final class MemoryListCommand implements Callable<Integer> {
+final class MemoryListCommand extends ClientCommand {
 
     private static final String NAMESPACE = "namespace";
 
@@ -23,53 +22,52 @@ public final class MemoryListCommand implements Callable<Integer> {
     private OutputOptions output = new OutputOptions();
 
     @Mixin
-    private MemoryOptions options = new MemoryOptions();
+    private NamespaceOption namespace = new NamespaceOption();
 
     @Option(names = "--all", description = "Of all namespaces.")
     private boolean all;
 
-    private final Terminal terminal;
-
-    /** For picocli. */
-    public MemoryListCommand(Terminal terminal) {
-        this.terminal = terminal;
-    }
+    /** A document and whose it is. */
+    private record Document(String namespace, MemoryPage.Version version) {}
 
     @Override
-    public Integer call() {
-        try (GatewayClient client = options.client()) {
-            MemoryClient memory = new MemoryClient(client);
-            List<String> namespaces = all ? memory.namespaces() : List.of(options.namespace());
-            ArrayNode documents = Json.MAPPER.createArrayNode();
-            for (String namespace : namespaces) {
-                memory.documents(namespace)
-                        .forEach(document ->
-                                documents.addObject().put(NAMESPACE, namespace).setAll((ObjectNode) document));
-            }
-            output.print(
-                    terminal,
-                    documents,
-                    "Nothing is remembered" + (all ? "." : " in " + options.namespace() + "."),
-                    () -> table(documents));
-            return ExitCodes.DONE;
+    int run(GatewayClient client) {
+        MemoryClient named = namespace.memory(client);
+        ArrayNode documents = Json.MAPPER.createArrayNode();
+        for (MemoryClient memory : all ? MemoryClient.all(client) : List.of(named)) {
+            memory.documents()
+                    .forEach(document -> documents
+                            .addObject()
+                            .put(NAMESPACE, memory.namespace())
+                            .setAll((ObjectNode) document));
         }
+        output.print(
+                terminal(),
+                documents,
+                "Nothing is remembered" + (all ? "." : " in " + named.namespace() + "."),
+                () -> table(GatewayClient.each(documents, MemoryListCommand::document)));
+        return ExitCodes.DONE;
     }
 
-    private List<String> table(JsonNode documents) {
+    private static Document document(JsonNode json) {
+        return new Document(json.path(NAMESPACE).asText(), Json.MAPPER.convertValue(json, MemoryPage.Version.class));
+    }
+
+    private List<String> table(List<Document> documents) {
         Table table = all
                 ? new Table("NAMESPACE", "PATH", "SIZE", "VERSION", "SINCE", "BY", "SUMMARY")
                 : new Table("PATH", "SIZE", "VERSION", "SINCE", "BY", "SUMMARY");
-        for (JsonNode one : documents) {
-            MemoryPage.Version document = MemoryClient.version(one);
+        for (Document document : documents) {
+            MemoryPage.Version version = document.version();
             List<String> cells = new ArrayList<>(List.of(
-                    document.path(),
-                    Long.toString(document.size()),
-                    Long.toString(document.version()),
-                    since(document),
-                    document.updatedBy(),
-                    Progress.cut(document.summary())));
+                    version.path(),
+                    Long.toString(version.size()),
+                    Long.toString(version.version()),
+                    since(version),
+                    version.updatedBy(),
+                    Progress.cut(version.summary())));
             if (all) {
-                cells.addFirst(one.path(NAMESPACE).asText());
+                cells.addFirst(document.namespace());
             }
             table.add(cells.toArray(String[]::new));
         }

@@ -1,10 +1,12 @@
 package dev.millrace.standalone.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.millrace.api.Approval;
+import dev.millrace.api.Notice;
 import dev.millrace.schemas.Json;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.concurrent.Callable;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -17,7 +19,7 @@ import picocli.CommandLine.Option;
             "Shows what tasks have to say to their owners, as it comes: that they ended, ask something, or need an"
                     + " approval. Goes on until it is stopped."
         })
-public final class NotificationsCommand implements Callable<Integer> {
+public final class NotificationsCommand extends ClientCommand {
 
     private static final Duration LOOK_AGAIN = Duration.ofMinutes(1);
 
@@ -44,31 +46,21 @@ public final class NotificationsCommand implements Callable<Integer> {
     @Mixin
     private OutputOptions output = new OutputOptions();
 
-    @Mixin
-    private GatewayOptions gateway = new GatewayOptions();
-
-    private final Terminal terminal;
-
-    /** For picocli. */
-    public NotificationsCommand(Terminal terminal) {
-        this.terminal = terminal;
-    }
-
     @Override
-    public Integer call() throws InterruptedException {
+    int run(GatewayClient client) throws InterruptedException {
         Query query = new Query("/v1/notifications")
                 .with("taskId", task)
                 .with("sessionId", session)
                 .with("types", types);
-        try (GatewayClient client = gateway.client();
-                EventFeed feed = EventFeed.open(client, query.toString())) {
+        try (EventFeed feed = EventFeed.open(client, query.toString())) {
             for (int shown = 0; count <= 0 || shown < count; ) {
-                Optional<JsonNode> notification = feed.next(LOOK_AGAIN);
-                if (notification.isPresent()) {
+                Optional<JsonNode> told = feed.next(LOOK_AGAIN);
+                if (told.isPresent()) {
                     if (output.json()) {
-                        OutputOptions.print(terminal, notification.get());
+                        OutputOptions.print(terminal(), told.get());
                     } else {
-                        terminal.out().println(line(notification.get()));
+                        Notice notice = Json.MAPPER.convertValue(told.get(), Notice.class);
+                        out(notice.taskId() + "  " + notice.type() + "  " + says(notice, client));
                     }
                     shown++;
                 }
@@ -77,28 +69,21 @@ public final class NotificationsCommand implements Callable<Integer> {
         }
     }
 
-    private String line(JsonNode notification) {
-        String type = notification.path("type").asText();
-        return notification.path("taskId").asText() + "  " + type + "  " + says(type, notification);
+    private static String says(Notice notice, GatewayClient client) {
+        if (notice.approval() != null) {
+            Approval asked = Json.MAPPER.convertValue(notice.approval(), Approval.class);
+            return asked.toolName() + ' ' + Progress.cut(Json.writeText(asked.params())) + "  "
+                    + client.hint("approve", asked.callId());
+        }
+        String words = Stream.of(notice.error(), notice.reason(), notice.message(), notice.question())
+                .flatMap(Stream::ofNullable)
+                .findFirst()
+                .orElseGet(() -> response(notice));
+        return Progress.cut(words) + (notice.code() == null ? "" : " (" + notice.code() + ")");
     }
 
-    private String says(String type, JsonNode notification) {
-        return switch (type) {
-            case "completed" ->
-                Progress.cut(notification.path("result").path("response").asText(""));
-            case "failed" ->
-                Progress.cut(notification.path("error").asText()) + " ("
-                        + notification.path("code").asText() + ")";
-            case "cancelled" -> Progress.cut(notification.path("reason").asText(""));
-            case "notify" -> Progress.cut(notification.path("message").asText());
-            case "question" -> Progress.cut(notification.path("question").asText());
-            case "approval_needed" -> {
-                JsonNode approval = notification.path("approval");
-                yield approval.path("toolName").asText() + ' '
-                        + Progress.cut(Json.writeText(approval.path("params"))) + "  "
-                        + gateway.hint("approve", approval.path("callId").asText());
-            }
-            default -> "";
-        };
+    private static String response(Notice notice) {
+        Object response = notice.result() == null ? null : notice.result().get("response");
+        return response == null ? "" : response.toString();
     }
 }

@@ -3,6 +3,7 @@ package dev.millrace.standalone.cli;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.millrace.schemas.Json;
 import java.util.List;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import picocli.CommandLine.Option;
 
@@ -21,10 +22,16 @@ final class OutputOptions {
     /**
      * Prints a list.
      *
-     * @param listed an array, or anything else that has elements
+     * @param listed an array, or anything else that has elements of this type
      * @param none is said on standard error if there is nothing
      * @param table the lines for people, the heading first; not asked for if there is nothing
      */
+    <T> void print(
+            Terminal terminal, JsonNode listed, Class<T> type, String none, Function<List<T>, List<String>> table) {
+        print(terminal, listed, none, () -> table.apply(GatewayClient.all(listed, type)));
+    }
+
+    /** The same for elements that are read in a way of their own. */
     void print(Terminal terminal, JsonNode listed, String none, Supplier<List<String>> table) {
         if (listed.isEmpty()) {
             terminal.err().println(none);

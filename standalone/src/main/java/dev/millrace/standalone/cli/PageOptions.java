@@ -1,9 +1,8 @@
 package dev.millrace.standalone.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import java.time.Instant;
 import java.util.List;
-import java.util.function.BiFunction;
+import java.util.function.Function;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
@@ -13,9 +12,6 @@ final class PageOptions {
     @Mixin
     private OutputOptions output = new OutputOptions();
 
-    @Mixin
-    private GatewayOptions gateway = new GatewayOptions();
-
     @Option(
             names = "--limit",
             paramLabel = "N",
@@ -23,30 +19,21 @@ final class PageOptions {
             description = "How many at most (default: ${DEFAULT-VALUE}).")
     private int limit = 20;
 
+    /** A page and what is on it: a field of the answer has a list of these; {@code none} is said if it is empty. */
+    record Listing<T>(Query query, String field, Class<T> type, String none) {}
+
     /**
      * Asks for a page and prints it.
      *
-     * @param field of the answer, which has what is listed
-     * @param type what each is
-     * @param none is said if there is nothing
-     * @param table makes lines of what is listed, as of now
+     * @param table makes lines of what is listed
      * @return the exit code
      */
-    <T> int print(
-            Terminal terminal,
-            Query query,
-            String field,
-            Class<T> type,
-            String none,
-            BiFunction<List<T>, Instant, List<String>> table) {
-        try (GatewayClient client = gateway.client()) {
-            JsonNode page = client.get(query.with("limit", limit).toString());
-            JsonNode listed = page.path(field);
-            output.print(terminal, listed, none, () -> table.apply(GatewayClient.all(listed, type), Instant.now()));
-            if (page.hasNonNull("next")) {
-                terminal.err().println("There are more; --limit shows them.");
-            }
-            return ExitCodes.DONE;
+    <T> int print(GatewayClient client, Terminal terminal, Listing<T> listing, Function<List<T>, List<String>> table) {
+        JsonNode page = client.get(listing.query().with("limit", limit).toString());
+        output.print(terminal, page.path(listing.field()), listing.type(), listing.none(), table);
+        if (page.hasNonNull("next")) {
+            terminal.err().println("There are more; --limit shows them.");
         }
+        return ExitCodes.DONE;
     }
 }

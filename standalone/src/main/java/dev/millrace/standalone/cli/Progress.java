@@ -1,9 +1,11 @@
 package dev.millrace.standalone.cli;
 
-import com.fasterxml.jackson.databind.JsonNode;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.Payload;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Tells in one line what an event of a task means to somebody who waits for the answer. Remembers the current model
@@ -18,83 +20,67 @@ final class Progress {
     private long askedAt;
 
     /** The line for this event; empty if it means nothing to a waiting person. */
-    Optional<String> line(JsonNode event) {
-        JsonNode payload = event.path("payload");
-        return switch (event.path("type").asText()) {
-            case "MODEL_CALL_REQUESTED" -> {
-                askedAt = event.path("timestamp").asLong();
-                reasonings++;
-                yield Optional.of("reasoning" + (reasonings == 1 ? "" : ", round " + reasonings));
-            }
-            case "REASON_DONE" ->
-                Optional.of(reasoned(payload, event.path("timestamp").asLong() - askedAt));
-            case "MODEL_CALL_FAILED" ->
-                Optional.of("  the model failed: " + cut(payload.path("error").asText()));
-            case "TOOL_CALL_REQUESTED" ->
-                Optional.of("tool " + payload.path("toolName").asText() + ' '
-                        + cut(Json.writeText(payload.path("params"))));
-            case "TOOL_CALL_COMPLETED" ->
-                Optional.of("  " + payload.path("toolName").asText() + " done in "
-                        + duration(payload.path("durationMs").asLong()));
-            case "TOOL_CALL_FAILED" ->
-                Optional.of("  " + payload.path("toolName").asText() + " failed after "
-                        + duration(payload.path("durationMs").asLong()) + ": "
-                        + cut(payload.path("error").asText()));
-            case "TASK_NOTIFY" ->
-                Optional.of("note: " + cut(payload.path("message").asText()));
-            case "APPROVAL_REQUESTED" ->
-                Optional.of("approval needed: " + payload.path("toolName").asText() + ' '
-                        + cut(Json.writeText(payload.path("params"))) + why(payload));
-            case "APPROVAL_DECIDED" -> Optional.of("  " + decided(payload));
-            case "TASK_SUSPENDED" -> Optional.of("suspended");
-            case "TASK_RESUMED" -> Optional.of("resumed");
-            default -> Optional.empty();
-        };
+    Optional<String> line(ToldEvent event) {
+        return Optional.ofNullable(
+                switch (event.payload()) {
+                    case Payload.ModelCallRequested call -> {
+                        askedAt = event.timestamp();
+                        reasonings++;
+                        yield "reasoning" + (reasonings == 1 ? "" : ", round " + reasonings);
+                    }
+                    case Payload.ReasonDone reply -> reasoned(reply, event.timestamp() - askedAt);
+                    case Payload.ModelCallFailed call -> "  the model failed: " + cut(call.error());
+                    case Payload.ToolCallRequested call ->
+                        "tool " + call.toolName() + ' ' + cut(Json.writeText(call.params()));
+                    case Payload.ToolCallCompleted call ->
+                        "  " + call.toolName() + " done in " + duration(call.durationMs());
+                    case Payload.ToolCallFailed call ->
+                        "  " + call.toolName() + " failed after " + duration(call.durationMs()) + ": "
+                                + cut(call.error());
+                    case Payload.TaskNotify said -> "note: " + cut(said.message());
+                    case Payload.ApprovalRequested asked ->
+                        "approval needed: " + asked.toolName() + ' ' + cut(Json.writeText(asked.params()))
+                                + why(asked.reason());
+                    case Payload.ApprovalDecided decided -> "  " + decided(decided);
+                    case Payload.TaskSuspended suspended -> "suspended";
+                    case Payload.TaskResumed resumed -> "resumed";
+                    default -> null;
+                });
     }
 
-    private static String reasoned(JsonNode payload, long millis) {
-        StringBuilder line =
-                new StringBuilder("  ").append(payload.path("model").asText("model"));
+    private static String reasoned(Payload.ReasonDone reply, long millis) {
+        StringBuilder line = new StringBuilder("  ").append(reply.model() == null ? "model" : reply.model());
         line.append(" took ").append(duration(Math.max(0, millis)));
-        JsonNode usage = payload.path("usage");
-        if (usage.path("outputTokens").asLong() > 0) {
-            line.append(", ")
-                    .append(usage.path("inputTokens").asLong())
-                    .append(" + ")
-                    .append(usage.path("outputTokens").asLong())
-                    .append(" tokens");
+        Payload.Usage usage = reply.usage();
+        if (usage != null && usage.outputTokens() > 0) {
+            line.append(", " + usage.inputTokens() + " + " + usage.outputTokens() + " tokens");
         }
-        String reasoning = payload.path("reasoning").asText("");
-        if (!reasoning.isBlank()) {
-            line.append(": ").append(cut(reasoning));
+        if (reply.reasoning() != null && !reply.reasoning().isBlank()) {
+            line.append(": ").append(cut(reply.reasoning()));
         }
         return line.toString();
     }
 
     /** On a line of its own and whole, since whoever decides has to know it. */
-    private static String why(JsonNode payload) {
-        String reason = payload.path("reason").asText("");
-        return reason.isBlank() ? "" : "\n  reason: " + reason.strip().replaceAll("\\s+", " ");
+    private static String why(@Nullable String reason) {
+        return reason == null || reason.isBlank()
+                ? ""
+                : "\n  reason: " + reason.strip().replaceAll("\\s+", " ");
     }
 
     /** A decision on a tool call, whose it is, and why. */
-    static String decided(JsonNode payload) {
-        StringBuilder line = new StringBuilder();
-        line.append(payload.path("decision").asText().equals("approve") ? "approved" : "rejected");
-        if (payload.hasNonNull("params")) {
-            line.append(", with ").append(cut(Json.writeText(payload.path("params"))));
-        }
-        if (payload.hasNonNull("decidedBy")) {
-            line.append(" by ").append(payload.path("decidedBy").asText());
-        }
-        if (payload.hasNonNull("reason")) {
-            line.append(": ").append(cut(payload.path("reason").asText()));
-        }
-        return line.toString();
+    static String decided(Payload.ApprovalDecided decided) {
+        return (decided.decision().equals("approve") ? "approved" : "rejected")
+                + (decided.params() == null ? "" : ", with " + cut(Json.writeText(decided.params())))
+                + (decided.decidedBy() == null ? "" : " by " + decided.decidedBy())
+                + (decided.reason() == null ? "" : ": " + cut(decided.reason()));
     }
 
-    static String duration(long millis) {
-        return millis < 1_000 ? millis + " ms" : String.format(Locale.ROOT, "%.1f s", millis / 1_000.0);
+    /** {@code null} = not told, which counts as none. */
+    static String duration(@Nullable Long millis) {
+        return millis == null || millis < 1_000
+                ? Objects.requireNonNullElse(millis, 0L) + " ms"
+                : String.format(Locale.ROOT, "%.1f s", millis / 1_000.0);
     }
 
     static String cut(String text) {

@@ -1,10 +1,8 @@
 package dev.millrace.standalone.cli;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import java.util.concurrent.Callable;
+import dev.millrace.api.Task;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -12,7 +10,7 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "reject",
         description = "Keeps a tool call from running that waits for a decision; the model is told why.")
-public final class RejectCommand implements Callable<Integer> {
+public final class RejectCommand extends ClientCommand {
 
     @Parameters(paramLabel = "CALL", arity = "1", description = "The call's id; `./millrace approvals` lists them.")
     private String callId = "";
@@ -20,24 +18,10 @@ public final class RejectCommand implements Callable<Integer> {
     @Option(names = "--reason", paramLabel = "TEXT", description = "Why; the model is told.")
     private @Nullable String reason;
 
-    @Mixin
-    private GatewayOptions gateway = new GatewayOptions();
-
-    private final Terminal terminal;
-
-    /** For picocli. */
-    public RejectCommand(Terminal terminal) {
-        this.terminal = terminal;
-    }
-
     @Override
-    public Integer call() {
-        try (GatewayClient client = gateway.client()) {
-            JsonNode answer = client.post(ApproveCommand.path(callId), AskDialogue.decision("reject", null, reason));
-            terminal.out()
-                    .println(answer.path("note")
-                            .asText("Rejected; task " + answer.path("taskId").asText() + " goes on."));
-            return ExitCodes.DONE;
-        }
+    int run(GatewayClient client) {
+        Task.ControlAccepted answer = ToolDecision.send(client, callId, ToolDecision.reject(reason));
+        out(answer.note() == null ? "Rejected; task " + answer.taskId() + " goes on." : answer.note());
+        return ExitCodes.DONE;
     }
 }

@@ -4,7 +4,6 @@ import dev.millrace.api.Task;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -12,7 +11,7 @@ import picocli.CommandLine.Option;
 
 /** {@code millrace tasks}: the newest tasks as a table. */
 @Command(name = "tasks", description = "Lists the tasks of a running Millrace, newest first.")
-public final class TasksCommand implements Callable<Integer> {
+public final class TasksCommand extends ClientCommand {
 
     @Mixin
     private PageOptions page = new PageOptions();
@@ -32,24 +31,22 @@ public final class TasksCommand implements Callable<Integer> {
             description = "Only those that wait for admission, model, tools, answer, approval, resume or children.")
     private @Nullable String waitingFor;
 
-    private final Terminal terminal;
-
-    /** For picocli. */
-    public TasksCommand(Terminal terminal) {
-        this.terminal = terminal;
-    }
-
     @Override
-    public Integer call() {
+    int run(GatewayClient client) {
         Query query = new Query("/v1/tasks")
                 .with("state", state)
                 .with("sessionId", session)
                 .with("waitingFor", waitingFor);
-        return page.print(terminal, query, "tasks", Task.class, "No tasks.", TasksCommand::table);
+        return page.print(
+                client,
+                terminal(),
+                new PageOptions.Listing<>(query, "tasks", Task.class, "No tasks."),
+                TasksCommand::table);
     }
 
     /** One line per task under a heading, and one for each task that there is more to say of. */
-    static List<String> table(List<Task> tasks, Instant now) {
+    private static List<String> table(List<Task> tasks) {
+        Instant now = Instant.now();
         Table table = new Table("TASK", "STATE", "AGENT", "AGE", "ROUNDS", "WAITS FOR", "INPUT");
         for (Task task : tasks) {
             table.add(

@@ -5,7 +5,6 @@ import dev.millrace.api.ToolView;
 import dev.millrace.schemas.Json;
 import java.util.List;
 import java.util.Locale;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -13,7 +12,7 @@ import picocli.CommandLine.Option;
 
 /** {@code millrace tools}: what tasks can do. */
 @Command(name = "tools", description = "Lists the tools of a running Millrace.")
-public final class ToolsCommand implements Callable<Integer> {
+public final class ToolsCommand extends ClientCommand {
 
     @Option(
             names = "--agent",
@@ -24,24 +23,11 @@ public final class ToolsCommand implements Callable<Integer> {
     @Mixin
     private OutputOptions output = new OutputOptions();
 
-    @Mixin
-    private GatewayOptions gateway = new GatewayOptions();
-
-    private final Terminal terminal;
-
-    /** For picocli. */
-    public ToolsCommand(Terminal terminal) {
-        this.terminal = terminal;
-    }
-
     @Override
-    public Integer call() {
-        try (GatewayClient client = gateway.client()) {
-            JsonNode tools = client.get("/v1/tools" + (agent == null ? "" : "?agent=" + GatewayClient.encoded(agent)))
-                    .path("tools");
-            output.print(terminal, tools, "No tools.", () -> table(GatewayClient.all(tools, ToolView.class)));
-            return ExitCodes.DONE;
-        }
+    int run(GatewayClient client) {
+        JsonNode answer = client.get(new Query("/v1/tools").with("agent", agent).toString());
+        output.print(terminal(), answer.path("tools"), ToolView.class, "No tools.", ToolsCommand::table);
+        return ExitCodes.DONE;
     }
 
     private static List<String> table(List<ToolView> tools) {

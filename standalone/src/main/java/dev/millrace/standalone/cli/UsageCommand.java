@@ -1,6 +1,7 @@
 package dev.millrace.standalone.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.millrace.api.UsageAnswer;
 import dev.millrace.api.UsageSums;
 import dev.millrace.schemas.Json;
 import java.math.BigDecimal;
@@ -8,8 +9,7 @@ import java.math.RoundingMode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
-import java.util.concurrent.Callable;
+import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -19,16 +19,12 @@ import picocli.CommandLine.Option;
 
 /** {@code millrace usage}: what model calls have used, as a table. */
 @Command(name = "usage", description = "Shows what model calls have used in a running Millrace, in tokens and dollars.")
-public final class UsageCommand implements Callable<Integer> {
+public final class UsageCommand extends ClientCommand {
 
-    private static final Map<String, String> FIELDS = Map.of("session", "sessionId", "task", "taskId");
     private static final String NONE = "-";
 
     @Mixin
     private OutputOptions output = new OutputOptions();
-
-    @Mixin
-    private GatewayOptions gateway = new GatewayOptions();
 
     @Option(
             names = "--by",
@@ -62,15 +58,8 @@ public final class UsageCommand implements Callable<Integer> {
     @Option(names = "--model", paramLabel = "NAME", description = "Of one model only.")
     private @Nullable String model;
 
-    private final Terminal terminal;
-
-    /** For picocli. */
-    public UsageCommand(Terminal terminal) {
-        this.terminal = terminal;
-    }
-
     @Override
-    public Integer call() {
+    int run(GatewayClient client) {
         Query query = new Query("/v1/usage")
                 .with("groupBy", String.join(",", by))
                 .with("from", from)
@@ -80,53 +69,61 @@ public final class UsageCommand implements Callable<Integer> {
                 .with("taskId", task)
                 .with("agent", agent)
                 .with("model", model);
-        try (GatewayClient client = gateway.client()) {
-            JsonNode report = client.get(query.toString());
-            output.print(terminal, report.path("groups"), "No model calls.", () -> table(report));
-            notes(sums(report.path("total"))).forEach(terminal.err()::println);
-            return ExitCodes.DONE;
-        }
+        JsonNode answer = client.get(query.toString());
+        UsageSums total = Json.MAPPER.convertValue(answer.path("total"), UsageSums.class);
+        output.print(
+                terminal(),
+                answer.path("groups"),
+                UsageAnswer.Group.class,
+                "No model calls.",
+                groups -> table(groups, total));
+        notes(total).forEach(this::err);
+        return ExitCodes.DONE;
     }
 
-    private List<String> table(JsonNode report) {
+    private List<String> table(List<UsageAnswer.Group> groups, UsageSums total) {
         Table table = new Table(Stream.concat(
                         by.stream().map(name -> name.strip().toUpperCase(Locale.ROOT)),
                         Stream.of("CALLS", "INPUT", "CACHED", "OUTPUT", "REASONING", "DOLLARS"))
                 .toArray(String[]::new));
-        for (JsonNode group : report.path("groups")) {
-            List<String> cells = new ArrayList<>();
-            by.forEach(name -> cells.add(
-                    group.path(FIELDS.getOrDefault(name.strip(), name.strip())).asText("")));
-            cells.replaceAll(name -> name.isEmpty() || name.equals("null") ? NONE : name);
-            table.add(row(cells, group));
+        for (UsageAnswer.Group group : groups) {
+            table.add(row(by.stream().map(name -> name(group, name.strip())), group.sums()));
         }
-        if (report.path("groups").size() > 1) {
-            List<String> cells = new ArrayList<>();
-            by.forEach(name -> cells.add(cells.isEmpty() ? "total" : ""));
-            table.add(row(cells, report.path("total")));
+        if (groups.size() > 1) {
+            table.add(row(IntStream.range(0, by.size()).mapToObj(i -> i == 0 ? "total" : ""), total));
         }
         return table.lines();
     }
 
-    private static String[] row(List<String> names, JsonNode group) {
-        UsageSums sums = sums(group);
-        List<String> cells = new ArrayList<>(names);
-        LongStream.of(
+    private static String name(UsageAnswer.Group group, String by) {
+        String name =
+                switch (by) {
+                    case "namespace" -> group.namespace();
+                    case "session" -> group.sessionId();
+                    case "task" -> group.taskId();
+                    case "agent" -> group.agent();
+                    case "model" -> group.model();
+                    case "hour" -> group.hour();
+                    case "day" -> group.day();
+                    default -> null;
+                };
+        return name == null || name.isEmpty() ? NONE : name;
+    }
+
+    private static String[] row(Stream<String> names, UsageSums sums) {
+        String dollars = BigDecimal.valueOf(sums.costMicros(), 6)
+                .setScale(4, RoundingMode.HALF_UP)
+                .toPlainString();
+        Stream<String> counts = LongStream.of(
                         sums.calls(),
                         sums.inputTokens(),
                         sums.cachedInputTokens(),
                         sums.outputTokens(),
                         sums.reasoningTokens())
-                .mapToObj(Long::toString)
-                .forEach(cells::add);
-        cells.add(BigDecimal.valueOf(sums.costMicros(), 6)
-                .setScale(4, RoundingMode.HALF_UP)
-                .toPlainString());
-        return cells.toArray(String[]::new);
-    }
-
-    private static UsageSums sums(JsonNode json) {
-        return Json.MAPPER.convertValue(json, UsageSums.class);
+                .mapToObj(Long::toString);
+        return Stream.of(names, counts, Stream.of(dollars))
+                .flatMap(some -> some)
+                .toArray(String[]::new);
     }
 
     /** What the table does not say. */

@@ -2,7 +2,6 @@ package dev.millrace.standalone.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.fasterxml.jackson.databind.JsonNode;
 import dev.millrace.schemas.Json;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -16,7 +15,7 @@ class EventTreeTest {
     @Test
     void shouldDrawWhatCausedWhat() {
         // given
-        List<JsonNode> events = List.of(
+        List<ToldEvent> events = List.of(
                 event("a", "ROOT", null),
                 event("b", "CHILD", "a"),
                 event("c", "GRANDCHILD", "b"),
@@ -48,7 +47,7 @@ class EventTreeTest {
     @Test
     void shouldDrawALongChain() {
         // given
-        List<JsonNode> events = new ArrayList<>();
+        List<ToldEvent> events = new ArrayList<>();
         for (int i = 0; i < 2_000; i++) {
             events.add(event("e" + i, "X", i == 0 ? null : "e" + (i - 1)));
         }
@@ -73,12 +72,13 @@ class EventTreeTest {
         assertThat(many).containsExactly("X  +0 ms  0123456789a", "X  +0 ms  0123456789b", "X  +0 ms  a");
     }
 
-    private static JsonNode event(String id, String type, @Nullable String parent) {
+    private static ToldEvent event(String id, String type, @Nullable String parent) {
         Map<String, @Nullable Object> event = new LinkedHashMap<>();
         event.put("id", id);
         event.put("type", type);
         event.put("timestamp", 1_000);
         event.put("parentEventId", parent);
-        return Json.MAPPER.valueToTree(event);
+        event.put("payload", Map.of());
+        return ToldEvent.of(Json.MAPPER.valueToTree(event));
     }
 }

@@ -1,0 +1,58 @@
+package dev.millrace.gateway.rest.catalogue;
+
+import dev.millrace.api.ToolView;
+import dev.millrace.http.client.AgentClient;
+import dev.millrace.http.client.QueryUnavailableException;
+import io.smallrye.common.annotation.RunOnVirtualThread;
+import jakarta.inject.Inject;
+import jakarta.ws.rs.GET;
+import jakarta.ws.rs.Path;
+import jakarta.ws.rs.Produces;
+import jakarta.ws.rs.QueryParam;
+import jakarta.ws.rs.core.MediaType;
+import jakarta.ws.rs.core.Response;
+import java.util.Map;
+import org.eclipse.microprofile.openapi.annotations.Operation;
+import org.eclipse.microprofile.openapi.annotations.media.Content;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
+import org.eclipse.microprofile.openapi.annotations.parameters.Parameter;
+import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
+import org.eclipse.microprofile.openapi.annotations.tags.Tag;
+import org.jspecify.annotations.Nullable;
+
+/** What tasks can do. */
+@Path("/v1/tools")
+@Produces(MediaType.APPLICATION_JSON)
+@RunOnVirtualThread
+@Tag(name = "Tools", description = "What tasks can do.")
+public class ToolsResource {
+    private final AgentClient agentService;
+
+    @Inject
+    ToolsResource(AgentClient agentService) {
+        this.agentService = agentService;
+    }
+
+    @GET
+    @Operation(
+            summary = "The tools",
+            description = "Those that somebody serves now, as they stand on the definitions topic.")
+    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = ToolView.All.class)))
+    @APIResponse(responseCode = "404", description = "unknown_agent")
+    @APIResponse(responseCode = "503", description = "query_unavailable")
+    public Response tools(
+            @Parameter(
+                            description =
+                                    "Only those that this agent may use, with its own rules for approval in place of"
+                                            + " the tools'.")
+                    @QueryParam("agent")
+                    @Nullable
+                    String agent)
+            throws QueryUnavailableException, InterruptedException {
+        String name = agent == null || agent.isBlank() ? null : agent;
+        AgentClient.Answer answer = name == null
+                ? agentService.get(AgentClient.path("tools"), Map.of())
+                : agentService.get(AgentClient.path("tools"), Map.of("agent", name));
+        return AgentsResource.response(answer, String.valueOf(name));
+    }
+}

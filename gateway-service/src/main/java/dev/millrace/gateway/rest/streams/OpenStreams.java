@@ -1,0 +1,137 @@
+package dev.millrace.gateway.rest.streams;
+
+import dev.millrace.gateway.config.GatewayConfig;
+import dev.millrace.gateway.rest.problems.ProblemException;
+import dev.millrace.schemas.Problem;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.quarkus.vertx.http.runtime.CurrentVertxRequest;
+import io.smallrye.mutiny.Multi;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.ext.web.RoutingContext;
+import jakarta.inject.Inject;
+import jakarta.inject.Singleton;
+import jakarta.ws.rs.core.StreamingOutput;
+import jakarta.ws.rs.sse.OutboundSseEvent;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/** The streams that are open: not more than are configured, of all clients and of each, with one budget of bytes. */
+@Singleton
+public class OpenStreams {
+    private static final Duration LATER = Duration.ofSeconds(5);
+
+    private final GatewayConfig.Stream config;
+    private final CurrentVertxRequest current;
+    private final WriteBudget writes;
+    /** By client address. Guarded by itself, like the sum. */
+    private final Map<String, Integer> byClient = new HashMap<>();
+
+    private int open;
+
+    @Inject
+    OpenStreams(GatewayConfig config, CurrentVertxRequest current, MeterRegistry metrics) {
+        this.current = current;
+        this.config = config.stream();
+        this.writes = new WriteBudget(config.stream().totalBuffer().asLongValue());
+        Gauge.builder("millrace.gateway.streams", this, OpenStreams::count)
+                .description("Streams that are open")
+                .register(metrics);
+        Gauge.builder("millrace.gateway.writes", writes, WriteBudget::held)
+                .description("What is under way to clients of streams")
+                .baseUnit("bytes")
+                .register(metrics);
+    }
+
+    /** A place that a stream has until it is closed; to close it twice does no harm. */
+    public interface Slot extends AutoCloseable {
+        @Override
+        void close();
+    }
+
+    /**
+     * A place for one more stream of this client.
+     *
+     * @param onClose is called once, when the place is given back
+     * @throws ProblemException if there is none
+     */
+    private Slot slot(HttpServerRequest request, Runnable onClose) {
+        String client = request.remoteAddress() == null
+                ? ""
+                : String.valueOf(request.remoteAddress().hostAddress());
+        synchronized (byClient) {
+            if (byClient.getOrDefault(client, 0) >= config.maxPerClient()) {
+                throw full(429, "max-per-client", config.maxPerClient(), "from " + client);
+            }
+            if (open >= config.max()) {
+                throw full(503, "max", config.max(), "at this instance");
+            }
+            byClient.merge(client, 1, Integer::sum);
+            open++;
+        }
+        AtomicBoolean closed = new AtomicBoolean();
+        Slot slot = () -> {
+            if (closed.compareAndSet(false, true)) {
+                synchronized (byClient) {
+                    byClient.computeIfPresent(client, (address, count) -> count == 1 ? null : count - 1);
+                    open--;
+                }
+                onClose.run();
+            }
+        };
+        RoutingContext routing = current.getCurrent();
+        if (routing != null) {
+            // also when nobody ever began to write; addEndHandler would replace Quarkus' close handler, which ends the
+            // stream
+            routing.response().endHandler(ended -> slot.close());
+        }
+        return slot;
+    }
+
+    /**
+     * A stream as Quarkus takes it.
+     *
+     * @throws ProblemException if there is no place for it
+     */
+    Multi<OutboundSseEvent> open(SsePump.Source source, HttpServerRequest request) {
+        Slot slot = slot(request, () -> {});
+        request.response().putHeader("Cache-Control", "no-store").putHeader("X-Accel-Buffering", "no");
+        return Multi.createFrom().publisher(new SsePump(source, config, writes, slot, request.response()::reset));
+    }
+
+    /**
+     * A stream as the body of a response; the route itself names the headers.
+     *
+     * @param onClose is called once, when the stream is over
+     * @throws ProblemException if there is no place for it
+     */
+    public StreamingOutput body(SsePump.Source source, HttpServerRequest request, Runnable onClose) {
+        SseBody body = new SseBody();
+        Slot slot = slot(request, () -> {
+            onClose.run();
+            body.end();
+        });
+        SsePump pump = new SsePump(source, config, writes, slot, request.response()::reset);
+        return out -> body.write(pump, out);
+    }
+
+    private int count() {
+        synchronized (byClient) {
+            return open;
+        }
+    }
+
+    private static ProblemException full(int status, String key, int limit, String whose) {
+        return new ProblemException(
+                new Problem(
+                        status,
+                        "too_many_streams",
+                        "Too many streams",
+                        "Streams " + whose + ": expected at most " + limit + " (millrace.gateway.stream." + key
+                                + "), found as many open already.",
+                        Map.of("limit", limit)),
+                LATER);
+    }
+}

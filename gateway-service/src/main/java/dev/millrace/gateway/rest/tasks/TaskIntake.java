@@ -1,0 +1,147 @@
+package dev.millrace.gateway.rest.tasks;
+
+import dev.millrace.gateway.kafka.BrokerUnavailableException;
+import dev.millrace.gateway.kafka.EventSender;
+import dev.millrace.gateway.kafka.EventTooLargeException;
+import dev.millrace.gateway.query.KnownAgents;
+import dev.millrace.gateway.query.RecentTasks;
+import dev.millrace.gateway.rest.problems.ProblemException;
+import dev.millrace.gateway.rest.requests.Bodies;
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.EventSchemas;
+import dev.millrace.schemas.InputTemplate;
+import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.Payload;
+import dev.millrace.schemas.Problem;
+import io.micrometer.core.instrument.MeterRegistry;
+import jakarta.inject.Inject;
+import jakarta.inject.Singleton;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedSet;
+import org.jspecify.annotations.Nullable;
+
+/** The door: what comes through here is checked, and on its lane when the call returns. */
+@Singleton
+public class TaskIntake {
+    private static final Set<KnownEventType> STARTERS =
+            Set.of(KnownEventType.MESSAGE_RECEIVED, KnownEventType.WEBHOOK_TRIGGERED, KnownEventType.SCHEDULE_FIRED);
+
+    private static final String PARENT = "parent";
+
+    private final Bodies bodies;
+    private final EventSender sender;
+    private final KnownAgents agents;
+    private final RecentTasks recent;
+    private final MeterRegistry metrics;
+
+    @Inject
+    TaskIntake(Bodies bodies, EventSender sender, KnownAgents agents, RecentTasks recent, MeterRegistry metrics) {
+        this.bodies = bodies;
+        this.sender = sender;
+        this.agents = agents;
+        this.recent = recent;
+        this.metrics = metrics;
+    }
+
+    /**
+     * The whole body of a request, once there is room for it.
+     *
+     * @param limit in bytes; a longer body is a 413
+     */
+    public Bodies.Body read(InputStream body, long limit) throws IOException, InterruptedException {
+        return bodies.read(body, limit);
+    }
+
+    /**
+     * Refuses a task for an agent that there is not. While that cannot be told every agent is taken.
+     *
+     * @param agent {@code null} = the default one
+     */
+    public void requireAgent(@Nullable String agent) throws InterruptedException {
+        Optional<SortedSet<String>> known = agent == null ? Optional.empty() : agents.namesWith(agent);
+        if (agent != null && known.isPresent() && !known.get().contains(agent)) {
+            throw new ProblemException(new Problem(
+                    422,
+                    "unknown_agent",
+                    "Unknown agent",
+                    "There is no agent " + agent + "; there are: " + String.join(", ", known.get()) + ".",
+                    Map.of("agents", List.copyOf(known.get()))));
+        }
+    }
+
+    /** Refuses an event that would start a task for an agent that there is not. */
+    public void requireAgent(Event event) throws InterruptedException {
+        if (starts(event)) {
+            String agent = event.payload() instanceof Payload.TaskInput input ? input.taskType() : null;
+            requireAgent(agent == null || agent.isBlank() ? null : agent);
+        }
+    }
+
+    private static boolean starts(Event event) {
+        return event.taskId() == null && event.type() instanceof KnownEventType type && STARTERS.contains(type);
+    }
+
+    /** Refuses an event whose payload its type does not take. */
+    public void requireValid(Event event) {
+        List<String> problems = problems(event);
+        if (!problems.isEmpty()) {
+            throw new ProblemException(new Problem(
+                    422,
+                    "invalid_payload",
+                    "The payload is not what its type takes",
+                    event.type().wireName() + " " + event.id() + ": " + String.join("; ", problems),
+                    Map.of("eventId", event.id(), "problems", problems)));
+        }
+    }
+
+    private static List<String> problems(Event event) {
+        List<String> problems = EventSchemas.problems(event);
+        return problems.isEmpty()
+                        && starts(event)
+                        && event.payload() instanceof Payload.TaskInput input
+                        && input.template() != null
+                        && input.text() == null
+                ? new InputTemplate(input.template()).problems(event.fields())
+                : problems;
+    }
+
+    /**
+     * Without a task that would wait for the one of this event, of which only the task machine knows: the answer would
+     * count as the result of one of that task's tool calls.
+     */
+    private static Event withoutParent(Event event) {
+        Payload.Parent parent =
+                switch (event.payload()) {
+                    case Payload.MessageReceived message -> message.parent();
+                    case Payload.TaskResumed resumed -> resumed.parent();
+                    default -> null;
+                };
+        if (parent == null) {
+            return event;
+        }
+        Map<String, @Nullable Object> payload = new LinkedHashMap<>(event.fields());
+        payload.remove(PARENT);
+        return event.toBuilder().payload(payload).build();
+    }
+
+    /** Puts valid events on their lanes. */
+    public void accept(List<Event> accepted) throws BrokerUnavailableException, EventTooLargeException {
+        List<Event> events = accepted.stream().map(TaskIntake::withoutParent).toList();
+        Set<Event> distinct = new LinkedHashSet<>(events);
+        sender.send(List.copyOf(distinct));
+        for (Event event : events) {
+            if (starts(event)) {
+                recent.add(event);
+            }
+            metrics.counter("millrace.gateway.accepted", "lane", event.lane().laneSuffix())
+                    .increment();
+        }
+    }
+}

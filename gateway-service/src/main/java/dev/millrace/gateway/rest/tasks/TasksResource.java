@@ -1,0 +1,306 @@
+package dev.millrace.gateway.rest.tasks;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.millrace.api.Entry;
+import dev.millrace.api.Task;
+import dev.millrace.gateway.config.GatewayConfig;
+import dev.millrace.gateway.kafka.BrokerUnavailableException;
+import dev.millrace.gateway.kafka.EventTooLargeException;
+import dev.millrace.gateway.kafka.JournalListener;
+import dev.millrace.gateway.query.Tasks;
+import dev.millrace.gateway.query.Tasks.Found;
+import dev.millrace.gateway.rest.problems.ProblemException;
+import dev.millrace.gateway.rest.requests.Bodies;
+import dev.millrace.gateway.rest.requests.BodyReader;
+import dev.millrace.gateway.rest.requests.Parameters;
+import dev.millrace.gateway.rest.requests.WaitParameter;
+import dev.millrace.http.client.AgentClient;
+import dev.millrace.http.client.QueryUnavailableException;
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.Json;
+import io.smallrye.common.annotation.RunOnVirtualThread;
+import jakarta.inject.Inject;
+import jakarta.ws.rs.Consumes;
+import jakarta.ws.rs.DefaultValue;
+import jakarta.ws.rs.GET;
+import jakarta.ws.rs.HeaderParam;
+import jakarta.ws.rs.POST;
+import jakarta.ws.rs.Path;
+import jakarta.ws.rs.PathParam;
+import jakarta.ws.rs.Produces;
+import jakarta.ws.rs.QueryParam;
+import jakarta.ws.rs.core.Context;
+import jakarta.ws.rs.core.HttpHeaders;
+import jakarta.ws.rs.core.MediaType;
+import jakarta.ws.rs.core.Response;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.URI;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import org.eclipse.microprofile.openapi.annotations.Operation;
+import org.eclipse.microprofile.openapi.annotations.enums.SchemaType;
+import org.eclipse.microprofile.openapi.annotations.media.Content;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
+import org.eclipse.microprofile.openapi.annotations.parameters.Parameter;
+import org.eclipse.microprofile.openapi.annotations.parameters.RequestBody;
+import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
+import org.eclipse.microprofile.openapi.annotations.tags.Tag;
+import org.jspecify.annotations.Nullable;
+
+/** Submitting tasks and asking about them. */
+@Path("/v1/tasks")
+@Produces(MediaType.APPLICATION_JSON)
+@RunOnVirtualThread
+@Tag(name = "Tasks", description = "Submit tasks and see what becomes of them.")
+public class TasksResource {
+    private static final Set<String> STATES =
+            Set.of("idle", "reasoning", "acting", "suspended", "completed", "failed", "cancelled");
+    private static final Set<String> WAITS =
+            Set.of("admission", "model", "tools", "answer", "approval", "resume", "children");
+    private static final int MAX_TASKS = 200;
+    private static final int MAX_EVENTS = 500;
+    /** No page of events is much larger; a single larger event is a page of its own. */
+    private static final int MAX_PAGE_BYTES = 1024 * 1024;
+
+    private static final String NO_MOVES_YET = "{\"history\":[],\"next\":null}";
+    private static final String NO_EVENTS_YET = "{\"events\":[],\"next\":null,\"upTo\":null}";
+
+    private final TaskIntake intake;
+    private final TaskWaiter waiter;
+    private final Tasks tasks;
+    private final AgentClient agentService;
+    private final GatewayConfig config;
+
+    @Inject
+    TasksResource(TaskIntake intake, TaskWaiter waiter, Tasks tasks, AgentClient agentService, GatewayConfig config) {
+        this.intake = intake;
+        this.waiter = waiter;
+        this.tasks = tasks;
+        this.agentService = agentService;
+        this.config = config;
+    }
+
+    @POST
+    @Consumes(MediaType.APPLICATION_JSON)
+    @Operation(
+            summary = "Submit a task",
+            description =
+                    "Returns as soon as the task is stored by Kafka, or with ?wait= as soon as it has ended, asks a"
+                            + " question or needs an approval. A repeated request with the same id makes no second task.")
+    @RequestBody(
+            required = true,
+            content =
+                    @Content(
+                            mediaType = MediaType.APPLICATION_JSON,
+                            schema = @Schema(implementation = Task.Request.class)))
+    @APIResponse(
+            responseCode = "202",
+            description = "The task is stored. With ?wait=: it has not ended in that time, and goes on.",
+            content = @Content(schema = @Schema(implementation = Task.Accepted.class)))
+    @APIResponse(
+            responseCode = "200",
+            description =
+                    "Only with ?wait=: the task as it has ended, asks a question or needs an approval; with eventId and links.",
+            content = @Content(schema = @Schema(implementation = Task.AtRest.class)))
+    @APIResponse(responseCode = "400", description = "bad_json, missing_text, unknown_field, bad_field, bad_parameter")
+    @APIResponse(responseCode = "413", description = "body_too_large, event_too_large")
+    @APIResponse(responseCode = "415", description = "unsupported_media_type")
+    @APIResponse(
+            responseCode = "422",
+            description = "text_too_long, unknown_agent (lists the known ones), invalid_payload")
+    @APIResponse(
+            responseCode = "503",
+            description = "broker_unavailable: try again with the same id; too_many_bodies: try again")
+    public Response submit(
+            InputStream body,
+            @Parameter(description = "How long to wait for the end, such as 10s or PT10S; at most 120 s.")
+                    @QueryParam("wait")
+                    @Nullable
+                    String wait,
+            @Parameter(description = "The same as the field id.") @HeaderParam("Idempotency-Key") @Nullable
+                    String idempotencyKey,
+            @Parameter(description = "W3C trace context, goes into the event.") @HeaderParam("traceparent") @Nullable
+                    String traceparent,
+            @Parameter(hidden = true) @HeaderParam("tracestate") @Nullable String tracestate,
+            @Context HttpHeaders headers)
+            throws IOException, InterruptedException, BrokerUnavailableException, EventTooLargeException {
+        BodyReader.requireJson(headers);
+        Duration patience = WaitParameter.parse(wait, config.maxWait());
+        try (Bodies.Body read = intake.read(body, config.maxBodySize().asLongValue())) {
+            Submitted submitted = submitted(read, idempotencyKey, traceparent, tracestate);
+            if (patience.isZero()) {
+                submitted.task().send(intake);
+                return accepted(submitted.task().outline());
+            }
+            return await(submitted, read, patience);
+        }
+    }
+
+    /**
+     * A task that is not yet sent.
+     *
+     * @param maybeOld whether it may have been submitted before
+     */
+    private record Submitted(SentEvent task, boolean maybeOld) {}
+
+    private Submitted submitted(
+            Bodies.Body read,
+            @Nullable String idempotencyKey,
+            @Nullable String traceparent,
+            @Nullable String tracestate)
+            throws InterruptedException {
+        Instant now = Instant.now();
+        TaskSubmission submission = TaskSubmission.of(read.bytes(), idempotencyKey, now);
+        Event event = submission.event(now, traceparent, tracestate);
+        intake.requireValid(event);
+        intake.requireAgent(submission.taskType());
+        return new Submitted(new SentEvent(event), submission.id() != null);
+    }
+
+    /** Sends the task, and waits for it with nothing of its body in hand. */
+    private Response await(Submitted submitted, Bodies.Body read, Duration patience)
+            throws BrokerUnavailableException, EventTooLargeException, InterruptedException {
+        Event outline = submitted.task().outline();
+        try (JournalListener listener = waiter.listen(outline, config.produceTimeout())) {
+            submitted.task().send(intake);
+            read.close();
+            Optional<ObjectNode> ended = waiter.await(listener, outline, patience, submitted.maybeOld());
+            return ended.isPresent() ? TaskWaiter.response(outline, ended.get()) : accepted(outline);
+        }
+    }
+
+    @GET
+    @Operation(summary = "List tasks", description = "Newest first. Filters can be combined.")
+    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = Task.Page.class)))
+    @APIResponse(responseCode = "400", description = "bad_parameter")
+    @APIResponse(responseCode = "503", description = "query_unavailable")
+    public Response list(
+            @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace,
+            @Parameter(description = "Only tasks in this state.") @QueryParam("state") @Nullable String state,
+            @Parameter(description = "Only tasks of this conversation.") @QueryParam("sessionId") @Nullable
+                    String sessionId,
+            @Parameter(description = "The same as sessionId.") @QueryParam("session") @Nullable String session,
+            @Parameter(
+                            description =
+                                    "Only tasks that wait for this: admission, model, tools, answer, approval, resume"
+                                            + " or children.")
+                    @QueryParam("waitingFor")
+                    @Nullable
+                    String waitingFor,
+            @Parameter(description = "1 to 200", schema = @Schema(type = SchemaType.INTEGER, defaultValue = "50"))
+                    @QueryParam("limit")
+                    @DefaultValue("50")
+                    String limit,
+            @Parameter(description = "What next said on the page before.") @QueryParam("cursor") @Nullable
+                    String cursor)
+            throws QueryUnavailableException, InterruptedException {
+        requireOneOf("state", state, STATES);
+        requireOneOf("waitingFor", waitingFor, WAITS);
+        Map<String, @Nullable String> query = new HashMap<>();
+        query.put("namespace", namespace);
+        query.put("state", state);
+        query.put("sessionId", sessionId != null && !sessionId.isBlank() ? sessionId : session);
+        query.put("waitingFor", waitingFor);
+        query.put("limit", Integer.toString(Parameters.number("limit", limit, MAX_TASKS)));
+        query.put("before", cursor);
+        return Response.ok(agentService.get(AgentClient.path("tasks"), query).json())
+                .build();
+    }
+
+    @GET
+    @Path("/{taskId}")
+    @Operation(
+            summary = "One task",
+            description =
+                    "A task that was accepted a moment ago and is not known everywhere yet is in the state accepted."
+                            + " history has the last 50 moves from state to state; transitions says how many there are.")
+    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = Task.Details.class)))
+    @APIResponse(responseCode = "404", description = "unknown_task")
+    @APIResponse(responseCode = "503", description = "query_unavailable")
+    public Response task(
+            @PathParam("taskId") String taskId,
+            @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace)
+            throws QueryUnavailableException, InterruptedException {
+        Found found =
+                tasks.task(namespace, taskId, null).orElseThrow(() -> ProblemException.unknownTask(namespace, taskId));
+        return Response.ok(
+                        switch (found) {
+                            case Found.Known known -> known.answer().json();
+                            case Found.Accepted accepted -> Json.writeText(waiter.notYetKnown(accepted.event()));
+                        })
+                .build();
+    }
+
+    @GET
+    @Path("/{taskId}/history")
+    @Operation(summary = "How a task moved from state to state", description = "The oldest move first.")
+    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = Task.MovePage.class)))
+    @APIResponse(responseCode = "400", description = "bad_parameter")
+    @APIResponse(responseCode = "404", description = "unknown_task")
+    @APIResponse(responseCode = "503", description = "query_unavailable")
+    public Response history(
+            @PathParam("taskId") String taskId,
+            @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace,
+            @Parameter(description = "Only what comes after this cursor.") @QueryParam("after") @Nullable String after,
+            @Parameter(description = "1 to 500", schema = @Schema(type = SchemaType.INTEGER, defaultValue = "500"))
+                    @QueryParam("limit")
+                    @DefaultValue("500")
+                    String limit)
+            throws QueryUnavailableException, InterruptedException {
+        return page("history", namespace, taskId, after, limit, NO_MOVES_YET);
+    }
+
+    @GET
+    @Path("/{taskId}/events")
+    @Operation(summary = "What happened to a task", description = "In the order of the journal.")
+    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = Entry.Page.class)))
+    @APIResponse(responseCode = "400", description = "bad_parameter")
+    @APIResponse(responseCode = "404", description = "unknown_task")
+    @APIResponse(responseCode = "503", description = "query_unavailable")
+    public Response events(
+            @PathParam("taskId") String taskId,
+            @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace,
+            @Parameter(description = "Only what comes after this cursor.") @QueryParam("after") @Nullable String after,
+            @Parameter(description = "1 to 500", schema = @Schema(type = SchemaType.INTEGER, defaultValue = "500"))
+                    @QueryParam("limit")
+                    @DefaultValue("500")
+                    String limit)
+            throws QueryUnavailableException, InterruptedException {
+        return page("events", namespace, taskId, after, limit, NO_EVENTS_YET);
+    }
+
+    private Response page(
+            String what, String namespace, String taskId, @Nullable String after, String limit, String noneYet)
+            throws QueryUnavailableException, InterruptedException {
+        Found found = tasks.page(
+                        what,
+                        namespace,
+                        taskId,
+                        Parameters.cursor("after", after),
+                        Parameters.number("limit", limit, MAX_EVENTS),
+                        MAX_PAGE_BYTES)
+                .orElseThrow(() -> ProblemException.unknownTask(namespace, taskId));
+        return Response.ok(found instanceof Found.Known known ? known.answer().json() : noneYet)
+                .build();
+    }
+
+    private static void requireOneOf(String name, @Nullable String value, Set<String> known) {
+        if (value != null && !value.isBlank() && !known.contains(value)) {
+            throw ProblemException.badParameter(name, "one of " + String.join(", ", new TreeSet<>(known)), value);
+        }
+    }
+
+    private static Response accepted(Event event) {
+        Task.Links links = Task.Links.of(event.namespace(), event.id());
+        return Response.accepted(
+                        Json.writeText(new Task.Accepted(event.id(), event.id(), event.sessionId(), "accepted", links)))
+                .location(URI.create(links.self()))
+                .build();
+    }
+}
