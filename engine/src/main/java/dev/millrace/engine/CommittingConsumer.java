@@ -25,32 +25,32 @@ public final class CommittingConsumer extends ConsumerWrapper {
     @Override
     public ConsumerRecords<byte[], byte[]> poll(Duration timeout) {
         CommitTimes times = CommitTimes.ofThread();
-        ConsumerRecords<byte[], byte[]> records = times.handed() ? super.poll(Duration.ZERO) : await(times, timeout);
+        ConsumerRecords<byte[], byte[]> records = times.handed() ? unlessWoken(Duration.ZERO) : await(times, timeout);
         times.waited(System.currentTimeMillis());
         return records;
     }
 
     private ConsumerRecords<byte[], byte[]> await(CommitTimes times, Duration timeout) {
         times.wakingBy(this::wakeup);
-        ConsumerRecords<byte[], byte[]> records = ConsumerRecords.empty();
-        boolean struck = false;
+        ConsumerRecords<byte[], byte[]> records;
         boolean woken = false;
         try {
-            records = super.poll(times.waiting(timeout, System.currentTimeMillis()));
-        } catch (WakeupException e) {
-            struck = true;
+            records = unlessWoken(times.waiting(timeout, System.currentTimeMillis()));
         } finally {
             woken = times.awake();
         }
-        if (woken && !struck) {
-            // a wake-up that came too late would strike whatever is called next
-            try {
-                return both(records, super.poll(Duration.ZERO));
-            } catch (WakeupException e) {
-                LOGGER.trace("Woken late");
-            }
+        // A wake-up that comes too late would strike whatever is called next; so does, now and then, one that has been
+        // felt, since Kafka's client notes it once more if it comes while a future is being completed (4.2.1).
+        return woken ? both(records, unlessWoken(Duration.ZERO)) : records;
+    }
+
+    private ConsumerRecords<byte[], byte[]> unlessWoken(Duration timeout) {
+        try {
+            return super.poll(timeout);
+        } catch (WakeupException e) {
+            LOGGER.trace("Woken");
+            return ConsumerRecords.empty();
         }
-        return records;
     }
 
     private static ConsumerRecords<byte[], byte[]> both(

@@ -16,6 +16,8 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
@@ -101,6 +103,26 @@ class InboxIT {
             assertThat(runner.fatal()).isEmpty();
         }
         assertThat(inbox.offer(0, "late")).isFalse();
+    }
+
+    @Test
+    @DisplayName("of ten thousand wake-ups none strikes anything but the poll that it is for")
+    void shouldNotBeStruckByItsWakeUps(TestBroker broker) throws Exception {
+        Topics topics = broker.createTopics(1);
+        int times = 10_000;
+        Random random = new Random(31);
+        try (MachineRunner runner = runner(broker, topics);
+                TopicReader out = broker.read(topics.journal())) {
+            awaitReady(runner);
+
+            for (int i = 0; i < times && runner.fatal().isEmpty(); i++) {
+                inbox.offer(0, "handed " + i);
+                LockSupport.parkNanos(random.nextInt(2_000_000));
+            }
+
+            assertThat(runner.fatal()).isEmpty();
+            assertThat(out.untilCount(times, LIMIT)).hasSize(times);
+        }
     }
 
     private static void sleep(long ms) {
