@@ -51,7 +51,7 @@ final class BacklogWorkload implements Workload {
     private int cancelled = 40;
 
     @Mixin
-    private ClientSettings clients = new ClientSettings();
+    private TriedSettings clients = new TriedSettings();
 
     /** The row of the results. */
     private record Row(

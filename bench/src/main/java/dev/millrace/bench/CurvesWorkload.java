@@ -164,7 +164,7 @@ final class CurvesWorkload implements Workload {
         }
     }
 
-    /** Adds to the tools of tool-service, since tools that nobody serves are shown to no model; returns when they are. */
+    /** Adds to the tools of tool-service, since nobody is shown tools that are not served; returns when they are. */
     private static void publish(Fleet fleet, int tools) throws IOException, InterruptedException {
         try (ToolPublisher publisher =
                 new ToolPublisher(fleet.kafka().config(), fleet.topics(), Topics.BUILT_IN_TOOLSET)) {

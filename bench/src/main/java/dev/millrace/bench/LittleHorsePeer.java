@@ -65,7 +65,8 @@ final class LittleHorsePeer implements Peer {
                     sources.java(Contender.LITTLEHORSE, "1500m", "io.littlehorse.App", config.toString()),
                     Map.of());
             Process agent = processes.startPiped(
-                    "worker-and-client", sources.java(Contender.LITTLEHORSE, "700m", "Agent", Integer.toString(port)));
+                    "worker-and-client",
+                    sources.java(Contender.LITTLEHORSE, "700m", "LittleHorseAgent", Integer.toString(port)));
             return new LittleHorsePeer(processes, broker, agent);
         } catch (IOException | RuntimeException e) {
             broker.close();

@@ -47,7 +47,7 @@ record RestatePeer(PeerProcesses processes, int ingress) implements Peer {
                     Map.of("RUST_LOG", "warn", "DO_NOT_TRACK", "1"));
             processes.start(
                     "agent",
-                    sources.java(Contender.RESTATE, "1g", "Agent", Integer.toString(agent)),
+                    sources.java(Contender.RESTATE, "1g", "RestateAgent", Integer.toString(agent)),
                     Map.of("RESTATE_LOGGING", "ERROR"));
             processes.awaitAnswer(HttpRequest.newBuilder(PeerProcesses.local(admin, "/health"))
                     .build());

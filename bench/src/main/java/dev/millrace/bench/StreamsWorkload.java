@@ -63,7 +63,7 @@ final class StreamsWorkload implements Workload {
     private int pauseMs = 30;
 
     @Mixin
-    private ClientSettings clients = new ClientSettings();
+    private TriedSettings clients = new TriedSettings();
 
     /** The row of the results. */
     private record Row(

@@ -7,17 +7,24 @@ import io.quarkus.runtime.Quarkus;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
 /**
  * {@code millrace train FOLDER}: what {@code ./millrace build} lets a JVM do that writes an archive for later starts
- * (an AOT cache, or a class data archive). It starts everything, has one task done, and ends, so that the archive has
- * the classes of a start and of a task, and of the commands.
+ * (an AOT cache, or a class data archive). It starts everything, has tasks done for some seconds, and ends, so that the
+ * archive has the classes of a start and of a task, and of the commands, and knows which methods are worth compiling.
  */
 @Command(
         name = "train",
@@ -26,6 +33,8 @@ import picocli.CommandLine.Parameters;
 final class TrainCommand implements Callable<Integer> {
 
     private static final Duration START_LIMIT = Duration.ofMinutes(2);
+    private static final Duration WORKING = Duration.ofSeconds(8);
+    private static final int AT_A_TIME = 8;
     /** The model's own script answers it by way of two tools. */
     private static final String QUESTION = "Which files are in the workspace, and what does notes.txt say?";
 
@@ -69,8 +78,29 @@ final class TrainCommand implements Callable<Integer> {
         if (!new Readiness(url).await(START_LIMIT)) {
             return ExitCodes.FAILED;
         }
+        work(URI.create(url + "/v1/tasks?wait=10s"));
         Main.run(terminal, "tasks", "--url", url);
         return Main.run(terminal, "ask", "--url", url, "--timeout", "1m", QUESTION);
+    }
+
+    /** Has tasks done, several at a time; what becomes of them does not matter. */
+    private static void work(URI tasks) {
+        HttpRequest start = HttpRequest.newBuilder(tasks)
+                .header("Content-Type", "application/json")
+                .POST(HttpRequest.BodyPublishers.ofString("{\"text\":\"" + QUESTION + "\"}"))
+                .build();
+        long end = System.nanoTime() + WORKING.toNanos();
+        try (HttpClient http = HttpClient.newHttpClient();
+                ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
+            for (int i = 0; i < AT_A_TIME; i++) {
+                Future<?> unused = clients.submit(() -> {
+                    while (System.nanoTime() - end < 0) {
+                        http.send(start, HttpResponse.BodyHandlers.discarding());
+                    }
+                    return null;
+                });
+            }
+        }
     }
 
     private static int freePort() {

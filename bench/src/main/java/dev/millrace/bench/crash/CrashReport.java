@@ -200,9 +200,10 @@ public record CrashReport(
         lines.add("""
                 ## By kind
 
-                *Went on*: from the fault until tasks that were accepted after it had ended on all partitions. *All well*: from when
-                the fault was over (processes started, network or disk back) until every service was ready, every task from before had
-                ended, and one from afterwards on every partition. Median and longest, in seconds.
+                How long it took, median and longest, in seconds. *Went on*: from the fault until tasks that were accepted
+                after it had ended on all partitions. *All well*: from when the fault was over (processes started, network
+                or disk back) until every service was ready, every task from before had ended, and one from afterwards on
+                every partition.
 
                 | what happened | faults | tasks in flight | went on | all well | model calls repeated | most of one task |
                 |---|---|---|---|---|---|---|\

@@ -1,7 +1,7 @@
 package dev.millrace.standalone.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.millrace.api.LiveText;
+import dev.millrace.api.LivePiece;
 import dev.millrace.schemas.EventType;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.StreamType;
@@ -24,7 +24,7 @@ final class LiveAnswer {
 
     /** Takes an event of the task's stream; false if it is no live text. */
     boolean take(JsonNode event) {
-        LiveText piece = Json.MAPPER.convertValue(event, LiveText.class);
+        LivePiece piece = Json.MAPPER.convertValue(event, LivePiece.class);
         if (!(EventType.of(piece.type()) instanceof StreamType type)) {
             return false;
         }

@@ -10,7 +10,7 @@ import java.util.List;
 /** The agent loop on Restate: each model call and each tool call is a step of its journal. One argument: the port. */
 @Service
 @Name("agent")
-public class Agent {
+public class RestateAgent {
 
     /** What is asked, and how long each model call takes. */
     public record Question(String text, int modelMs) {}
@@ -43,6 +43,6 @@ public class Agent {
 
     /** Serves until it is ended. */
     public static void main(String... args) {
-        RestateHttpServer.listen(Endpoint.bind(new Agent()), Integer.parseInt(args[0]));
+        RestateHttpServer.listen(Endpoint.bind(new RestateAgent()), Integer.parseInt(args[0]));
     }
 }

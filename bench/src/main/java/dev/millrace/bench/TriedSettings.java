@@ -5,7 +5,7 @@ import java.util.TreeMap;
 import picocli.CommandLine.Option;
 
 /** Settings of Kafka clients and Kafka Streams to try. */
-final class ClientSettings {
+final class TriedSettings {
 
     @Option(
             names = "--kafka",

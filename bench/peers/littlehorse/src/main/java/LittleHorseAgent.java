@@ -29,7 +29,7 @@ import java.util.stream.Collectors;
  * told on standard input what to do: {@code keep IN-FLIGHT MODEL-MS}, {@code note}, or {@code noted}, which it answers
  * with the milliseconds of each workflow that has completed since, in a line. One argument: the server's port.
  */
-public class Agent {
+public class LittleHorseAgent {
 
     private static final String COMPLETED = "completed";
 

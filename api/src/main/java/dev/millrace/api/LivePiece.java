@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 /** A piece of live text, as far as all types of it have these fields; docs/streaming.md. */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 @Schema(name = "LiveText", description = "A piece of live text; docs/streaming.md.")
-public record LiveText(
+public record LivePiece(
         @Schema(examples = "stream.text") String type,
         String callId,
         int attempt,
