@@ -7,9 +7,9 @@ import org.apache.kafka.streams.processor.api.ProcessorContext;
 
 /**
  * Decides when a machine commits. A commit costs about the same for one record as for a thousand, and nobody sees
- * anything before it. So where little is under way, there is a commit as soon as somebody waits for what was sent; where
- * much is, results are gathered: a millisecond for each thing under way, up to the commit interval, and where commits
- * are slow for longer, so that most of the time goes into work. For one stream thread.
+ * anything before it. So where little is under way, there is a commit as soon as somebody waits for what was sent.
+ * Where much is, results are gathered: a millisecond for each thing under way, up to the commit interval, and where
+ * commits are slow for longer, so that most of the time goes into work. For one stream thread.
  */
 public final class CommitTiming implements AutoCloseable {
 

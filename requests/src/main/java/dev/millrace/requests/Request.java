@@ -14,8 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param callId names the call, the same on every delivery: the idempotency key. 1 to {@value #MAX_CALL_ID} characters
  * @param toolName which tool, 1 character or more
  * @param params the arguments as JSON values; empty if there are none
- * @param timeoutMs how long the requester wants to give the work, in milliseconds, 1 or more; {@code null} if it does not
- *     say
+ * @param timeoutMs how long the requester gives the work, in milliseconds, 1 or more; {@code null} if it does not say
  * @param deliveryCount how often the topic has handed this request to a worker, this time included; 1 or more
  */
 public record Request(

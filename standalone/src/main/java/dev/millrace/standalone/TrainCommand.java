@@ -33,7 +33,7 @@ import picocli.CommandLine.Parameters;
 final class TrainCommand implements Callable<Integer> {
 
     private static final Duration START_LIMIT = Duration.ofMinutes(2);
-    private static final Duration WORKING = Duration.ofSeconds(8);
+    private static final Duration WORKING = Duration.ofSeconds(5);
     private static final int AT_A_TIME = 8;
     /** The model's own script answers it by way of two tools. */
     private static final String QUESTION = "Which files are in the workspace, and what does notes.txt say?";

@@ -49,7 +49,7 @@ public final class WebhookDelivery implements NoticeHandler {
         this.limits = limits;
     }
 
-    /** What it has to know of a notice, of whatever kind: strangers ask, too. The receiver is told the rest as it is. */
+    /** What it has to know of any notice, a stranger's as well. The receiver is told the rest as it is. */
     private record Notice(
             @Nullable Object callbackUrl, @Nullable Object eventId) {}
 

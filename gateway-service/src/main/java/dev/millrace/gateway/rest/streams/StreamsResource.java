@@ -38,7 +38,7 @@ import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 import org.jspecify.annotations.Nullable;
 
-/** Events as they happen, as server-sent events: all, those of a conversation, and what owners of tasks should hear of. */
+/** Events as they happen: all, those of a conversation, and what owners of tasks should hear of. */
 @Path("/v1")
 @Blocking // else a Multi counts as non-blocking, and the next annotation as a mistake
 @RunOnVirtualThread
