@@ -1,6 +1,7 @@
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.regex.Matcher;
@@ -9,11 +10,15 @@ import java.util.stream.Stream;
 
 /**
  * Sums up Maven's reports of tests, module by module and together: {@code java scripts/TestReports.java ROOT STARTED}. Only
- * reports that are newer than the file STARTED count.
+ * reports that are newer than the file STARTED count. Names what has passed only when it was run again.
  */
 public final class TestReports {
 
     private static final List<String> NUMBERS = List.of("tests", "failures", "errors", "skipped");
+    private static final Pattern FLAKY =
+            Pattern.compile("<testcase name=\"([^\"]*)\" classname=\"([^\"]*)\"[^>]*>\\s*<flaky(?:Failure|Error)");
+
+    private static final List<String> AGAIN = new ArrayList<>();
 
     public static void main(String... args) throws Exception {
         Path root = Path.of(args[0]);
@@ -38,9 +43,11 @@ public final class TestReports {
             }
         }
         print("together", together);
+        AGAIN.forEach(test -> System.out.println("FLAKY: " + test + " has failed, and passed when it was run again"));
     }
 
     private static void add(String report, int[] sums) {
+        FLAKY.matcher(report).results().forEach(test -> AGAIN.add(test.group(2) + "." + test.group(1)));
         Matcher suite = Pattern.compile("<testsuite [^>]*").matcher(report);
         for (int i = 0; i < sums.length && suite.find(0); i++) {
             Matcher number = Pattern.compile(" " + NUMBERS.get(i) + "=\"(\\d+)").matcher(suite.group());

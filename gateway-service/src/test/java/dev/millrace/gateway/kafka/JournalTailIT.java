@@ -387,14 +387,14 @@ class JournalTailIT {
 
     private static void fill(TestBroker broker, Topics topics, int count, String taskId) {
         try (KafkaProducer<String, byte[]> producer = new KafkaProducer<>(
-                Map.of("bootstrap.servers", broker.bootstrapServers()),
+                Map.of("bootstrap.servers", broker.bootstrapServers(), "request.timeout.ms", 5_000),
                 new StringSerializer(),
                 new ByteArraySerializer())) {
             List<Future<RecordMetadata>> sent = IntStream.range(0, count)
                     .mapToObj(i -> producer.send(toPartitionZero(topics, event("e" + i, taskId))))
                     .toList();
             producer.flush();
-            assertThat(sent).allMatch(Future::isDone);
+            assertThat(sent).allSatisfy(one -> assertThat(one.get().hasOffset()).isTrue());
         }
     }
 
