@@ -11,6 +11,7 @@ import org.apache.kafka.clients.consumer.AcknowledgeType;
 /** What a worker does, as meters: {@code millrace.requests.…}, by toolset. Safe for all threads. */
 final class WorkerMeters {
     private static final String TOOLSET = "toolset";
+    private static final String BACKLOG = "millrace.requests.backlog";
 
     private final MeterRegistry meters;
     private final String toolset;
@@ -36,12 +37,15 @@ final class WorkerMeters {
         replied = run("replied");
         deadLettered = run("dead_lettered");
         returned = run("returned");
-        Gauge.builder("millrace.requests.backlog", backlog, known -> known.get() < 0 ? Double.NaN : known.get())
-                .description(
-                        "Requests on the topic that nobody has finished, as the broker says; NaN = it has not said")
-                .tag(TOOLSET, toolset)
-                .strongReference(true)
-                .register(meters);
+        // in one process with agent-service, that one tells
+        if (meters.find(BACKLOG).tag(TOOLSET, toolset).gauge() == null) {
+            Gauge.builder(BACKLOG, backlog, known -> known.get() < 0 ? Double.NaN : known.get())
+                    .description(
+                            "Requests on the topic that nobody has finished, as the broker says; NaN = it has not said")
+                    .tag(TOOLSET, toolset)
+                    .strongReference(true)
+                    .register(meters);
+        }
     }
 
     private Timer run(String outcome) {

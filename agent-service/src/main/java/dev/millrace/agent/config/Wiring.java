@@ -42,7 +42,9 @@ import jakarta.enterprise.inject.Instance;
 import jakarta.enterprise.inject.Produces;
 import jakarta.inject.Singleton;
 import jakarta.interceptor.Interceptor;
+import java.util.HashSet;
 import java.util.OptionalLong;
+import java.util.Set;
 import org.eclipse.microprofile.config.Config;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -149,17 +151,24 @@ public class Wiring {
                 .description("Pieces of live text that could not be stored; the replies themselves are not affected")
                 .register(metrics);
         ToolsetWatch toolsets = runtime.toolsets();
-        toolsets.whenNew(toolset -> measure(toolset, toolsets, metrics));
+        Set<String> measured = new HashSet<>();
+        toolsets.whenNew(toolset -> {
+            if (measured.add(toolset)) {
+                measure(toolset, toolsets, metrics);
+            }
+        });
         return runtime;
     }
 
-    /** A second time changes nothing. */
     private static void measure(String toolset, ToolsetWatch watch, MeterRegistry metrics) {
-        Gauge.builder("millrace.requests.backlog", watch, all -> value(all.backlog(toolset)))
-                .description(
-                        "Requests on the topic that nobody has finished, as the broker says; NaN = it has not said")
-                .tag("toolset", toolset)
-                .register(metrics);
+        // a worker in the same process tells as well
+        if (metrics.find("millrace.requests.backlog").tag("toolset", toolset).gauge() == null) {
+            Gauge.builder("millrace.requests.backlog", watch, all -> value(all.backlog(toolset)))
+                    .description(
+                            "Requests on the topic that nobody has finished, as the broker says; NaN = it has not said")
+                    .tag("toolset", toolset)
+                    .register(metrics);
+        }
         Gauge.builder("millrace.requests.workers", watch, all -> value(all.workers(toolset)))
                 .description("Workers that read the request topic in a group; NaN = not known")
                 .tag("toolset", toolset)

@@ -116,8 +116,7 @@ public final class ToolsetWatch implements Workers, AutoCloseable {
     }
 
     /**
-     * From now on is told of each toolset that is looked at for the first time, by the thread that looks. Before the
-     * start.
+     * From now on is told of each toolset that is looked at, at each look, by the thread that looks. Before the start.
      */
     public void whenNew(Consumer<String> listener) {
         whenNew = listener;
