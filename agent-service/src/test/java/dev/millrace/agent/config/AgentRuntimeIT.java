@@ -9,6 +9,7 @@ import dev.millrace.agent.kafka.Definitions;
 import dev.millrace.agent.kafka.InstanceEvents;
 import dev.millrace.agent.thinker.LiveText;
 import dev.millrace.agent.topology.AdmissionSettings;
+import dev.millrace.agent.topology.LocalTools;
 import dev.millrace.agent.topology.Occupancy;
 import dev.millrace.agent.topology.ShellMetrics;
 import dev.millrace.agent.topology.TaskShellSettings;
@@ -33,9 +34,11 @@ import dev.millrace.schemas.EventType;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.Payload;
 import dev.millrace.schemas.StreamType;
 import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.schemas.Topics;
+import dev.millrace.telemetry.Telemetry;
 import dev.millrace.testing.Configured;
 import dev.millrace.testing.RequiresBroker;
 import dev.millrace.testing.StubModelServer;
@@ -55,6 +58,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.assertj.core.api.InstanceOfAssertFactories;
@@ -333,6 +337,61 @@ class AgentRuntimeIT {
     }
 
     @Test
+    @DisplayName(
+            "a reading tool's call that was out when its process ended is asked for by its topic, and its task goes on")
+    void shouldAskByTopicForCallsThatWereOut(TestBroker broker) throws Exception {
+        ToolDefinition tool = new ToolDefinition(
+                "look", "d", Map.of("type", "object"), "tool", 60_000, ToolDefinition.SideEffects.READ_ONLY);
+        broker.produce(new ProducerRecord<>(topics.definitions(), bytes(ToolDefinition.key("look")), tool.toJson()));
+        SilentTools silent = new SilentTools();
+        try (StubModelServer server = StubModelServer.start(request -> request.number() == 1
+                        ? StubModelServer.Answer.toolCalls(new StubModelServer.ToolCall("call_1", "look", "{}"))
+                        : StubModelServer.Answer.text("seen"));
+                TopicReader requests = broker.read(topics.requests("tool"));
+                TopicReader journal = broker.read(topics.journal())) {
+            // given: a call that is made in the process, and never answered there
+            try (AgentRuntime first = start(over(server), silent)) {
+                awaitReady(first);
+                broker.produce(topics, message("m1", "look around"));
+                Awaitility.await().atMost(LIMIT).until(() -> silent.called.size() == 1);
+                journal.event(event -> event.type() == KnownEventType.TOOL_CALL_REQUESTED, LIMIT);
+            }
+
+            // when
+            try (AgentRuntime second = start(over(server), LocalTools.NONE)) {
+                awaitReady(second);
+                Event asked = requests.event(event -> event.type() == KnownEventType.TOOL_CALL_REQUESTED, LIMIT);
+
+                // then: it is the same call, and whoever answers it lets the task end
+                assertThat(asked.id()).isEqualTo(silent.called.getFirst().id());
+                broker.produce(
+                        topics,
+                        asked.derive(KnownEventType.TOOL_CALL_COMPLETED, 0, Instant.now())
+                                .payload(new Payload.ToolCallCompleted(
+                                        String.valueOf(asked.text("callId")), "look", Map.of("found", 1), 1L, null))
+                                .build());
+                awaitCompleted(journal, "m1");
+                assertThat(server.requests()).hasSize(2);
+            }
+        }
+    }
+
+    /** Serve everything and answer nothing. */
+    private static final class SilentTools implements LocalTools {
+        private final List<Event> called = new CopyOnWriteArrayList<>();
+
+        @Override
+        public boolean serves(String toolName) {
+            return true;
+        }
+
+        @Override
+        public void call(Event request, Consumer<Event> reply) {
+            called.add(request);
+        }
+    }
+
+    @Test
     @DisplayName("issue 5 item 5: what the provider says no with is the code that the task fails with")
     void shouldFailWithTheCodeOfTheProvider(TestBroker broker) throws Exception {
         Map<String, StubModelServer.Answer> answers = Map.of(
@@ -560,6 +619,10 @@ class AgentRuntimeIT {
     }
 
     private AgentRuntime start(LanguageModel model) {
+        return start(model, LocalTools.NONE);
+    }
+
+    private AgentRuntime start(LanguageModel model, LocalTools localTools) {
         AgentRuntime runtime = new AgentRuntime(
                 Map.of("bootstrap.servers", bootstrapServers),
                 new AgentRuntime.Settings(
@@ -585,9 +648,11 @@ class AgentRuntimeIT {
                 new AgentRuntime.Parts(
                         BuiltInAgents.agents(),
                         new ModelDispatcher(model, DispatcherLimits.DEFAULTS),
+                        localTools,
                         (namespace, taskId) -> Optional.empty(),
                         new NoMetrics(),
-                        new Occupancy()));
+                        new Occupancy(),
+                        new AgentRuntime.Tracing(Telemetry.OFF, false)));
         runtime.start();
         return runtime;
     }
