@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import dev.millrace.kafka.TopicSettings;
 import dev.millrace.schemas.DeadLetters;
 import dev.millrace.schemas.Segment;
 import dev.millrace.schemas.Topics;
@@ -30,7 +29,6 @@ import org.apache.kafka.streams.Topology;
 import org.apache.kafka.streams.processor.api.Processor;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
 import org.apache.kafka.streams.processor.api.Record;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -123,27 +121,7 @@ class BrokenRecordIT {
     }
 
     private MachineRunner runner(TestBroker broker, Topics topics) {
-        Map<String, Object> kafka = Map.of("bootstrap.servers", broker.bootstrapServers());
-        MachineStreams.Settings settings = new MachineStreams.Settings(
-                "test machine", topics, topics.prefix() + "machine", state, 1, Duration.ofMillis(20));
-        return new MachineRunner(
-                kafka,
-                "test-start",
-                new MachineRunner.Installation(topics, new TopicSettings(1, TopicSettings.BROKER_DEFAULT, true)),
-                new MachineRunner.Steps() {
-                    @Override
-                    public @Nullable String prepare() {
-                        return null;
-                    }
-
-                    @Override
-                    public MachineStreams machine() {
-                        return new MachineStreams(kafka, settings, topology(topics));
-                    }
-
-                    @Override
-                    public void started() {}
-                });
+        return TestRunner.of(broker, topics, state, () -> topology(topics));
     }
 
     private static Topology topology(Topics topics) {

@@ -3,7 +3,6 @@ package dev.millrace.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.millrace.kafka.TopicSettings;
 import dev.millrace.schemas.Segment;
 import dev.millrace.schemas.Topics;
 import dev.millrace.testing.RequiresBroker;
@@ -26,7 +25,6 @@ import org.apache.kafka.streams.processor.PunctuationType;
 import org.apache.kafka.streams.processor.api.Processor;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
 import org.apache.kafka.streams.processor.api.Record;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -139,27 +137,7 @@ class InboxIT {
     }
 
     private MachineRunner runner(TestBroker broker, Topics topics) {
-        Map<String, Object> kafka = Map.of("bootstrap.servers", broker.bootstrapServers());
-        MachineStreams.Settings settings = new MachineStreams.Settings(
-                "test machine", topics, topics.prefix() + "machine", state, 1, Duration.ofMillis(20));
-        return new MachineRunner(
-                kafka,
-                "test-start",
-                new MachineRunner.Installation(topics, new TopicSettings(1, TopicSettings.BROKER_DEFAULT, true)),
-                new MachineRunner.Steps() {
-                    @Override
-                    public @Nullable String prepare() {
-                        return null;
-                    }
-
-                    @Override
-                    public MachineStreams machine() {
-                        return new MachineStreams(kafka, settings, topology(topics));
-                    }
-
-                    @Override
-                    public void started() {}
-                });
+        return TestRunner.of(broker, topics, state, () -> topology(topics));
     }
 
     private Topology topology(Topics topics) {

@@ -1,0 +1,42 @@
+package dev.millrace.engine;
+
+import dev.millrace.kafka.TopicSettings;
+import dev.millrace.schemas.Topics;
+import dev.millrace.testing.TestBroker;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.function.Supplier;
+import org.apache.kafka.streams.Topology;
+import org.jspecify.annotations.Nullable;
+
+/** Runners of machines that tests make up, on a real broker. */
+final class TestRunner {
+
+    private TestRunner() {}
+
+    /** One of this topology, which is made for each start of the machine; its state is in this folder. */
+    static MachineRunner of(TestBroker broker, Topics topics, Path state, Supplier<Topology> topology) {
+        Map<String, Object> kafka = Map.of("bootstrap.servers", broker.bootstrapServers());
+        MachineStreams.Settings settings = new MachineStreams.Settings(
+                "test machine", topics, topics.prefix() + "machine", state, 1, Duration.ofMillis(20));
+        return new MachineRunner(
+                kafka,
+                "test-start",
+                new MachineRunner.Installation(topics, new TopicSettings(1, TopicSettings.BROKER_DEFAULT, true)),
+                new MachineRunner.Steps() {
+                    @Override
+                    public @Nullable String prepare() {
+                        return null;
+                    }
+
+                    @Override
+                    public MachineStreams machine() {
+                        return new MachineStreams(kafka, settings, topology.get());
+                    }
+
+                    @Override
+                    public void started() {}
+                });
+    }
+}
