@@ -12,6 +12,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -22,6 +23,7 @@ import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.processor.api.MockProcessorContext;
 import org.apache.kafka.streams.processor.api.Record;
+import org.apache.kafka.streams.state.KeyValueIterator;
 import org.apache.kafka.streams.state.KeyValueStore;
 import org.apache.kafka.streams.state.Stores;
 import org.junit.jupiter.api.DisplayName;
@@ -31,6 +33,7 @@ class JournalProcessorTest {
 
     private static final String STORE = "rows";
     private static final String CALL = "m1/1/0";
+    private static final Duration RETENTION = Duration.ofDays(30);
 
     @Test
     @DisplayName("whoever reads between any two writes finds a call that waits for its decision, or the decision")
@@ -215,6 +218,59 @@ class JournalProcessorTest {
         assertThat(reader.details("default", "m2")).isPresent();
     }
 
+    @Test
+    @DisplayName(
+            "what 300 tasks a second leave behind is removed at more than 300 a second, a bounded number at a time")
+    void shouldRemoveAsFastAsTasksCome() {
+        // given
+        MockProcessorContext<Void, Void> context = new MockProcessorContext<>();
+        KeyValueStore<Bytes, byte[]> rows = rows(context);
+        JournalProcessor processor = processor(context, rows, new AppliedOffsets());
+        Instant start = Instant.parse("2026-10-01T12:00:00Z");
+        int tasks = 900;
+        for (int i = 0; i < tasks; i++) {
+            take(
+                    context,
+                    processor,
+                    0,
+                    Histories.startedBy("m" + i, start, null, "default")
+                            .created()
+                            .answered()
+                            .events());
+        }
+        assertThat(tasksIn(rows)).isEqualTo(tasks);
+
+        // when: three seconds, in each of which the projection looks as often as it polls
+        int before = tasks;
+        for (int poll = 0; poll < 30; poll++) {
+            Instant now = start.plus(RETENTION).plusSeconds(1).plusMillis(poll * RetentionSweep.EVERY_MS);
+            take(
+                    context,
+                    processor,
+                    0,
+                    List.of(Event.root("beat" + poll, KnownEventType.HEARTBEAT, now)
+                            .build()));
+            int left = tasksIn(rows);
+            assertThat(before - left).as("one run").isLessThanOrEqualTo(RetentionSweep.MAX_TASKS);
+            before = left;
+        }
+
+        // then
+        assertThat(before).isZero();
+    }
+
+    private static int tasksIn(KeyValueStore<Bytes, byte[]> rows) {
+        int tasks = 0;
+        try (KeyValueIterator<Bytes, byte[]> all = rows.all()) {
+            while (all.hasNext()) {
+                String key = new String(all.next().key.get(), StandardCharsets.ISO_8859_1);
+                // the beats have rows of their own
+                tasks += key.startsWith("T") && !key.contains("beat") ? 1 : 0;
+            }
+        }
+        return tasks;
+    }
+
     private static KeyValueStore<Bytes, byte[]> rows(MockProcessorContext<Void, Void> context) {
         KeyValueStore<Bytes, byte[]> rows = Stores.keyValueStoreBuilder(
                         Stores.inMemoryKeyValueStore(STORE), Serdes.Bytes(), Serdes.ByteArray())
@@ -227,7 +283,7 @@ class JournalProcessorTest {
     private static JournalProcessor processor(
             MockProcessorContext<Void, Void> context, KeyValueStore<Bytes, byte[]> rows, AppliedOffsets applied) {
         context.addStateStore(rows);
-        JournalProcessor processor = new JournalProcessor(STORE, applied, Duration.ofDays(30));
+        JournalProcessor processor = new JournalProcessor(STORE, applied, RETENTION);
         processor.init(context);
         return processor;
     }

@@ -506,40 +506,6 @@ class ProjectionTopologyTest {
         return page.approvals().stream().map(Approval::callId).toList();
     }
 
-    @Test
-    @DisplayName(
-            "issue 14 item 6: what 300 tasks a second leave behind is removed at more than 300 a second, a bounded number"
-                    + " at a time")
-    void shouldRemoveAsFastAsTasksCome() {
-        // given
-        int tasks = 900;
-        for (int i = 0; i < tasks; i++) {
-            write(Histories.startedBy("m" + i, NOW, null, "default")
-                    .created()
-                    .answered()
-                    .events());
-        }
-        driver.advanceWallClockTime(RETENTION.plusSeconds(1));
-
-        // when: three seconds, in each of which the projection looks as often as it polls
-        int before = count();
-        for (int poll = 0; poll < 30; poll++) {
-            write(List.of(
-                    Event.root("beat" + poll, KnownEventType.HEARTBEAT, NOW).build()));
-            int left = count();
-            assertThat(before - left).as("one run").isLessThanOrEqualTo(RetentionSweep.MAX_TASKS);
-            before = left;
-            driver.advanceWallClockTime(java.time.Duration.ofMillis(RetentionSweep.EVERY_MS));
-        }
-
-        // then
-        assertThat(count()).isZero();
-    }
-
-    private int count() {
-        return (int) keysOf("m").stream().filter(key -> key.startsWith("T")).count();
-    }
-
     /** All keys of the store that have something to do with a task. */
     private List<String> keysOf(String taskId) {
         List<String> keys = new ArrayList<>();
