@@ -39,6 +39,12 @@ public final class StoreReader<V> {
      */
     public <R> Optional<R> read(int partition, Function<ReadOnlyKeyValueStore<String, V>, Optional<R>> query)
             throws InterruptedException {
+        return readRows(partition, rows -> query.apply(section.readIn(rows)));
+    }
+
+    /** The same over the rows of all sections. */
+    public <R> Optional<R> readRows(int partition, Function<ReadOnlyKeyValueStore<Bytes, byte[]>, Optional<R>> query)
+            throws InterruptedException {
         long deadline = System.nanoTime() + PATIENCE.toNanos();
         do {
             Optional<R> found = tryRead(partition, query);
@@ -50,12 +56,12 @@ public final class StoreReader<V> {
         return Optional.empty();
     }
 
-    private <R> Optional<R> tryRead(int partition, Function<ReadOnlyKeyValueStore<String, V>, Optional<R>> query) {
+    private <R> Optional<R> tryRead(int partition, Function<ReadOnlyKeyValueStore<Bytes, byte[]>, Optional<R>> query) {
         try {
-            return query.apply(section.readIn(streams.get()
+            return query.apply(streams.get()
                     .store(StoreQueryParameters.fromNameAndType(
                                     store, QueryableStoreTypes.<Bytes, byte[]>keyValueStore())
-                            .withPartition(partition))));
+                            .withPartition(partition)));
         } catch (InvalidStateStoreException e) {
             return Optional.empty();
         }

@@ -117,6 +117,11 @@ public final class StoreSection<V> {
         }
 
         @Override
+        public KeyValueIterator<String, V> reverseRange(@Nullable String from, @Nullable String to) {
+            return new Rows(rows.reverseRange(from(from), to(to)));
+        }
+
+        @Override
         public KeyValueIterator<String, V> all() {
             return range(null, null);
         }

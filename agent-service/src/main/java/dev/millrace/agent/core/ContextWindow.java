@@ -8,7 +8,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * How much of the model's context window the task's conversation fills, and what of the transcript the model is shown.
  * The model is shown the summary, if there is one, then everything from {@link #keptFrom} on. Small, since it is
- * rewritten with every move: of the turns it knows only the last ones.
+ * rewritten with every move: of the turns it knows only the last ones. What other tasks of its session have said before
+ * has positions below 0: the entry right before the task's own first one is at -1.
  *
  * @param size tokens that the model takes, 1 or more
  * @param promptTokens what the provider counted in the last prompt; 0 = it has not said
@@ -16,6 +17,8 @@ import org.jspecify.annotations.Nullable;
  * @param estimate tokens of what the model is shown of the transcript, estimated
  * @param summary what stands for the older part; {@code null} = everything is shown
  * @param turns where it may be cut, oldest first
+ * @param prefix what its session had said when the task was admitted; {@code null} = it goes on with no session's
+ *     history
  */
 public record ContextWindow(
         long size,
@@ -23,7 +26,8 @@ public record ContextWindow(
         long promptEstimate,
         long estimate,
         @Nullable Summary summary,
-        List<Turn> turns) {
+        List<Turn> turns,
+        @Nullable Prefix prefix) {
 
     /** What a model takes of which nobody says what it takes. */
     public static final long DEFAULT_SIZE = 128_000;
@@ -39,6 +43,17 @@ public record ContextWindow(
 
     public ContextWindow {
         turns = List.copyOf(turns);
+    }
+
+    /** Of a task that goes on with no session's history. */
+    public ContextWindow(
+            long size,
+            long promptTokens,
+            long promptEstimate,
+            long estimate,
+            @Nullable Summary summary,
+            List<Turn> turns) {
+        this(size, promptTokens, promptEstimate, estimate, summary, turns, null);
     }
 
     /**
@@ -76,6 +91,17 @@ public record ContextWindow(
     public record Summary(int seq, int keptFrom, long tokens) {}
 
     /**
+     * What the session had said before this task.
+     *
+     * @param length entries of the session's history then; the session's position of the task's own first entry, if
+     *     nobody else comes between
+     * @param from position in the session's history of the first entry that is shown as it is
+     * @param chars characters of what is shown of it
+     * @param summary what stands for the entries before {@code from}; {@code null} = nothing
+     */
+    public record Prefix(int length, int from, long chars, SessionHistory.@Nullable Summary summary) {}
+
+    /**
      * A position before which the transcript may be cut: no tool call stands before it whose result stands behind it.
      *
      * @param seq position of the turn's first entry
@@ -84,9 +110,53 @@ public record ContextWindow(
      */
     public record Turn(int seq, long tokens, long chars) {}
 
-    /** Position of the first entry that is shown as it is. */
+    /** Position of the first entry that is shown as it is; below 0 = it is one of the session's. */
     public int keptFrom() {
-        return summary == null ? 0 : summary.keptFrom();
+        if (summary != null) {
+            return summary.keptFrom();
+        }
+        return prefix == null ? 0 : prefix.from() - prefix.length();
+    }
+
+    /** What of the session's history is shown, or what stands for it; {@code null} = nothing. */
+    public @Nullable Prefix shownPrefix() {
+        boolean shown = prefix != null && (summary == null ? prefix.length() > 0 : summary.keptFrom() < 0);
+        return shown ? prefix : null;
+    }
+
+    /** Characters of what other tasks have said, as long as nothing of the task's own stands for it. */
+    long priorChars() {
+        return prefix == null || summary != null ? 0 : prefix.chars();
+    }
+
+    /** The same behind what its session has said so far. */
+    ContextWindow behind(SessionHistory before) {
+        List<Turn> all = new ArrayList<>();
+        before.turns().forEach(turn -> all.add(new Turn(turn.seq() - before.length(), turn.tokens(), turn.chars())));
+        if (before.length() > 0) {
+            all.add(new Turn(0, before.tokens(), before.chars()));
+        }
+        turns.forEach(
+                turn -> all.add(new Turn(turn.seq(), turn.tokens() + before.tokens(), turn.chars() + before.chars())));
+        return new ContextWindow(
+                before.length() == 0 ? size : before.size(),
+                before.length() == 0 ? promptTokens : before.tokens() + before.overhead(),
+                before.length() == 0 ? promptEstimate : before.tokens(),
+                estimate + before.tokens(),
+                summary,
+                newest(all),
+                new Prefix(before.length(), before.from(), before.chars(), before.summary()));
+    }
+
+    private static List<Turn> newest(List<Turn> all) {
+        return all.subList(Math.max(0, all.size() - MAX_TURNS), all.size());
+    }
+
+    private long summaryTokens() {
+        if (summary != null) {
+            return summary.tokens();
+        }
+        return prefix == null || prefix.summary() == null ? 0 : prefix.summary().tokens();
     }
 
     /** Position of the summary; 0 = there is none. */
@@ -119,13 +189,7 @@ public record ContextWindow(
             tokensBefore += entry.tokens();
             charsBefore += entry.chars();
         }
-        return new ContextWindow(
-                size,
-                promptTokens,
-                promptEstimate,
-                tokensBefore,
-                summary,
-                more.subList(Math.max(0, more.size() - MAX_TURNS), more.size()));
+        return new ContextWindow(size, promptTokens, promptEstimate, tokensBefore, summary, newest(more), prefix);
     }
 
     /**
@@ -141,7 +205,8 @@ public record ContextWindow(
                 estimate,
                 estimate,
                 summary,
-                turns);
+                turns,
+                prefix);
     }
 
     /**
@@ -154,10 +219,9 @@ public record ContextWindow(
         if (nextPromptTokens() <= rules.threshold() * size && chars <= rules.threshold() * maxChars) {
             return Optional.empty();
         }
-        long summaryTokens = summary == null ? 0 : summary.tokens();
         return cut(rules.kept() * size, chars, rules.kept() * maxChars)
                 .filter(turn ->
-                        turn.tokens() - summaryTokens >= WORTHWHILE * size || turn.chars() >= WORTHWHILE * maxChars);
+                        turn.tokens() - summaryTokens() >= WORTHWHILE * size || turn.chars() >= WORTHWHILE * maxChars);
     }
 
     /**
@@ -199,6 +263,7 @@ public record ContextWindow(
                                 turn.seq(),
                                 turn.tokens() - cut.tokens() + tokens,
                                 turn.chars() - cut.chars() + text.chars()))
-                        .toList());
+                        .toList(),
+                prefix);
     }
 }

@@ -87,6 +87,11 @@ final class Steps {
         return context.compacted(s.cut(), summary);
     }
 
+    /** The first call: what the session has said before may have to be made shorter; what is new is as it is. */
+    Transition begin(TaskContext context, Meta cause) {
+        return callModel(context, cause, List.of(), context.window().shownPrefix() != null);
+    }
+
     /** The same with the conversation as it is: it is new, or has been made as short as it can be. */
     Transition callModelAsItIs(TaskContext before, Meta cause, List<Effect> earlier) {
         return callModel(before, cause, earlier, false);
@@ -118,8 +123,8 @@ final class Steps {
         if (context.iteration() > task.maxIterations()) {
             return Optional.of(TaskError.iterationLimit(task.maxIterations()));
         }
-        if (context.transcriptChars() > task.maxTranscriptChars()) {
-            return Optional.of(TaskError.transcriptLimit(task.maxTranscriptChars(), context.transcriptChars()));
+        if (context.ownChars() > task.maxTranscriptChars()) {
+            return Optional.of(TaskError.transcriptLimit(task.maxTranscriptChars(), context.ownChars()));
         }
         Children children = context.children();
         if (left(task.maxTokens(), used.total(), children.tokens()) < 1) {

@@ -120,7 +120,7 @@ final class Suspension {
             return stay(s, e, DUPLICATE);
         }
         Continuation next = before.and(new Said(e.meta().eventId(), text));
-        long chars = s.context().transcriptChars()
+        long chars = s.context().ownChars()
                 + next.texts().stream().mapToLong(String::length).sum();
         long max = s.context().limits().maxTranscriptChars();
         if (chars > max) {

@@ -54,7 +54,7 @@ public record TaskContext(
      * @param actionsCount steps done so far
      * @param inputSeq position in the transcript of the input that the task works on now
      * @param transcriptLength number of transcript entries; the position of the next one
-     * @param transcriptChars characters of what the model is shown of the transcript
+     * @param transcriptChars characters of what the model is shown of the transcript, and of its session's before it
      */
     public record Progress(int iteration, int actionsCount, int inputSeq, int transcriptLength, long transcriptChars) {
 
@@ -119,7 +119,7 @@ public record TaskContext(
         return progress.transcriptLength();
     }
 
-    /** Characters of what the model is shown of the transcript. */
+    /** Characters of what the model is shown of the transcript, and of its session's before it. */
     public long transcriptChars() {
         return progress.transcriptChars();
     }
@@ -169,6 +169,22 @@ public record TaskContext(
     /** Admitted when its session had used so much, this task's own use included. */
     TaskContext admitted(Usage sessionUse) {
         return with(new Budget(budget.limits(), budget.expiresAtMs(), usage(), sessionUse.minus(usage())));
+    }
+
+    /** Goes on with what its session has said so far. */
+    TaskContext joined(SessionHistory before) {
+        return with(new Progress(
+                        iteration(),
+                        actionsCount(),
+                        inputSeq(),
+                        transcriptLength(),
+                        transcriptChars() + before.chars()))
+                .with(window.behind(before));
+    }
+
+    /** Characters of what the model is shown of the task's own transcript. */
+    long ownChars() {
+        return transcriptChars() - window.priorChars();
     }
 
     /** After the model has answered, and before anything of its answer is appended. */

@@ -73,8 +73,15 @@ public sealed interface TaskEvent {
      *
      * @param sessionUse what the task's session has used so far, this task's own use included; {@link Usage#NONE}
      *     without one
+     * @param history what the session has said so far, for a task that is admitted for the first time; {@code null} =
+     *     there is no session
      */
-    record Admitted(Meta meta, Usage sessionUse) implements TaskEvent {}
+    record Admitted(Meta meta, Usage sessionUse, @Nullable SessionHistory history) implements TaskEvent {
+        /** Of a task without a session. */
+        public Admitted(Meta meta, Usage sessionUse) {
+            this(meta, sessionUse, null);
+        }
+    }
 
     /**
      * Time has passed: {@link TaskFsm#wakeAt} is reached, by {@link Meta#nowMs}. What is overdue is the machine's

@@ -148,9 +148,9 @@ public final class TaskFsm {
             when s.announced() -> steps.callModel(s.context().admitted(e.sessionUse()), e.meta(), List.of());
             case Admitted e ->
                 to(
-                        new Idle(s.context().admitted(e.sessionUse()), true, Deadlines.NEVER),
+                        new Idle(joined(s.context(), e).admitted(e.sessionUse()), true, Deadlines.NEVER),
                         new FollowUp(new Fact.Created(s.context().taskType())));
-            case TaskCreated e -> steps.callModelAsItIs(s.context(), e.meta(), List.of());
+            case TaskCreated e -> steps.begin(s.context(), e.meta());
             case TimePassed e
             when e.meta().nowMs() >= s.expiresAtMs() -> Steps.fail(s.context(), TaskError.expired(), List.of());
             case TimePassed e when Deadlines.outlived(s, e.meta().nowMs()) -> outlived(s, e);
@@ -169,6 +169,12 @@ public final class TaskFsm {
             case CancelRequested e -> cancel(s, e);
             case FailureDeclared e -> declaredFailed(s, e);
         };
+    }
+
+    /** Who brings along what was said before goes on with that, and with nothing that the session has besides. */
+    private static TaskContext joined(TaskContext context, Admitted e) {
+        boolean bringsItsOwn = context.inputSeq() > 0;
+        return e.history() == null || bringsItsOwn ? context : context.joined(e.history());
     }
 
     private Transition whileReasoning(Reasoning s, TaskEvent event) {

@@ -89,6 +89,23 @@ public sealed interface TaskState {
         default boolean awaitsAnswer() {
             return waitsFor().filter(Wait.Answer.class::isInstance).isPresent();
         }
+
+        /**
+         * How many entries of its transcript can be told to others: all, or those before the turn that has calls
+         * without results, as long as these may still come.
+         */
+        default int toldLength() {
+            Plan plan =
+                    switch (this) {
+                        case Acting acting -> acting.plan();
+                        case Suspended suspended when suspended.from() instanceof Acting acting -> acting.plan();
+                        default -> null;
+                    };
+            int length = context().transcriptLength();
+            return plan == null || plan.openCalls().isEmpty()
+                    ? length
+                    : length - 1 - (plan.calls().size() - plan.openCalls().size());
+        }
     }
 
     /** A task that works, or could: it may be suspended. */

@@ -18,6 +18,11 @@ public final class TokenEstimate {
 
     private TokenEstimate() {}
 
+    /** About how many characters so many tokens have. */
+    static long charsOf(long tokens) {
+        return tokens * QUARTERS;
+    }
+
     /** 0 for no text. */
     public static long of(@Nullable String text) {
         if (text == null) {

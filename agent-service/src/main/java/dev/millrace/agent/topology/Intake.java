@@ -220,6 +220,7 @@ final class Intake {
     private void process(Event event, boolean external, long receivedMs, Instant now) throws RejectedRecordException {
         Decided decided = decide(event, receivedMs, now);
         if (decided == null) {
+            machine.moves().note(event, receivedMs, now);
             record(event, now);
             return;
         }

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.state.KeyValueIterator;
 import org.apache.kafka.streams.state.KeyValueStore;
@@ -82,8 +83,12 @@ final class MoveWriter {
         }
     }
 
-    /** Removes tasks that ended so long ago, with their transcripts. What they did stays in the journal. */
-    DueRows sweep(Duration retention) {
+    /**
+     * Removes tasks that ended so long ago, with their transcripts. What they did stays in the journal.
+     *
+     * @param referred whether the transcript of a task is to stay
+     */
+    DueRows sweep(Duration retention, Predicate<StoredTask> referred) {
         return new DueRows(ended, retention, new DueRows.Rows() {
             @Override
             public KeyValueIterator<String, ?> from(@Nullable String key) {
@@ -98,6 +103,12 @@ final class MoveWriter {
 
             @Override
             public int remove(String key, int most) {
+                StoredTask task = task(key);
+                if (task != null && referred.test(task)) {
+                    tasks.delete(key);
+                    recent.remove(key);
+                    return 1;
+                }
                 return removeSome(key, most);
             }
         });

@@ -8,6 +8,7 @@ import dev.millrace.agent.topology.AdmissionRow.Line;
 import dev.millrace.engine.UnreadableRowException;
 import dev.millrace.schemas.ErrorCode;
 import dev.millrace.schemas.Event;
+import dev.millrace.schemas.ForgetScope;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Payload;
@@ -16,6 +17,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 import org.apache.kafka.common.KafkaException;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -79,8 +81,7 @@ final class Moves {
      */
     void commit(StoredTask before, TaskMove move, Event cause, Instant now) {
         StoredTask task = standing.timers().set(standing.admission().take(move.task(), cause));
-        standing.sessions().add(before.state(), task, now.toEpochMilli());
-        writer.write(task, move, now);
+        writer.write(standing.sessions().take(before.state(), task, move::entry, now.toEpochMilli()), move, now);
     }
 
     /** How a task is moved whose turn or time has come: each is tried when the one before broke. */
@@ -145,7 +146,10 @@ final class Moves {
                 if (parts.mapping().knows(before.agent())) {
                     move.advance(
                             cause,
-                            new TaskEvent.Admitted(meta, standing.sessions().usage(before)));
+                            new TaskEvent.Admitted(
+                                    meta,
+                                    standing.sessions().usage(before),
+                                    standing.sessions().history(before)));
                 } else {
                     fail(
                             move,
@@ -209,9 +213,11 @@ final class Moves {
      * it; the tasks that it has started are the caller's to forget.
      *
      * @param request the event that wants it
+     * @param withSession whether its session is forgotten as well, see {@link #forgetSessions}; else the session stays,
+     *     with a hole in its history
      * @return whether it had to be cancelled
      */
-    boolean forget(StoredTask before, Event request, Instant now) {
+    boolean forget(StoredTask before, Event request, boolean withSession, Instant now) {
         Event cause = before.adopt(request);
         boolean running = !hasEnded(before);
         if (running) {
@@ -225,9 +231,31 @@ final class Moves {
         StoredTask last = row == null ? before : row;
         // leaves the line, its place and its wake-up
         standing.timers().set(standing.admission().take(last.with(TaskState.ABSENT, now.toEpochMilli()), cause));
-        standing.sessions().forget(last);
+        if (!withSession) {
+            standing.sessions().forget(last);
+        }
         writer.remove(last, now);
         return running;
+    }
+
+    /** Takes note of what people say of their sessions: that there is one, and what it is called. */
+    void note(Event event, long receivedMs, Instant now) {
+        String type = event.type().wireName();
+        String sessionId = event.sessionId();
+        if (sessionId != null && (type.equals("session.created") || type.equals("session.updated"))) {
+            standing.sessions().note(event.namespace(), sessionId, event.text("title"), receivedMs, now.toEpochMilli());
+        }
+    }
+
+    /** Whether there is this session here: somebody has made it, or a task has begun in it. */
+    boolean knowsSession(String namespace, String sessionId) {
+        return standing.sessions().exists(namespace, sessionId);
+    }
+
+    /** Removes some sessions with their histories; see {@link Sessions#forget(ForgetScope, String, long)}. */
+    @Nullable
+    String forgetSessions(ForgetScope scope, String from, long untilMs) {
+        return standing.sessions().forget(scope, from, untilMs);
     }
 
     private void moveOrFail(StoredTask before, Event cause, Instant now, Consumer<TaskMove> work) {

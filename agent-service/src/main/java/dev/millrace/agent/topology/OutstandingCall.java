@@ -1,6 +1,7 @@
 package dev.millrace.agent.topology;
 
 import dev.millrace.agent.AgentPin;
+import dev.millrace.agent.core.ContextWindow;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventType;
 import dev.millrace.schemas.Ids;
@@ -21,7 +22,8 @@ import org.jspecify.annotations.Nullable;
  * @param agent who asks
  * @param priority the task's effective priority; lower is called first
  * @param iteration which call of the task this is, from 1
- * @param transcriptLength position of the first transcript entry that the model is not shown any more
+ * @param transcriptLength position of the first transcript entry that the model is not shown any more; 0 or less =
+ *     it is shown none of the task's own, but what its session had said before
  * @param shown what the model is shown of the entries before
  * @param requestedAtMs when it was asked for, in Unix milliseconds; the older of two equals goes first
  * @param takeovers how many instances had it before and are gone, or have lost its partition
@@ -78,13 +80,24 @@ public record OutstandingCall(
      * What of a transcript the model is shown, and what it shall make of it.
      *
      * @param summarySeq position of the summary, which comes first; 0 = there is none
-     * @param from position of the first entry that is shown as it is
+     * @param from position of the first entry that is shown as it is; below 0 = it is one of the session's
      * @param toSumUp whether the model is to sum up what it is shown; else to go on with the task
+     * @param prefix what its session had said before the task, if any of it is shown, or what stands for it;
+     *     {@code null} = nothing
      */
-    public record Shown(int summarySeq, int from, boolean toSumUp) {
+    public record Shown(int summarySeq, int from, boolean toSumUp, ContextWindow.@Nullable Prefix prefix) {
 
         /** Everything, to go on with. */
         public static final Shown ALL = new Shown(0, 0, false);
+
+        /** Nothing but the task's own. */
+        public Shown(int summarySeq, int from, boolean toSumUp) {
+            this(summarySeq, from, toSumUp, null);
+        }
+
+        static Shown of(ContextWindow window, boolean toSumUp) {
+            return new Shown(window.summarySeq(), window.keptFrom(), toSumUp, window.shownPrefix());
+        }
     }
 
     /** The key in the store of outstanding calls, unique across namespaces. */

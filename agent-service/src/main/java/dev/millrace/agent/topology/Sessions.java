@@ -1,42 +1,123 @@
 package dev.millrace.agent.topology;
 
+import dev.millrace.agent.core.SessionHistory;
 import dev.millrace.agent.core.TaskState;
+import dev.millrace.agent.core.TranscriptEntry;
 import dev.millrace.agent.core.Usage;
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.ForgetScope;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.IntFunction;
+import org.apache.kafka.common.utils.Bytes;
+import org.apache.kafka.streams.KeyValue;
 import org.apache.kafka.streams.state.KeyValueIterator;
 import org.apache.kafka.streams.state.KeyValueStore;
 import org.jspecify.annotations.Nullable;
 
-/** What the tasks of a session have used together, for limits that hold for all of them. For one stream thread. */
+/**
+ * What is known of sessions: what their tasks have used together, for limits that hold for all of them, and which parts
+ * of whose transcripts are their history, in order. Nothing of a transcript is copied: those that a history refers to
+ * stay as long as the session does, also without their tasks' rows. For one stream thread.
+ */
 final class Sessions {
+
+    /** Stands in place of a summary that told of something that has been forgotten. */
+    static final String FORGOTTEN_SUMMARY = "[What this summary told of has been forgotten]";
+
+    /** So many rows are looked at or removed in one turn. */
+    static final int ROWS_AT_ONCE = 1_000;
 
     private static final long HOUR_MS = Duration.ofHours(1).toMillis();
 
     private final KeyValueStore<String, Row> store;
     private final KeyValueStore<String, String> used;
+    private final KeyValueStore<String, Told> history;
+    private final KeyValueStore<String, TranscriptEntry> transcripts;
+    private final KeyValueStore<String, StoredTask> tasks;
 
     /**
      * The row of a session.
      *
      * @param usage what its tasks have used so far
-     * @param updatedAtMs when that last became more, in Unix milliseconds
+     * @param updatedAtMs when something last happened in it, in Unix milliseconds
+     * @param createdAtMs when it began, in Unix milliseconds; {@code null} in a row of before sessions had a history
+     * @param title what people call it; {@code null} = nothing
+     * @param history what was said in it; {@code null} = nothing
      */
-    record Row(Usage usage, long updatedAtMs) {
+    record Row(
+            Usage usage,
+            long updatedAtMs,
+            @Nullable Long createdAtMs,
+            @Nullable String title,
+            @Nullable SessionHistory history) {
 
         /** To the hour, so that the index need not be written with every call; never before it was. */
         private long usedAtMs() {
             return (updatedAtMs / HOUR_MS + 1) * HOUR_MS;
         }
+
+        private Row at(long nowMs) {
+            return new Row(usage, nowMs, createdAtMs, title, history);
+        }
+
+        private Row used(Usage more) {
+            return new Row(usage.plus(more), updatedAtMs, createdAtMs, title, history);
+        }
+
+        private Row called(@Nullable String now) {
+            return new Row(usage, updatedAtMs, createdAtMs, now == null ? title : now, history);
+        }
+
+        private Row telling(SessionHistory now) {
+            return new Row(usage, updatedAtMs, createdAtMs, title, now);
+        }
+
+        private SessionHistory told() {
+            return history == null ? SessionHistory.EMPTY : history;
+        }
     }
 
     /**
-     * As the store has them.
+     * A part of a task's transcript that is part of its session's history.
      *
-     * @param used their keys by when they were last used, see {@link Row}
+     * @param taskId the task
+     * @param from position in its transcript of the first entry
+     * @param to of the first one that is not part of it
+     * @param forgotten whether the task has been forgotten: the entries are gone
      */
-    Sessions(KeyValueStore<String, Row> store, KeyValueStore<String, String> used) {
-        this.store = store;
-        this.used = used;
+    record Told(String taskId, int from, int to, boolean forgotten) {
+        int length() {
+            return to - from;
+        }
+    }
+
+    /** As these rows, of all sections, have them. */
+    Sessions(KeyValueStore<Bytes, byte[]> rows) {
+        this.store = TaskStores.SESSIONS.in(rows);
+        this.used = TaskStores.USED_SESSIONS.in(rows);
+        this.history = TaskStores.HISTORY.in(rows);
+        this.transcripts = TaskStores.TRANSCRIPTS.in(rows);
+        this.tasks = TaskStores.TASKS.in(rows);
+    }
+
+    /** Whether there is this session here: somebody has made it, or a task has begun in it. */
+    boolean exists(String namespace, String sessionId) {
+        return store.get(StoredTask.conversation(namespace, sessionId)) != null;
+    }
+
+    /**
+     * Makes a session, or gives one a title.
+     *
+     * @param title {@code null} = it stays as it is
+     * @param receivedMs when that was wanted, in Unix milliseconds
+     */
+    void note(String namespace, String sessionId, @Nullable String title, long receivedMs, long nowMs) {
+        String key = StoredTask.conversation(namespace, sessionId);
+        Row row = Optional.ofNullable(store.get(key)).orElseGet(() -> newRow(receivedMs, nowMs));
+        put(key, row.called(title), nowMs);
     }
 
     /** What the session of this task has used, the task itself included; nothing if it has none. */
@@ -45,29 +126,219 @@ final class Sessions {
         return row == null ? Usage.NONE : row.usage();
     }
 
-    /** Adds what a move has used. */
-    void add(TaskState from, StoredTask after, long nowMs) {
-        Usage more = used(after.state()).minus(used(from));
+    /** What has been said in the session of this task; {@code null} = it has none. */
+    @Nullable
+    SessionHistory history(StoredTask task) {
+        Row row = task.sessionId() == null ? null : store.get(task.conversation());
+        return task.sessionId() == null ? null : row == null ? SessionHistory.EMPTY : row.told();
+    }
+
+    /**
+     * Takes note of a move: what it has used, that the task has begun, and, when the task has ended or given way, what
+     * it has said.
+     *
+     * @param from the state before
+     * @param entries the task's transcript as it is after the move
+     * @return the task, which knows how much of it has been told
+     */
+    StoredTask take(TaskState from, StoredTask after, IntFunction<@Nullable TranscriptEntry> entries, long nowMs) {
+        if (after.sessionId() == null || !(after.state() instanceof TaskState.Existing state)) {
+            return after;
+        }
         String key = after.conversation();
-        if (after.sessionId() != null && !more.equals(Usage.NONE)) {
-            Row before = store.get(key);
-            Row now = new Row(before == null ? more : before.usage().plus(more), nowMs);
-            store.put(key, now);
-            if (before == null || before.usedAtMs() != now.usedAtMs()) {
-                drop(before, key);
-                DueRows.add(used, now.usedAtMs(), key);
+        Row before = store.get(key);
+        Usage more = after.usage().minus(used(from));
+        Told part = part(after, state);
+        if (before != null && part == null && more.equals(Usage.NONE)) {
+            return after;
+        }
+        Row row = (before == null ? newRow(after.lineage().createdAtMs(), nowMs) : before).used(more);
+        if (part == null) {
+            put(key, row, nowMs);
+            return after;
+        }
+        int at = row.told().length();
+        history.put(TaskStores.historyKey(key, at), part);
+        put(key, row.telling(row.told().with(state.context(), segment(part, entries))), nowMs);
+        return after.told(
+                part.to(), after.lineage().told() == 0 ? at : after.lineage().toldAt());
+    }
+
+    /** What a task has to tell now; {@code null} = nothing, or it is not the time for it. */
+    private static @Nullable Told part(StoredTask task, TaskState.Existing state) {
+        boolean works = state.holdsSession() || state instanceof TaskState.Idle;
+        boolean neverBegan = task.lineage().told() == 0
+                && state.context().iteration() == 0
+                && state.context().window().prefix() == null;
+        if (works || neverBegan) {
+            return null;
+        }
+        // what a client brought along was said elsewhere
+        int own = state.context().window().prefix() == null ? state.context().inputSeq() : 0;
+        int from = task.lineage().told() == 0 ? own : task.lineage().told();
+        int to = state.toldLength();
+        return to > from ? new Told(task.taskId(), from, to, false) : null;
+    }
+
+    private static SessionHistory.Segment segment(Told part, IntFunction<@Nullable TranscriptEntry> entries) {
+        long tokens = 0;
+        long chars = 0;
+        for (int seq = part.from(); seq < part.to(); seq++) {
+            TranscriptEntry entry = entries.apply(seq);
+            if (entry != null && !(entry instanceof TranscriptEntry.Summary)) {
+                tokens += entry.tokens();
+                chars += entry.chars();
             }
         }
+        return new SessionHistory.Segment(part.from(), part.to(), tokens, chars);
     }
 
-    /** Forgets what the session of this task has used. */
+    /**
+     * Whether the transcript of a task is to stay although its row goes: its session's history refers to it, and is
+     * there.
+     */
+    boolean refersTo(StoredTask task) {
+        if (task.sessionId() == null || task.lineage().told() == 0) {
+            return false;
+        }
+        Told part = history.get(
+                TaskStores.historyKey(task.conversation(), task.lineage().toldAt()));
+        return part != null && part.taskId().equals(task.taskId()) && store.get(task.conversation()) != null;
+    }
+
+    /**
+     * Takes a task that is forgotten out of its session's history, where it leaves a hole, and with it every summary
+     * that may tell of it. What the session has used and what others have said stays.
+     */
     void forget(StoredTask task) {
-        if (task.sessionId() != null) {
-            drop(store.delete(task.conversation()), task.conversation());
+        Row row = task.sessionId() == null ? null : store.get(task.conversation());
+        if (row == null || task.lineage().told() == 0) {
+            return;
+        }
+        SessionHistory told = row.told();
+        SessionHistory.Summary summary = told.summary();
+        boolean summedUp = summary != null
+                && (summary.taskId().equals(task.taskId())
+                        || told.from() > task.lineage().toldAt());
+        long tokens = 0;
+        long chars = 0;
+        for (KeyValue<String, Told> part :
+                parts(task.conversation(), summedUp ? 0 : task.lineage().toldAt(), Integer.MAX_VALUE)) {
+            if (part.value.taskId().equals(task.taskId())) {
+                history.put(part.key, new Told(task.taskId(), part.value.from(), part.value.to(), true));
+            } else if (!part.value.forgotten()) {
+                boolean later =
+                        TaskStores.historyPosition(part.key) > task.lineage().toldAt();
+                SessionHistory.Segment size = segment(part.value, seq -> {
+                    String key = TaskStores.transcriptKey(Event.qualified(task.namespace(), part.value.taskId()), seq);
+                    TranscriptEntry entry = transcripts.get(key);
+                    if (later && entry instanceof TranscriptEntry.Summary) {
+                        transcripts.put(key, new TranscriptEntry.Summary(FORGOTTEN_SUMMARY, null));
+                    }
+                    return entry;
+                });
+                tokens += size.tokens();
+                chars += size.chars();
+            }
+        }
+        if (summedUp) {
+            store.put(
+                    task.conversation(),
+                    row.telling(told.unsummarised(new SessionHistory.Segment(0, told.length(), tokens, chars))));
         }
     }
 
-    /** Forgets what sessions used that have done nothing for so long. */
+    /**
+     * Removes a session that is forgotten, with what its history refers to; rows of tasks are not touched.
+     *
+     * @param key see {@link StoredTask#conversation()}
+     * @param most how many rows at most, 1 or more
+     * @return how many; as many as there may be = some may be left
+     */
+    int remove(String key, int most) {
+        int removed = 0;
+        for (KeyValue<String, Told> part : parts(key, 0, most)) {
+            String taskKey = Event.qualified(namespaceOf(key), part.value.taskId());
+            if (tasks.get(taskKey) == null) {
+                removed += removeEntries(taskKey, most - removed);
+            }
+            if (removed >= most) {
+                return most;
+            }
+            history.delete(part.key);
+            removed++;
+        }
+        if (removed < most) {
+            drop(store.delete(key), key);
+            removed++;
+        }
+        return removed;
+    }
+
+    /**
+     * Removes sessions that began up to a moment, some at a time.
+     *
+     * @param scope those of a session or a namespace
+     * @param from where to go on; empty = at the first
+     * @param untilMs that moment, in Unix milliseconds
+     * @return where to go on; {@code null} = there are no more
+     */
+    @Nullable
+    String forget(ForgetScope scope, String from, long untilMs) {
+        String only = scope.kind() == ForgetScope.Kind.SESSION
+                ? StoredTask.conversation(scope.namespace(), String.valueOf(scope.id()))
+                : null;
+        int left = ROWS_AT_ONCE;
+        for (String key : keys(only == null ? from.isEmpty() ? null : from : only, only)) {
+            Row row = store.get(key);
+            boolean meant = row != null
+                    && namespaceOf(key).equals(scope.namespace())
+                    && (row.createdAtMs() == null || row.createdAtMs() <= untilMs);
+            left -= meant ? remove(key, left) : 1;
+            if (left <= 0) {
+                return key;
+            }
+        }
+        return null;
+    }
+
+    private List<String> keys(@Nullable String from, @Nullable String to) {
+        List<String> keys = new ArrayList<>();
+        try (KeyValueIterator<String, Row> rows = store.range(from, to)) {
+            while (rows.hasNext() && keys.size() <= ROWS_AT_ONCE) {
+                keys.add(rows.peekNextKey());
+                rows.next();
+            }
+        }
+        return keys;
+    }
+
+    private int removeEntries(String taskKey, int most) {
+        List<String> keys = new ArrayList<>();
+        try (KeyValueIterator<String, TranscriptEntry> entries =
+                transcripts.range(TaskStores.transcriptKey(taskKey, 0), TaskStores.transcriptKey(taskKey, -1))) {
+            while (entries.hasNext() && keys.size() < most) {
+                keys.add(entries.peekNextKey());
+                entries.next();
+            }
+        }
+        keys.forEach(transcripts::delete);
+        return keys.size();
+    }
+
+    /** The parts from this position on, so many at most. */
+    private List<KeyValue<String, Told>> parts(String key, int position, int most) {
+        List<KeyValue<String, Told>> parts = new ArrayList<>();
+        try (KeyValueIterator<String, Told> all =
+                history.range(TaskStores.historyKey(key, position), TaskStores.historyKey(key, Integer.MAX_VALUE))) {
+            while (all.hasNext() && parts.size() < most) {
+                parts.add(all.next());
+            }
+        }
+        return parts;
+    }
+
+    /** Forgets sessions in which nothing has happened for so long, with what their history refers to. */
     DueRows sweep(Duration retention) {
         return new DueRows(used, retention, new DueRows.Rows() {
             @Override
@@ -83,10 +354,23 @@ final class Sessions {
 
             @Override
             public int remove(String key, int most) {
-                store.delete(key);
-                return 1;
+                return Sessions.this.remove(key, most);
             }
         });
+    }
+
+    private static Row newRow(long beganMs, long nowMs) {
+        return new Row(Usage.NONE, nowMs, beganMs == 0 ? nowMs : beganMs, null, null);
+    }
+
+    private void put(String key, Row row, long nowMs) {
+        Row before = store.get(key);
+        Row now = row.at(nowMs);
+        store.put(key, now);
+        if (before == null || before.usedAtMs() != now.usedAtMs()) {
+            drop(before, key);
+            DueRows.add(used, now.usedAtMs(), key);
+        }
     }
 
     private void drop(@Nullable Row row, String key) {
@@ -97,5 +381,11 @@ final class Sessions {
 
     private static Usage used(TaskState state) {
         return state instanceof TaskState.Existing task ? task.context().usage() : Usage.NONE;
+    }
+
+    private static String namespaceOf(String key) {
+        String qualified = key.substring(StoredTask.SESSION.length());
+        int slash = qualified.indexOf('/');
+        return slash < 0 ? Event.DEFAULT_NAMESPACE : qualified.substring(0, slash);
     }
 }

@@ -36,6 +36,7 @@ public final class StoreSerdes {
     static final Serde<OutstandingCall> OUTSTANDING_CALL = serde(OutstandingCall.class);
     static final Serde<AdmissionRow> ADMISSION_ROW = serde(AdmissionRow.class);
     static final Serde<Sessions.Row> SESSION = serde(Sessions.Row.class);
+    static final Serde<Sessions.Told> TOLD = serde(Sessions.Told.class);
     static final Serde<TaskForgetting.Row> FORGETTING = serde(TaskForgetting.Row.class);
     static final Serde<Event> EVENT = serde(Event.class);
 

@@ -50,11 +50,18 @@ public record StoredTask(
      * @param createdAtMs when what began it came onto its lane, in Unix milliseconds; 0 = not known. Rows of before
      *     ADR 0024 have what the sender said
      * @param children ids of all tasks that it has ever started
+     * @param told how many entries of its transcript its session's history refers to, from the beginning; 0 = none
+     * @param toldAt position in that history of the first of them
      */
-    public record Lineage(long createdAtMs, List<String> children) {
+    public record Lineage(long createdAtMs, List<String> children, int told, int toldAt) {
 
         /** Of a row that was stored before there was one. */
         static final Lineage UNKNOWN = new Lineage(0, List.of());
+
+        /** Of a task that has told its session nothing. */
+        public Lineage(long createdAtMs, List<String> children) {
+            this(createdAtMs, children, 0, 0);
+        }
 
         public Lineage {
             children = List.copyOf(children);
@@ -63,7 +70,9 @@ public record StoredTask(
         Lineage with(String child) {
             return new Lineage(
                     createdAtMs,
-                    Stream.concat(children.stream(), Stream.of(child)).toList());
+                    Stream.concat(children.stream(), Stream.of(child)).toList(),
+                    told,
+                    toldAt);
         }
     }
 
@@ -96,6 +105,9 @@ public record StoredTask(
         this.state = state;
         this.lineage = lineage == null ? Lineage.UNKNOWN : lineage;
     }
+
+    /** What the keys of sessions begin with. */
+    static final String SESSION = "session ";
 
     private static final EventType TIME = EventType.of("time.passed");
 
@@ -187,6 +199,15 @@ public record StoredTask(
 
     /** The same, which has started this task. */
     StoredTask starting(String childId) {
+        return with(lineage.with(childId));
+    }
+
+    /** The same, of which so much is part of its session's history, from this position on. */
+    StoredTask told(int entries, int position) {
+        return with(new Lineage(lineage.createdAtMs(), lineage.children(), entries, position));
+    }
+
+    private StoredTask with(Lineage now) {
         return new StoredTask(
                 namespace,
                 taskId,
@@ -200,7 +221,7 @@ public record StoredTask(
                 updatedAtMs,
                 agent,
                 state,
-                lineage.with(childId));
+                now);
     }
 
     /**
@@ -244,6 +265,6 @@ public record StoredTask(
 
     /** The conversation that a session is. */
     static String conversation(String namespace, String sessionId) {
-        return "session " + Event.qualified(namespace, sessionId);
+        return SESSION + Event.qualified(namespace, sessionId);
     }
 }

@@ -1,59 +1,168 @@
 package dev.millrace.agent.topology;
 
+import dev.millrace.agent.core.ContextWindow.Prefix;
+import dev.millrace.agent.core.SessionHistory;
 import dev.millrace.agent.core.TranscriptEntry;
 import dev.millrace.engine.StoreReader;
+import dev.millrace.schemas.Event;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
+import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.KafkaStreams;
 import org.apache.kafka.streams.KeyValue;
 import org.apache.kafka.streams.state.KeyValueIterator;
 import org.apache.kafka.streams.state.ReadOnlyKeyValueStore;
+import org.jspecify.annotations.Nullable;
 
 /** Reads transcripts out of the running topology's store, from any thread. */
 public final class StreamsTranscripts implements Transcripts {
 
-    private final StoreReader<TranscriptEntry> transcripts;
+    /** What is shown in place of what has been forgotten, or is gone for whatever reason. */
+    static final String HOLE = "[A part of this conversation has been forgotten]";
+
+    private final StoreReader<TranscriptEntry> rows;
 
     public StreamsTranscripts(Supplier<KafkaStreams> streams) {
-        this.transcripts = new StoreReader<>(streams, TaskStores.ROWS, TaskStores.TRANSCRIPTS);
+        this.rows = new StoreReader<>(streams, TaskStores.ROWS, TaskStores.TRANSCRIPTS);
     }
 
     @Override
     public Optional<List<TranscriptEntry>> read(int partition, OutstandingCall call) throws InterruptedException {
-        return transcripts.read(partition, store -> shown(store, call));
+        return rows.readRows(partition, store -> shown(store, call));
     }
 
     /**
-     * What a model is shown in this call, out of the store of its task's partition; empty = the store does not have all
-     * of it yet.
+     * What a model is shown in this call, out of the rows of its task's partition; empty = they do not have all of the
+     * task's own transcript yet. What the session said before is never waited for: what is not there leaves a hole.
      */
     public static Optional<List<TranscriptEntry>> shown(
-            ReadOnlyKeyValueStore<String, TranscriptEntry> store, OutstandingCall call) {
+            ReadOnlyKeyValueStore<Bytes, byte[]> rows, OutstandingCall call) {
+        ReadOnlyKeyValueStore<String, TranscriptEntry> transcripts = TaskStores.TRANSCRIPTS.readIn(rows);
         OutstandingCall.Shown shown = call.shown();
         List<TranscriptEntry> entries = new ArrayList<>();
-        String summaryKey = TaskStores.transcriptKey(call.taskKey(), shown.summarySeq());
         if (shown.summarySeq() > 0) {
-            TranscriptEntry summary = store.get(summaryKey);
+            TranscriptEntry summary = transcripts.get(TaskStores.transcriptKey(call.taskKey(), shown.summarySeq()));
             if (summary == null) {
                 return Optional.empty();
             }
             entries.add(summary);
         }
+        Prefix prefix = shown.prefix();
+        if (prefix != null) {
+            addPrefix(rows, call, prefix, entries);
+        }
+        int from = Math.max(0, shown.from());
+        int to = Math.max(from, call.transcriptLength());
+        int found = to == from ? 0 : add(transcripts, call.taskKey(), from, to, entries);
+        return found == to - from ? Optional.of(entries) : Optional.empty();
+    }
+
+    /** Adds what the session said before the task, as far as it is shown. */
+    private static void addPrefix(
+            ReadOnlyKeyValueStore<Bytes, byte[]> rows,
+            OutstandingCall call,
+            Prefix prefix,
+            List<TranscriptEntry> entries) {
+        ReadOnlyKeyValueStore<String, TranscriptEntry> transcripts = TaskStores.TRANSCRIPTS.readIn(rows);
+        SessionHistory.Summary summary = prefix.summary();
+        if (call.shown().summarySeq() == 0 && summary != null) {
+            TranscriptEntry text = transcripts.get(
+                    TaskStores.transcriptKey(Event.qualified(call.namespace(), summary.taskId()), summary.seq()));
+            addOrHole(text, entries);
+        }
+        int from = prefix.length() + Math.min(0, call.shown().from());
+        int to = prefix.length() + Math.min(0, call.transcriptLength());
+        int position = from;
+        for (KeyValue<String, Sessions.Told> part : parts(rows, call, from, to)) {
+            int start = TaskStores.historyPosition(part.key);
+            Sessions.Told told = part.value;
+            int first = Math.max(from, start);
+            int end = Math.min(to, start + told.length());
+            if (first > position) {
+                addHole(entries);
+            }
+            if (end > first) {
+                String taskKey = Event.qualified(call.namespace(), told.taskId());
+                int wanted = end - first;
+                int found = told.forgotten()
+                        ? 0
+                        : add(transcripts, taskKey, told.from() + first - start, told.from() + end - start, entries);
+                if (found < wanted) {
+                    addHole(entries);
+                }
+                position = end;
+            }
+        }
+        if (position < to) {
+            addHole(entries);
+        }
+    }
+
+    /** The parts of the session's history that have entries from one position to another. */
+    private static List<KeyValue<String, Sessions.Told>> parts(
+            ReadOnlyKeyValueStore<Bytes, byte[]> rows, OutstandingCall call, int from, int to) {
+        ReadOnlyKeyValueStore<String, Sessions.Told> history = TaskStores.HISTORY.readIn(rows);
+        String conversation = StoredTask.conversation(call.namespace(), String.valueOf(call.sessionId()));
+        List<KeyValue<String, Sessions.Told>> parts = new ArrayList<>();
+        if (to <= from) {
+            return parts;
+        }
+        try (KeyValueIterator<String, Sessions.Told> before = history.reverseRange(
+                TaskStores.historyKey(conversation, 0), TaskStores.historyKey(conversation, from))) {
+            if (before.hasNext()) {
+                parts.add(before.next());
+            }
+        }
+        if (to - from == 1) {
+            return parts;
+        }
+        try (KeyValueIterator<String, Sessions.Told> after = history.range(
+                TaskStores.historyKey(conversation, from + 1), TaskStores.historyKey(conversation, to - 1))) {
+            after.forEachRemaining(parts::add);
+        }
+        return parts;
+    }
+
+    /**
+     * Adds entries of a transcript, but for summaries: the one that counts stands first, and others are summed up in
+     * it.
+     *
+     * @return how many there are
+     */
+    private static int add(
+            ReadOnlyKeyValueStore<String, TranscriptEntry> transcripts,
+            String taskKey,
+            int from,
+            int to,
+            List<TranscriptEntry> entries) {
         int found = 0;
-        try (KeyValueIterator<String, TranscriptEntry> range = store.range(
-                TaskStores.transcriptKey(call.taskKey(), shown.from()),
-                TaskStores.transcriptKey(call.taskKey(), call.transcriptLength() - 1))) {
+        try (KeyValueIterator<String, TranscriptEntry> range =
+                transcripts.range(TaskStores.transcriptKey(taskKey, from), TaskStores.transcriptKey(taskKey, to - 1))) {
             while (range.hasNext()) {
-                KeyValue<String, TranscriptEntry> entry = range.next();
+                TranscriptEntry entry = range.next().value;
                 found++;
-                // the summary stands among what it does not stand for, and has been put first
-                if (shown.summarySeq() == 0 || !entry.key.equals(summaryKey)) {
-                    entries.add(entry.value);
+                if (!(entry instanceof TranscriptEntry.Summary)) {
+                    entries.add(entry);
                 }
             }
         }
-        return found == call.transcriptLength() - shown.from() ? Optional.of(entries) : Optional.empty();
+        return found;
+    }
+
+    private static void addOrHole(@Nullable TranscriptEntry entry, List<TranscriptEntry> entries) {
+        if (entry == null) {
+            addHole(entries);
+        } else {
+            entries.add(entry);
+        }
+    }
+
+    private static void addHole(List<TranscriptEntry> entries) {
+        TranscriptEntry hole = new TranscriptEntry.UserText(HOLE);
+        if (entries.isEmpty() || !entries.getLast().equals(hole)) {
+            entries.add(hole);
+        }
     }
 }

@@ -44,6 +44,8 @@ final class TaskForgetting {
 
     // stands before the place among the requests to cancel, which follow on the rows of tasks
     private static final char CANCELS = '\u0001';
+    // stands before the place among sessions, which follow on the requests to cancel
+    private static final char SESSIONS = '\u0002';
     // the clocks of brokers and instances differ a little
     private static final long SKEW_MS = 60_000;
     private static final long NEVER = Long.MIN_VALUE;
@@ -268,12 +270,15 @@ final class TaskForgetting {
         if (row.nextKey() != null && row.nextKey().charAt(0) == CANCELS) {
             return goOn(row, cancels(row, scope, row.nextKey().substring(1)), List.of(), 0, 0);
         }
+        if (row.nextKey() != null && row.nextKey().charAt(0) == SESSIONS) {
+            return goOn(row, sessions(row, scope, row.nextKey().substring(1)), List.of(), 0, 0);
+        }
         List<StoredTask> found = new ArrayList<>();
         String next = scope.kind() == Kind.MEMORY ? null : find(row, scope, found);
         long cancelled = 0;
         long children = 0;
         for (StoredTask task : found) {
-            boolean running = moves.forget(task, row.request(), now);
+            boolean running = moves.forget(task, row.request(), scope.kind() != Kind.TASK, now);
             cancelled += running ? 1 : 0;
             if (running || scope.kind() == Kind.TASK || task.updatedAtMs() >= row.askedAtMs() - SKEW_MS) {
                 // the request itself tells of what is older
@@ -312,7 +317,16 @@ final class TaskForgetting {
                 ROWS_AT_ONCE,
                 cancel -> scope.contains(cancel.namespace(), cancel.taskId(), cancel.sessionId()),
                 row.takenAtMs());
-        return next == null ? null : CANCELS + next;
+        return next == null ? sessions(row, scope, "") : CANCELS + next;
+    }
+
+    /** Removes sessions that are meant; returns where to go on, {@code null} = there are no more. */
+    private @Nullable String sessions(Row row, ForgetScope scope, String from) {
+        if (scope.kind() == Kind.TASK) {
+            return null;
+        }
+        String next = moves.forgetSessions(scope, from, row.askedAtMs());
+        return next == null ? null : SESSIONS + next;
     }
 
     /** All that it has ever started; of a row that was stored before these were kept, those that have not ended. */

@@ -1,6 +1,5 @@
 package dev.millrace.agent.topology;
 
-import dev.millrace.agent.core.ContextWindow;
 import dev.millrace.agent.core.DiscardReason;
 import dev.millrace.agent.core.Effect;
 import dev.millrace.agent.core.Fact;
@@ -124,6 +123,13 @@ final class TaskMove {
     /** What the machine itself made true and takes notice of: as it is told, and as it is taken. */
     private record Consequence(Event event, TaskEvent taskEvent) {}
 
+    /** An entry of the transcript as it is afterwards; {@code null} = there is none. */
+    @Nullable
+    TranscriptEntry entry(int seq) {
+        TranscriptEntry entry = appended.get(seq);
+        return entry == null ? storedTranscript.apply(seq) : entry;
+    }
+
     /** The row afterwards. */
     StoredTask task() {
         return task;
@@ -211,7 +217,6 @@ final class TaskMove {
             }
             case Effect.CallModel call -> {
                 record(records.requested(call));
-                ContextWindow window = context.window();
                 called.put(
                         call.callId(),
                         outstanding(
@@ -220,12 +225,11 @@ final class TaskMove {
                                 cause,
                                 context.priority(),
                                 context.transcriptLength(),
-                                new OutstandingCall.Shown(window.summarySeq(), window.keptFrom(), false),
+                                OutstandingCall.Shown.of(context.window(), false),
                                 nowMs));
             }
             case Effect.Summarise call -> {
                 record(records.requested(call));
-                ContextWindow window = context.window();
                 called.put(
                         call.callId(),
                         outstanding(
@@ -234,7 +238,7 @@ final class TaskMove {
                                 cause,
                                 context.priority(),
                                 call.before(),
-                                new OutstandingCall.Shown(window.summarySeq(), window.keptFrom(), true),
+                                OutstandingCall.Shown.of(context.window(), true),
                                 nowMs));
             }
             case Effect.SettleModelCall settle -> {
@@ -335,10 +339,6 @@ final class TaskMove {
     }
 
     private String userText(int seq) {
-        TranscriptEntry entry = appended.get(seq);
-        if (entry == null) {
-            entry = storedTranscript.apply(seq);
-        }
-        return entry instanceof TranscriptEntry.UserText said ? said.text() : "";
+        return entry(seq) instanceof TranscriptEntry.UserText said ? said.text() : "";
     }
 }

@@ -126,7 +126,7 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
                 unit::whenKept,
                 reply -> parts.inbox().offer(here, reply));
         writer = new MoveWriter(rows, calls, localCalls, seen, outbox);
-        Sessions sessions = new Sessions(TaskStores.SESSIONS.in(rows), TaskStores.USED_SESSIONS.in(rows));
+        Sessions sessions = new Sessions(rows);
         Timers timers =
                 new Timers(TaskStores.TIMERS.in(rows), state -> parts.machine().wakeAt(state, watchedSinceMs));
         moves = new Moves(
@@ -141,7 +141,7 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
                 new Intake.Home(settings, partition(), unit, outbox),
                 new Intake.Remembered(seen, cancels, replies),
                 new Intake.Machine(writer, moves, admission, forgetting));
-        endedTasks = writer.sweep(settings.endedRetention());
+        endedTasks = writer.sweep(settings.endedRetention(), sessions::refersTo);
         oldSessions = sessions.sweep(settings.sessionRetention());
     }
 

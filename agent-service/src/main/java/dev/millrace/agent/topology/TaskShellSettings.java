@@ -12,7 +12,7 @@ import java.time.Duration;
  * @param endedRetention how long the row and the transcript of an ended task are kept, more than zero
  * @param reflection whether REFLECTION_REQUESTED is sent for completed tasks that are worth it
  * @param admission how many tasks work at the same time
- * @param sessionRetention how long it is known what a session has used after it was last used, more than zero
+ * @param sessionRetention how long it is known what a session has used and said after it was last used, more than zero
  * @param lanePriority whether higher lanes are read before lower ones; if not, the oldest record goes first
  */
 public record TaskShellSettings(

@@ -35,8 +35,10 @@ public final class TaskStores {
     static final StoreSection<Event> LOCAL_CALLS = new StoreSection<>('l', StoreSerdes.EVENT);
     /** Who waits for admission, and whom they wait for. */
     static final StoreSection<AdmissionRow> ADMISSION = new StoreSection<>('a', StoreSerdes.ADMISSION_ROW);
-    /** What sessions have used, by {@link StoredTask#conversation()}. */
+    /** What sessions have used and said, and what they are called, by {@link StoredTask#conversation()}. */
     static final StoreSection<Sessions.Row> SESSIONS = new StoreSection<>('s', StoreSerdes.SESSION);
+    /** Which parts of whose transcripts are the history of a session, by {@link #historyKey}. */
+    static final StoreSection<Sessions.Told> HISTORY = new StoreSection<>('h', StoreSerdes.TOLD);
     /** Keys of tasks by {@link #timerKey}. */
     static final StoreSection<String> TIMERS = new StoreSection<>('w', Serdes.String());
     /** Keys of tasks that have ended, by when they did: {@link #timerKey}. */
@@ -64,6 +66,21 @@ public final class TaskStores {
     /** The key of one transcript entry; entries of a task sort by position. */
     public static String transcriptKey(String taskKey, int seq) {
         return taskKey + SEPARATOR + HexFormat.of().toHexDigits(seq);
+    }
+
+    /**
+     * The key of a part of a session's history; parts of a session sort by position.
+     *
+     * @param conversation see {@link StoredTask#conversation()}
+     * @param position of its first entry, 0 or more
+     */
+    static String historyKey(String conversation, int position) {
+        return conversation + SEPARATOR + HexFormat.of().toHexDigits(position);
+    }
+
+    /** The position of a {@link #historyKey}. */
+    static int historyPosition(String historyKey) {
+        return HexFormat.fromHexDigits(historyKey, historyKey.lastIndexOf(SEPARATOR) + 1, historyKey.length());
     }
 
     static String seenKey(String namespace, String eventId) {

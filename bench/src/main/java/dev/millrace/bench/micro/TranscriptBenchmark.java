@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Properties;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.common.serialization.Serdes;
+import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.StreamsConfig;
 import org.apache.kafka.streams.Topology;
 import org.apache.kafka.streams.TopologyTestDriver;
@@ -50,8 +51,8 @@ public class TranscriptBenchmark {
 
     private final Path folder = folder();
     private final TopologyTestDriver driver = new TopologyTestDriver(topology(), settings(folder));
-    private final KeyValueStore<String, TranscriptEntry> store =
-            TaskStores.TRANSCRIPTS.in(driver.getKeyValueStore(TaskStores.ROWS));
+    private final KeyValueStore<Bytes, byte[]> rows = driver.getKeyValueStore(TaskStores.ROWS);
+    private final KeyValueStore<String, TranscriptEntry> store = TaskStores.TRANSCRIPTS.in(rows);
     private OutstandingCall call = callAfter(entries);
 
     /** Fills the store, which is more than RocksDB keeps in memory before it writes a file. */
@@ -74,7 +75,7 @@ public class TranscriptBenchmark {
     /** All that the model is shown. */
     @Benchmark
     public List<TranscriptEntry> read() {
-        return StreamsTranscripts.shown(store, call).orElseThrow();
+        return StreamsTranscripts.shown(rows, call).orElseThrow();
     }
 
     private void fill(String taskKey, int count) {
