@@ -3,6 +3,7 @@ package dev.millrace.schemas;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,6 +33,7 @@ import org.jspecify.annotations.Nullable;
  * @param expiry after this moment the event is recorded as expired and not processed; {@code null} = never
  * @param traceparent W3C trace context; {@code null} = not traced
  * @param tracestate W3C trace state; {@code null} = none
+ * @param extensions what the sender says beside that, by name, see {@link Extensions}; sorted, may be empty
  * @param content what happened, see {@link #payload} and {@link #fields}
  */
 public record Event(
@@ -49,6 +51,7 @@ public record Event(
         @Nullable Instant expiry,
         @Nullable String traceparent,
         @Nullable String tracestate,
+        Map<String, String> extensions,
         EventContent content) {
 
     /** The namespace of events that name none. */
@@ -86,6 +89,7 @@ public record Event(
         }
         timestamp = wholeMilliseconds("timestamp", timestamp);
         expiry = expiry == null ? null : wholeMilliseconds("expiry", expiry);
+        extensions = Extensions.checked(extensions);
         content.requireOf(type);
     }
 
@@ -157,7 +161,7 @@ public record Event(
 
     /**
      * Starts an event that this one causes: it inherits task, source, session, namespace, correlation,
-     * causal depth and trace; not payload, priority or expiry. Its id follows from this event's id, the type and the
+     * causal depth and trace; not payload, priority, expiry or extensions. Its id follows from this event's id, the type and the
      * ordinal.
      */
     public Builder derive(EventType derivedType, int ordinal, Instant derivedTimestamp) {
@@ -186,6 +190,58 @@ public record Event(
         return builder.build();
     }
 
+    /**
+     * The same event of no task: what it named as one is something of the sender's, and is kept as {@link
+     * Extensions#SUBJECT} as far as there is room.
+     */
+    public Event withForeignSubject() {
+        Builder builder = toBuilder().taskId(null);
+        if (taskId != null) {
+            Map<String, String> more = new TreeMap<>(extensions);
+            more.put(Extensions.SUBJECT, taskId);
+            builder.extensions(Extensions.fitting(more));
+        }
+        return builder.build();
+    }
+
+    /**
+     * The same event with an id that follows from its own and its source: two sources may use one id. That one is kept
+     * as {@link Extensions#ORIGINAL_ID} as far as there is room.
+     */
+    public Event withIdOfItsSource() {
+        String own = Ids.hash(id + '\n' + source).substring(0, 32);
+        Map<String, String> more = new TreeMap<>(extensions);
+        more.put(Extensions.ORIGINAL_ID, id);
+        return new Event(
+                own,
+                type,
+                timestamp,
+                source,
+                taskId,
+                sessionId,
+                namespace,
+                correlationId.equals(id) ? own : correlationId,
+                parentEventId,
+                priority,
+                causalDepth,
+                expiry,
+                traceparent,
+                tracestate,
+                Extensions.fitting(more),
+                content);
+    }
+
+    /** What the sender says beside the fields under this name, see {@link Extensions#find}; {@code null} = nothing. */
+    public @Nullable String extension(String name) {
+        return Extensions.find(extensions, name);
+    }
+
+    /** The type as the sender wrote it: its name, or an alias of it. */
+    public String typeAsSent() {
+        String alias = extensions.get(Extensions.ALIAS);
+        return alias != null && EventType.of(alias).equals(type) ? alias : type.wireName();
+    }
+
     /** The same event with another time; everything else, the id included, stays. */
     public Event at(Instant time) {
         return new Event(
@@ -203,6 +259,7 @@ public record Event(
                 expiry,
                 traceparent,
                 tracestate,
+                extensions,
                 content);
     }
 
@@ -220,6 +277,7 @@ public record Event(
         builder.expiry = expiry;
         builder.traceparent = traceparent;
         builder.tracestate = tracestate;
+        builder.extensions = extensions;
         builder.content = content;
         return builder;
     }
@@ -254,6 +312,7 @@ public record Event(
         private @Nullable Instant expiry;
         private @Nullable String traceparent;
         private @Nullable String tracestate;
+        private Map<String, String> extensions = Map.of();
         private EventContent content = EventContent.empty();
 
         private Builder(String id, EventType type, Instant timestamp) {
@@ -318,6 +377,20 @@ public record Event(
             return this;
         }
 
+        /** All of what the sender says beside the fields, see {@link Extensions}. */
+        public Builder extensions(Map<String, String> value) {
+            extensions = value;
+            return this;
+        }
+
+        /** One thing more that is said beside the fields. */
+        public Builder extension(String name, String value) {
+            Map<String, String> more = new TreeMap<>(extensions);
+            more.put(name, value);
+            extensions = more;
+            return this;
+        }
+
         /** What happened; the record has to be that of the type. */
         public Builder payload(Payload value) {
             return content(EventContent.of(value));
@@ -358,6 +431,7 @@ public record Event(
                     expiry,
                     traceparent,
                     tracestate,
+                    extensions,
                     content);
         }
     }

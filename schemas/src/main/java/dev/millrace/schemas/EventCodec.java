@@ -1,6 +1,7 @@
 package dev.millrace.schemas;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
 import io.cloudevents.CloudEvent;
 import io.cloudevents.CloudEventData;
 import io.cloudevents.SpecVersion;
@@ -16,11 +17,17 @@ import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.Headers;
@@ -33,9 +40,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Reading is lenient where a stranger with a command-line producer leaves something out, and strict where guessing
  * would hide a mistake. In binary mode {@code ce_specversion}, {@code ce_source} and {@code ce_time} may be missing, an
- * empty optional header counts as missing, of a header that comes twice the last one counts, unknown headers are
- * ignored, and a trace context that is none is dropped. The payload is always one JSON object, whatever the content
- * type says.
+ * empty optional header counts as missing, of a header that comes twice the last one counts, unknown
+ * {@code ce_} headers are kept as {@link Extensions}, and a trace context that is none is dropped. The payload is
+ * always one JSON object, whatever the content type says; of a type that is in no catalogue, data that is no object is
+ * wrapped into one.
  */
 public final class EventCodec {
 
@@ -92,6 +100,18 @@ public final class EventCodec {
             "ce_" + TRACEPARENT,
             "ce_" + TRACESTATE);
 
+    /** The attributes that an event has a field for, or that say what its data is; all others are its extensions. */
+    private static final Set<String> KNOWN = Stream.concat(
+                    OPTIONAL_HEADERS.stream().map(header -> header.substring(CE_PREFIX.length())),
+                    Stream.of("id", "type", "source", "specversion", "datacontenttype"))
+            .collect(Collectors.toUnmodifiableSet());
+
+    /** Where strangers name the conversation in their payload. */
+    public static final List<String> SESSION_FIELDS = List.of("sessionId", "threadId");
+
+    /** A name as CloudEvents has them. */
+    private static final Pattern ATTRIBUTE = Pattern.compile("[a-z0-9]+");
+
     /** Version, trace id, parent id and flags; what a later version may append is kept. */
     private static final Pattern TRACE_CONTEXT =
             Pattern.compile("[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}(-.{0,400})?");
@@ -113,10 +133,12 @@ public final class EventCodec {
                         topic, null, null, event.sessionKey())
                 .writeBinary(toCloudEvent(event));
         addTrace(event, bare.headers());
+        event.extensions()
+                .forEach((name, value) -> bare.headers().add(CE_PREFIX + name, value.getBytes(StandardCharsets.UTF_8)));
         return bare;
     }
 
-    /** The event as a CloudEvent, with everything but the trace context, which travels beside it. */
+    /** The event as a CloudEvent, with everything but trace context and extensions, which travel beside it. */
     public static CloudEvent toCloudEvent(Event event) {
         CloudEventBuilder builder = CloudEventBuilder.v1()
                 .withId(event.id())
@@ -175,7 +197,12 @@ public final class EventCodec {
                     "not_a_cloud_event",
                     "expected the header ce_type, or the content-type application/cloudevents+json, found neither");
         }
-        return event(readBinary(last), EventContent.read(value), recordTimestamp, traceparent, tracestate);
+        CloudEvent attributes = readBinary(last);
+        return event(
+                new Came(attributes, content(attributes.getType(), value, text(last, CONTENT_TYPE)), extensions(last)),
+                recordTimestamp,
+                traceparent,
+                tracestate);
     }
 
     /**
@@ -193,11 +220,26 @@ public final class EventCodec {
             throws MalformedEventException {
         Map<String, @Nullable Object> whole = Json.readObject(json);
         requireVersion(String.valueOf(whole.get("specversion")));
-        CloudEvent cloudEvent =
-                read(new RecordHeaders().add(CONTENT_TYPE, STRUCTURED.getBytes(StandardCharsets.UTF_8)), json);
+        Map<String, String> extensions = new HashMap<>();
+        Map<String, @Nullable Object> named = new LinkedHashMap<>();
+        whole.forEach((name, value) -> {
+            boolean known = KNOWN.contains(name) || name.equals("data") || name.equals("data_base64");
+            if (!known && (value instanceof String || value instanceof Number || value instanceof Boolean)) {
+                extensions.put(name, value.toString());
+            }
+            // the SDK refuses names that CloudEvents has not, and senders have them all the same
+            if (known || ATTRIBUTE.matcher(name).matches() || !Extensions.isFit(name, "-")) {
+                named.put(name, value);
+            }
+        });
+        CloudEvent cloudEvent = read(
+                new RecordHeaders().add(CONTENT_TYPE, STRUCTURED.getBytes(StandardCharsets.UTF_8)),
+                named.size() == whole.size() ? json : Json.write(named));
         // The SDK has read the data too, but with floating point numbers and the last of two equal fields.
-        EventContent data = whole.get("data") == null ? data(cloudEvent) : objectOrMalformed(whole.get("data"));
-        return event(cloudEvent, data, defaultTimestamp, traceparent, tracestate);
+        EventContent data = whole.get("data") == null
+                ? data(cloudEvent)
+                : object(cloudEvent.getType(), whole.get("data"), cloudEvent.getDataContentType());
+        return event(new Came(cloudEvent, data, extensions), defaultTimestamp, traceparent, tracestate);
     }
 
     /**
@@ -211,38 +253,54 @@ public final class EventCodec {
     public static Event fromCloudEvent(
             CloudEvent cloudEvent, Instant defaultTimestamp, @Nullable String traceparent, @Nullable String tracestate)
             throws MalformedEventException {
-        return event(cloudEvent, data(cloudEvent), defaultTimestamp, traceparent, tracestate);
+        Map<String, String> extensions = new HashMap<>();
+        for (String name : cloudEvent.getExtensionNames()) {
+            if (!KNOWN.contains(name)) {
+                extensions.put(name, String.valueOf(cloudEvent.getExtension(name)));
+            }
+        }
+        return event(new Came(cloudEvent, data(cloudEvent), extensions), defaultTimestamp, traceparent, tracestate);
     }
 
+    /** An event as it came: its attributes, its data, and what is said beside what an event has a field for. */
+    private record Came(CloudEvent attributes, EventContent data, Map<String, String> extensions) {}
+
     private static Event event(
-            CloudEvent cloudEvent,
-            EventContent data,
-            Instant defaultTimestamp,
-            @Nullable String traceparent,
-            @Nullable String tracestate)
+            Came came, Instant defaultTimestamp, @Nullable String traceparent, @Nullable String tracestate)
             throws MalformedEventException {
+        CloudEvent cloudEvent = came.attributes();
         OffsetDateTime time = cloudEvent.getTime();
         String parent = traceparent != null ? traceparent : extension(cloudEvent, TRACEPARENT);
         String state = tracestate != null ? tracestate : extension(cloudEvent, TRACESTATE);
         boolean traced = parent != null && TRACE_CONTEXT.matcher(parent).matches();
         try {
+            EventType type = EventType.of(cloudEvent.getType());
+            Map<String, String> extensions = new HashMap<>(came.extensions());
+            if (type instanceof KnownEventType && !type.wireName().equals(cloudEvent.getType())) {
+                extensions.put(Extensions.ALIAS, cloudEvent.getType());
+            }
+            String subject = cloudEvent.getSubject();
+            if (subject != null && type.isOpen() && !Ids.isId(subject)) {
+                extensions.put(Extensions.SUBJECT, subject);
+                subject = null;
+            }
+            Map<String, String> kept = Extensions.fitting(extensions);
             Event.Builder builder = Event.root(
-                            cloudEvent.getId(),
-                            EventType.of(cloudEvent.getType()),
-                            time == null ? defaultTimestamp : time.toInstant())
+                            cloudEvent.getId(), type, time == null ? defaultTimestamp : time.toInstant())
                     .source(
                             NO_SOURCE.equals(cloudEvent.getSource())
                                     ? ""
                                     : cloudEvent.getSource().toString())
-                    .taskId(cloudEvent.getSubject())
-                    .sessionId(extension(cloudEvent, SESSION_ID))
+                    .taskId(subject)
+                    .sessionId(session(cloudEvent, type, subject, kept, came.data()))
                     .parentEventId(extension(cloudEvent, CAUSATION_ID))
                     .priority(whole(PRIORITY, extension(cloudEvent, PRIORITY)))
                     .causalDepth(orZero(whole(CAUSAL_DEPTH, extension(cloudEvent, CAUSAL_DEPTH))))
                     .expiry(expiry(extension(cloudEvent, EXPIRY_TIME)))
                     .traceparent(traced ? parent : null)
                     .tracestate(traced && state != null && state.length() <= MAX_TRACE_STATE ? state : null)
-                    .content(data);
+                    .extensions(kept)
+                    .content(came.data());
             String namespace = extension(cloudEvent, NAMESPACE);
             if (namespace != null) {
                 builder.namespace(namespace);
@@ -255,6 +313,59 @@ public final class EventCodec {
         } catch (IllegalArgumentException e) {
             throw new MalformedEventException("bad_field", String.valueOf(e.getMessage()));
         }
+    }
+
+    /**
+     * The conversation. Strangers name it in other places than the header; what is no id in these is passed over.
+     *
+     * @param subject of an event that is for a task the header alone counts
+     */
+    private static @Nullable String session(
+            CloudEvent cloudEvent,
+            EventType type,
+            @Nullable String subject,
+            Map<String, String> extensions,
+            EventContent data) {
+        String named = extension(cloudEvent, SESSION_ID);
+        boolean begins = type == KnownEventType.MESSAGE_RECEIVED
+                || type == KnownEventType.WEBHOOK_TRIGGERED
+                || type == KnownEventType.SCHEDULE_FIRED;
+        if (named != null || !(type.isOpen() || (begins && subject == null))) {
+            return named;
+        }
+        String triggered = Extensions.find(extensions, Extensions.TRIGGER_SESSION);
+        if (triggered != null && Ids.isId(triggered)) {
+            return triggered;
+        }
+        JsonNode payload = data.tree();
+        for (String field : SESSION_FIELDS) {
+            JsonNode value = payload.path(field);
+            if (value.isTextual() && Ids.isId(value.textValue())) {
+                return value.textValue();
+            }
+        }
+        return null;
+    }
+
+    /** Headers of binary mode that an event has no field for; what is no UTF-8 is passed over. */
+    private static Map<String, String> extensions(Map<String, byte @Nullable []> headers) {
+        Map<String, String> extensions = new HashMap<>();
+        headers.forEach((header, value) -> {
+            if (header.startsWith(CE_PREFIX)
+                    && value != null
+                    && !KNOWN.contains(header.substring(CE_PREFIX.length()))) {
+                String text = new String(value, StandardCharsets.UTF_8);
+                if (Arrays.equals(text.getBytes(StandardCharsets.UTF_8), value)) {
+                    extensions.put(header.substring(CE_PREFIX.length()), text);
+                }
+            }
+        });
+        return extensions;
+    }
+
+    private static EventContent content(String type, byte[] value, @Nullable String contentType)
+            throws MalformedEventException {
+        return EventType.isOpen(type) ? EventContent.readAny(value, contentType) : EventContent.read(value);
     }
 
     private static CloudEvent read(Headers headers, byte[] value) throws MalformedEventException {
@@ -272,16 +383,35 @@ public final class EventCodec {
 
     private static EventContent data(CloudEvent cloudEvent) throws MalformedEventException {
         CloudEventData data = cloudEvent.getData();
-        return data == null ? EventContent.empty() : EventContent.read(data.toBytes());
+        return data == null
+                ? EventContent.empty()
+                : content(cloudEvent.getType(), data.toBytes(), cloudEvent.getDataContentType());
     }
 
     @SuppressWarnings("unchecked") // the mapper makes no other maps
-    private static EventContent objectOrMalformed(@Nullable Object data) throws MalformedEventException {
+    private static EventContent object(String type, @Nullable Object data, @Nullable String contentType)
+            throws MalformedEventException {
         if (!(data instanceof Map<?, ?> object)) {
+            if (EventType.isOpen(type)) {
+                boolean json = contentType == null || contentType.contains("json");
+                return objectOf(
+                        json
+                                ? Collections.singletonMap(EventContent.DATA, data)
+                                : Map.of(
+                                        EventContent.DATA,
+                                        Objects.requireNonNull(data),
+                                        "datacontenttype",
+                                        contentType));
+            }
             throw new MalformedEventException("bad_json", "expected a JSON object as data, found something else");
         }
+        return objectOf((Map<String, @Nullable Object>) object);
+    }
+
+    private static EventContent objectOf(Map<String, ? extends @Nullable Object> object)
+            throws MalformedEventException {
         try {
-            return EventContent.of((Map<String, @Nullable Object>) object);
+            return EventContent.of(object);
         } catch (IllegalArgumentException e) {
             throw new MalformedEventException("bad_field", String.valueOf(e.getMessage()));
         }

@@ -19,8 +19,13 @@ import com.fasterxml.jackson.databind.ser.std.StdScalarSerializer;
 import com.fasterxml.jackson.databind.type.LogicalType;
 import java.io.IOException;
 import java.lang.reflect.RecordComponent;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.Base64;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -30,6 +35,9 @@ import org.jspecify.annotations.Nullable;
  * Two are equal if they are as Java values. Immutable; for any thread.
  */
 final class EventContent {
+
+    /** Under which name data that is no object stands in one. */
+    static final String DATA = "data";
 
     /** Binds payloads: as strict as the schemas about kinds of values and what has to be there. */
     private static final ObjectMapper MAPPER = mapper();
@@ -87,6 +95,53 @@ final class EventContent {
         } catch (IllegalArgumentException e) {
             throw new MalformedEventException("bad_field", String.valueOf(e.getMessage()));
         }
+    }
+
+    /**
+     * Reads the data of a type that takes any payload: what is no JSON object is wrapped into one, as {@code data}, or
+     * as {@code data_base64} if it is no text; beside it stands its content type, if that is not JSON.
+     *
+     * @param contentType what the sender says it is; {@code null} = nothing, and then it has to be JSON
+     * @throws MalformedEventException if it is to be JSON and is none, or has a number out of range
+     */
+    static EventContent readAny(byte[] bytes, @Nullable String contentType) throws MalformedEventException {
+        boolean json =
+                contentType == null || contentType.toLowerCase(Locale.ROOT).contains("json");
+        if (json || firstOf(bytes) == '{') {
+            try {
+                return read(bytes);
+            } catch (MalformedEventException e) {
+                if (json && (firstOf(bytes) == '{' || bytes.length == 0)) {
+                    throw e;
+                }
+            }
+        }
+        Map<String, @Nullable Object> wrapped = new LinkedHashMap<>();
+        if (json) {
+            wrapped.put(DATA, Json.readValue(bytes));
+        } else {
+            String text = new String(bytes, StandardCharsets.UTF_8);
+            if (Arrays.equals(text.getBytes(StandardCharsets.UTF_8), bytes)) {
+                wrapped.put(DATA, text);
+            } else {
+                wrapped.put("data_base64", Base64.getEncoder().encodeToString(bytes));
+            }
+            wrapped.put("datacontenttype", contentType);
+        }
+        try {
+            return of(wrapped);
+        } catch (IllegalArgumentException e) {
+            throw new MalformedEventException("bad_field", String.valueOf(e.getMessage()));
+        }
+    }
+
+    private static char firstOf(byte[] bytes) {
+        for (byte one : bytes) {
+            if (!Character.isWhitespace(one)) {
+                return (char) one;
+            }
+        }
+        return ' ';
     }
 
     /** UTF-8; not to be changed. */

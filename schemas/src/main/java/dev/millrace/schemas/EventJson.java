@@ -38,6 +38,9 @@ public final class EventJson {
         }
         putIfPresent(json, "traceparent", event.traceparent());
         putIfPresent(json, "tracestate", event.tracestate());
+        if (!event.extensions().isEmpty()) {
+            json.put("extensions", event.extensions());
+        }
         json.put("payload", event.fields());
         return json;
     }
@@ -68,12 +71,26 @@ public final class EventJson {
             if (expiry != null) {
                 builder.expiry(Instant.ofEpochMilli(wholeNumber("expiry", expiry)));
             }
+            builder.extensions(texts("extensions", optional(json, "extensions", Map.class)));
             @SuppressWarnings("unchecked")
             Map<String, @Nullable Object> payload = required(json, "payload", Map.class);
             return builder.payload(payload).build();
         } catch (IllegalArgumentException e) {
             throw new MalformedEventException("bad_field", String.valueOf(e.getMessage()));
         }
+    }
+
+    private static Map<String, String> texts(String name, @Nullable Map<?, ?> object) {
+        Map<String, String> texts = new LinkedHashMap<>();
+        if (object != null) {
+            object.forEach((key, value) -> {
+                if (!(value instanceof String text)) {
+                    throw new IllegalArgumentException(name + ": " + key + ": expected a text, found something else");
+                }
+                texts.put(String.valueOf(key), text);
+            });
+        }
+        return texts;
     }
 
     private static void putIfPresent(Map<String, @Nullable Object> json, String name, @Nullable Object value) {

@@ -13,9 +13,11 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.math.BigDecimal;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -37,6 +39,7 @@ public final class EventSchemas {
             SchemaRegistry.withDefaultDialect(SpecificationVersion.DRAFT_2020_12);
     private static final Schema ENVELOPE = compile("event.json");
     private static final Map<EventType, Schema> PAYLOADS = compilePayloads();
+    private static final Map<EnvironmentType, Schema> ENVIRONMENT = compileEnvironment();
 
     private EventSchemas() {}
 
@@ -88,6 +91,25 @@ public final class EventSchemas {
         return schema == null ? Optional.empty() : Optional.of(schema.getSchemaNode());
     }
 
+    /** What to expect in a payload of this type, which is no condition for taking one. */
+    public static JsonNode expected(EnvironmentType type) {
+        return schemaOf(type).getSchemaNode();
+    }
+
+    /** In which way a payload is not as {@link #expected}, as {@link #problems} would say it. */
+    public static List<String> unexpected(EnvironmentType type, Event event) {
+        try {
+            return SchemaProblems.sentences(
+                    schemaOf(type).validate(forValidator(event.content().tree(), 1)));
+        } catch (TooDeepException e) {
+            return TOO_DEEP;
+        }
+    }
+
+    private static Schema schemaOf(EnvironmentType type) {
+        return Objects.requireNonNull(ENVIRONMENT.get(type), type.wireName());
+    }
+
     /** Names of the fields that the payload of a type has; empty if that type takes any payload. */
     public static Optional<Set<String>> fields(EventType type) {
         return payloadSchema(type).map(schema -> {
@@ -114,6 +136,14 @@ public final class EventSchemas {
             schemas.put(type, compile("streams/" + type.wireName() + ".json"));
         }
         return Map.copyOf(schemas);
+    }
+
+    private static Map<EnvironmentType, Schema> compileEnvironment() {
+        Map<EnvironmentType, Schema> schemas = new EnumMap<>(EnvironmentType.class);
+        for (EnvironmentType type : EnvironmentType.values()) {
+            schemas.put(type, compile("environment/" + type.wireName() + ".json"));
+        }
+        return schemas;
     }
 
     private static Schema compile(String path) {

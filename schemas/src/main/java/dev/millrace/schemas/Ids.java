@@ -57,6 +57,16 @@ public final class Ids {
         }
     }
 
+    /** Whether this can be an id. */
+    static boolean isId(String value) {
+        try {
+            require("id", value);
+            return true;
+        } catch (IllegalArgumentException e) {
+            return false;
+        }
+    }
+
     /** A fresh, time-ordered id: a UUID version 7 (RFC 9562), lower case. */
     public static String random() {
         ThreadLocalRandom random = ThreadLocalRandom.current();

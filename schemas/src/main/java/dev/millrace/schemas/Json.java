@@ -30,6 +30,7 @@ public final class Json {
     private static final int MAX_REASON = 200;
 
     private static final TypeReference<Map<String, @Nullable Object>> OBJECT = new TypeReference<>() {};
+    private static final TypeReference<Object> VALUE = new TypeReference<>() {};
     private static final TypeReference<ObjectNode> TREE = new TypeReference<>() {};
 
     private Json() {}
@@ -50,6 +51,15 @@ public final class Json {
      */
     static ObjectNode readTree(byte[] bytes) throws MalformedEventException {
         return read(bytes, TREE);
+    }
+
+    /**
+     * Reads one JSON value that is not null.
+     *
+     * @throws MalformedEventException with code {@code bad_json} if the bytes are anything else
+     */
+    static Object readValue(byte[] bytes) throws MalformedEventException {
+        return read(bytes, VALUE);
     }
 
     private static <T> T read(byte[] bytes, TypeReference<T> type) throws MalformedEventException {

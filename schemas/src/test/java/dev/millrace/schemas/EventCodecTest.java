@@ -357,7 +357,7 @@ class EventCodecTest {
             """)
     void shouldRefuseABadHeaderAndSayWhy(String header, @Nullable String value, String code, String reason) {
         // given
-        Headers headers = headers("ce_id", "x1", "ce_type", "a");
+        Headers headers = headers("ce_id", "x1", "ce_type", "HEARTBEAT");
         headers.remove(header);
         if (value != null) {
             headers.add(header, value.replace("XXX", "x".repeat(201)).getBytes(UTF_8));
@@ -386,10 +386,11 @@ class EventCodecTest {
             """)
     void shouldRefuseABadValueAndSayWhy(String value, String code, String reason) {
         // given
-        String field = "{\"specversion\":\"1.0\",\"id\":\"x1\",\"type\":\"a\",\"source\":\"s\",\"data\":" + value + "}";
+        String field = "{\"specversion\":\"1.0\",\"id\":\"x1\",\"type\":\"HEARTBEAT\",\"source\":\"s\",\"data\":"
+                + value + "}";
 
         // then
-        assertMalformed(headers("ce_id", "x1", "ce_type", "a"), value.getBytes(UTF_8), code, reason);
+        assertMalformed(headers("ce_id", "x1", "ce_type", "HEARTBEAT"), value.getBytes(UTF_8), code, reason);
         if (!value.equals("null")) {
             assertMalformed(headers("content-type", "application/cloudevents+json"), field.getBytes(UTF_8), code, "");
         }
@@ -457,11 +458,11 @@ class EventCodecTest {
             {"specversion":"1.0","id":"x","type":"a"}                                      | not_a_cloud_event
             {"specversion":"1.0","id":"x","type":"a","source":"s","time":"noon"}           | not_a_cloud_event
             {"specversion":"1.0","id":"x","type":"a","source":"s","data_base64":"!!"}      | not_a_cloud_event
-            {"specversion":"1.0","id":"x","type":"a","source":"s","data_base64":"W10="}    | bad_json
-            {"specversion":"1.0","id":"x","type":"a","source":"s","data":"{}"}             | bad_json
-            {"specversion":"1.0","id":"x","type":"a","source":"s","data":[]}               | bad_json
-            {"specversion":"1.0","id":"x","type":"a","source":"s","data":1e400}            | bad_json
-            {"specversion":"1.0","id":"x","type":"a","source":"s","data":{"a":1e400}}      | bad_field
+            {"specversion":"1.0","id":"x","type":"HEARTBEAT","source":"s","data_base64":"W10="}    | bad_json
+            {"specversion":"1.0","id":"x","type":"HEARTBEAT","source":"s","data":"{}"}             | bad_json
+            {"specversion":"1.0","id":"x","type":"HEARTBEAT","source":"s","data":[]}               | bad_json
+            {"specversion":"1.0","id":"x","type":"HEARTBEAT","source":"s","data":1e400}            | bad_json
+            {"specversion":"1.0","id":"x","type":"HEARTBEAT","source":"s","data":{"a":1e400}}      | bad_field
             {"specversion":"1.0","id":"x","id":"y","type":"a","source":"s"}                | bad_json
             {"specversion":"1.0","id":"","type":"a","source":"s"}                          | bad_field
             {"specversion":"1.0","id":"x","type":"a","source":"s","priority":"1.5"}        | bad_field

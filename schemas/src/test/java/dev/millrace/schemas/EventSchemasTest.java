@@ -16,6 +16,7 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -28,6 +29,7 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 class EventSchemasTest {
@@ -74,6 +76,25 @@ class EventSchemasTest {
                 .allSatisfy(type -> assertThat(EventSchemas.payloadSchema(type)
                                 .map(schema -> schema.path("$id").asText()))
                         .hasValue("urn:millrace:stream:" + type.wireName()));
+    }
+
+    @ParameterizedTest
+    @EnumSource(EnvironmentType.class)
+    @DisplayName("F-182, F-252: environment types say what to expect, and refuse nothing")
+    void shouldSayWhatToExpectOfTheEnvironment(EnvironmentType type) {
+        // given
+        JsonNode schema = EventSchemas.expected(type);
+        Map<String, @Nullable Object> otherwise = new HashMap<>();
+        schema.path("properties").fieldNames().forEachRemaining(name -> otherwise.put(name, List.of(true)));
+
+        // then
+        assertThat(schema.path("$id").asText()).isEqualTo("urn:millrace:environment:" + type.wireName());
+        assertThat(EventSchemas.unexpected(
+                        type, event(type, object(schema.path("examples").path(0)))))
+                .isEmpty();
+        assertThat(EventSchemas.unexpected(type, event(type, otherwise))).isNotEmpty();
+        assertThat(EventSchemas.problems(event(type, otherwise))).isEmpty();
+        assertThat(EventSchemas.payloadSchema(type)).isEmpty();
     }
 
     @ParameterizedTest
@@ -284,7 +305,9 @@ class EventSchemasTest {
     static Stream<JsonNode> allSchemas() {
         return Stream.concat(
                 Stream.of(EventSchemas.envelopeSchema()),
-                everyType().map(type -> EventSchemas.payloadSchema(type).orElseThrow()));
+                Stream.concat(
+                        everyType().map(type -> EventSchemas.payloadSchema(type).orElseThrow()),
+                        Arrays.stream(EnvironmentType.values()).map(EventSchemas::expected)));
     }
 
     private static List<String> messageProblems(String text) {

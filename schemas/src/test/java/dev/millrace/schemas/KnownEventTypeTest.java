@@ -149,7 +149,7 @@ class KnownEventTypeTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"file.changed", "message_received", "user_query ", "x"})
+    @ValueSource(strings = {"order.placed", "message_received", "user_query ", "x"})
     @DisplayName("F-184: any other name is a type too, behind the known external ones")
     void shouldTakeAnyOtherName(String name) {
         // when
@@ -159,6 +159,36 @@ class KnownEventTypeTest {
         assertThat(type).isEqualTo(new CustomEventType(name)).hasToString(name);
         assertThat(type.code()).isEqualTo(190);
         assertThat(type.segment()).isEqualTo(Segment.EXTERNAL);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "session.created",
+                "session.updated",
+                "session.deleted",
+                "background_task.completed",
+                "background_task.failed",
+                "background_task.progress",
+                "background_task.timeout",
+                "background_task.stopped",
+                "tool.executed",
+                "tool.error",
+                "environment.switched",
+                "timer.fired",
+                "file.changed",
+                "webhook.received"
+            })
+    @DisplayName("F-182, F-184, F-252: what happens around agents has names of its own, and codes as any other name")
+    void shouldKnowTheEnvironment(String name) {
+        // when
+        EventType type = EventType.of(name);
+
+        // then
+        assertThat(type).isInstanceOf(EnvironmentType.class).hasToString(name);
+        assertThat(type.wireName()).isEqualTo(name);
+        assertThat(type.isOpen()).isTrue();
+        assertThat(type.code()).isEqualTo(CustomEventType.CODE);
     }
 
     @Test

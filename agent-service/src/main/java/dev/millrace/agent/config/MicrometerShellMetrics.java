@@ -2,7 +2,6 @@ package dev.millrace.agent.config;
 
 import dev.millrace.agent.core.DiscardReason;
 import dev.millrace.agent.topology.ShellMetrics;
-import dev.millrace.schemas.CustomEventType;
 import dev.millrace.schemas.EventType;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -54,6 +53,6 @@ final class MicrometerShellMetrics implements ShellMetrics {
     }
 
     private static String tag(EventType type) {
-        return type instanceof CustomEventType ? "custom" : type.wireName();
+        return type.isOpen() ? "custom" : type.wireName();
     }
 }

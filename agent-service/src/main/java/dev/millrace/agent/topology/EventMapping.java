@@ -14,6 +14,7 @@ import dev.millrace.agent.core.TranscriptEntry;
 import dev.millrace.agent.core.Usage;
 import dev.millrace.engine.ReplyLimits;
 import dev.millrace.schemas.CustomEventType;
+import dev.millrace.schemas.EnvironmentType;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.InputTemplate;
 import dev.millrace.schemas.Json;
@@ -79,6 +80,7 @@ final class EventMapping {
      */
     Mapped fromLane(Event event, String taskId, AgentPin agent, long nowMs) {
         return switch (event.type()) {
+            case EnvironmentType type -> fromOthers(event, taskId, nowMs);
             case CustomEventType type -> fromOthers(event, taskId, nowMs);
             case StreamType type ->
                 new Refused("not_accepted", type.wireName() + " is live text, which is never on a lane");

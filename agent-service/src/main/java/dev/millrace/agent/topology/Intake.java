@@ -91,7 +91,7 @@ final class Intake {
             return;
         }
         requireSchema(event);
-        if (remembered.seen().contains(event, now)) {
+        if (remembered.seen().before(event, now) == SeenEvents.Before.SEEN) {
             discarded(event, DiscardReason.DUPLICATE);
             return;
         }
@@ -116,15 +116,17 @@ final class Intake {
         home.unit().whenKept(() -> remembered.seen().add(event, now));
     }
 
-    private void take(Record<byte[], LaneDates.Dated> incoming, Event event, Instant now)
+    private void take(Record<byte[], LaneDates.Dated> incoming, Event sent, Instant now)
             throws RejectedRecordException {
-        requireSchema(event);
-        requireOwnId(event);
-        boolean external = SeenEvents.isExternal(event);
-        if (external && remembered.seen().contains(event, now)) {
-            discarded(event, DiscardReason.DUPLICATE);
+        requireSchema(sent);
+        requireOwnId(sent);
+        boolean external = SeenEvents.isExternal(sent);
+        SeenEvents.Before before = external ? remembered.seen().before(sent, now) : SeenEvents.Before.NEVER;
+        if (before == SeenEvents.Before.SEEN) {
+            discarded(sent, DiscardReason.DUPLICATE);
             return;
         }
+        Event event = before == SeenEvents.Before.NEVER ? sent : withIdOfItsOwn(sent, incoming);
         long receivedMs = incoming.value().timestampMs();
         if (isForgotten(event, receivedMs, now)) {
             return;
@@ -141,10 +143,25 @@ final class Intake {
             process(asAnswer(event), external, receivedMs, now);
         }
         if (external) {
-            home.unit().whenKept(() -> remembered.seen().add(event, now));
+            home.unit().whenKept(() -> remembered.seen().add(sent, now));
         } else {
             home.unit().whenKept(() -> remembered.replies().taken(event.id()));
         }
+    }
+
+    /**
+     * An event whose id another source has used: strangers number theirs as they like. What has a meaning to tasks
+     * cannot be told apart then.
+     */
+    private Event withIdOfItsOwn(Event sent, Record<byte[], LaneDates.Dated> incoming) throws RejectedRecordException {
+        if (!sent.type().isOpen()) {
+            throw new RejectedRecordException(
+                    ErrorCode.DUPLICATE_ID.code(),
+                    "expected an id that is the sender's own, found one that another source has used: " + sent.id());
+        }
+        Event renamed = sent.withIdOfItsSource();
+        home.outbox().taking(renamed.id(), incoming.value().timestampMs());
+        return renamed;
     }
 
     /** Takes a reply of this process: as its schema has it, and on the partition of its task. */
@@ -198,9 +215,25 @@ final class Intake {
         } else if (event.type() == KnownEventType.FORGET_REQUESTED) {
             machine.forgetting().begin(event, true, incoming.value().timestampMs(), now);
         } else {
-            process(event, true, incoming.value().timestampMs(), now);
+            Event own = isForeign(event) ? event.withForeignSubject() : event;
+            if (!isHome(own)) {
+                home.outbox().sendHome(incoming, own);
+                return false;
+            }
+            process(own, true, incoming.value().timestampMs(), now);
         }
         return true;
+    }
+
+    /**
+     * Whether the task that an event names, and that is not here, is nothing of Millrace's: of a message it may be one
+     * that has ended long ago, and then nobody is to take the answer to it for something new.
+     */
+    private static boolean isForeign(Event event) {
+        boolean ofTheMachine = event.payload() instanceof Payload.BackgroundTaskEnded ended && ended.callId() != null;
+        return (event.type().isOpen() && !ofTheMachine)
+                || event.type() == KnownEventType.WEBHOOK_TRIGGERED
+                || event.type() == KnownEventType.SCHEDULE_FIRED;
     }
 
     private boolean isHere(String namespace, String taskId) {

@@ -3,7 +3,6 @@ package dev.millrace.agent.topology;
 import dev.millrace.agent.core.TaskState;
 import dev.millrace.engine.ModelUsage;
 import dev.millrace.engine.RejectedRecordException;
-import dev.millrace.schemas.CustomEventType;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.ForgetScope;
 import dev.millrace.schemas.ForgetScope.Kind;
@@ -192,7 +191,7 @@ final class TaskForgetting {
 
     /** Whether it tells a task something that nobody else would care for: a reply, or what became of a child. */
     private static boolean isNews(Event event) {
-        return !SeenEvents.isExternal(event) || event.type() instanceof CustomEventType;
+        return !SeenEvents.isExternal(event) || event.type().isOpen();
     }
 
     /**

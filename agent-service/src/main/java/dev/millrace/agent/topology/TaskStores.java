@@ -87,6 +87,10 @@ public final class TaskStores {
         return namespace + SEPARATOR + eventId;
     }
 
+    static String seenKey(String namespace, String eventId, String source) {
+        return seenKey(namespace, eventId) + SEPARATOR + source;
+    }
+
     /** The key of a wake-up; they sort by time. */
     static String timerKey(long atMs, String taskKey) {
         return HexFormat.of().toHexDigits(atMs) + taskKey;

@@ -10,6 +10,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectWriter;
 import dev.millrace.schemas.CustomEventType;
 import dev.millrace.schemas.DeadLetters;
+import dev.millrace.schemas.EnvironmentType;
 import dev.millrace.schemas.ErrorCode;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
@@ -53,6 +54,7 @@ final class EventsDocument {
         places.put("catalogue", catalogue());
         places.put("max-depth", Integer.toString(EventSchemas.MAX_DEPTH));
         places.put("payloads", payloads());
+        places.put("environment", environment());
         places.put("streams", streams());
         places.put("tokens-retention", Long.toString(Topics.TOKENS_RETENTION.toMinutes()));
         places.put("envelope", fields(EventSchemas.envelopeSchema()) + "\n\n" + example(EventSchemas.envelopeSchema()));
@@ -89,6 +91,17 @@ final class EventsDocument {
         return table(
                 "topic | holds | key | partitions | kept | written by | read by",
                 TOPICS.all().stream().map(EventsDocument::topicRow));
+    }
+
+    private static String environment() {
+        return table(
+                "type | meaning | to expect in the payload",
+                Arrays.stream(EnvironmentType.values())
+                        .map(type -> "`" + type.wireName() + "` | " + type.summary() + " | "
+                                + Stream.of(EventSchemas.expected(type).path("properties"))
+                                        .flatMap(fields -> fields.propertyStream())
+                                        .map(field -> "`" + field.getKey() + "`")
+                                        .collect(Collectors.joining(", "))));
     }
 
     private static String streams() {

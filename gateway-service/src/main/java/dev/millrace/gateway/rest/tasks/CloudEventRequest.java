@@ -5,6 +5,7 @@ import dev.millrace.gateway.rest.problems.ProblemException;
 import dev.millrace.gateway.rest.requests.BodyReader;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
+import dev.millrace.schemas.EventType;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.Problem;
@@ -130,11 +131,15 @@ final class CloudEventRequest {
 
     private Event binary(String mediaType) {
         boolean json = mediaType.equals("application/json") || mediaType.endsWith("+json");
-        if (body.length > 0 && !json) {
+        String type = headers.getFirst("ce-type");
+        boolean open = type != null && EventType.isOpen(percentDecoded(type));
+        if (body.length > 0 && !json && !open) {
             throw unsupported(mediaType, "expected application/json: the payload of an event is JSON");
         }
         byte[] payload = body.length == 0 ? new byte[] {'{', '}'} : body;
-        BodyReader.object(payload);
+        if (!open) {
+            BodyReader.object(payload);
+        }
         try {
             return traced(EventCodec.fromCloudEvent(binaryCloudEvent(payload), now, null, null));
         } catch (MalformedEventException e) {

@@ -3,10 +3,12 @@ package dev.millrace.gateway.rest.tasks;
 import dev.millrace.gateway.rest.problems.ProblemException;
 import dev.millrace.gateway.rest.requests.BodyReader;
 import dev.millrace.schemas.Event;
+import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.EventSchemas;
 import dev.millrace.schemas.EventType;
 import dev.millrace.schemas.InputTemplate;
 import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.Payload;
 import dev.millrace.schemas.Problem;
 import java.util.Map;
 import java.util.TreeSet;
@@ -50,6 +52,9 @@ final class OutsideEvents {
     static void requireKnownFields(Event event) {
         EventSchemas.fields(event.type()).ifPresent(fields -> {
             TreeSet<String> known = new TreeSet<>(fields);
+            if (event.payload() instanceof Payload.TaskInput) {
+                known.addAll(EventCodec.SESSION_FIELDS);
+            }
             String template = known.contains("template") ? event.text("template") : null;
             if (template != null) {
                 known.addAll(new InputTemplate(template).fields());
