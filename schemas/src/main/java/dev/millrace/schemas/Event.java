@@ -161,8 +161,8 @@ public record Event(
 
     /**
      * Starts an event that this one causes: it inherits task, source, session, namespace, correlation,
-     * causal depth and trace; not payload, priority, expiry or extensions. Its id follows from this event's id, the type and the
-     * ordinal.
+     * causal depth and trace; not payload, priority, expiry or extensions. Its id follows from this event's id, the
+     * type and the ordinal.
      */
     public Builder derive(EventType derivedType, int ordinal, Instant derivedTimestamp) {
         return derive(Ids.derived(id, derivedType, ordinal), derivedType, derivedTimestamp);
