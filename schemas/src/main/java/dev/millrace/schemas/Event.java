@@ -231,6 +231,25 @@ public record Event(
                 content);
     }
 
+    /**
+     * The same event with this said of it beside the fields, in place of whatever was said under that name; another one
+     * makes room for it if there is none.
+     *
+     * @param value {@code null} = nothing is
+     */
+    public Event with(String extension, @Nullable String value) {
+        TreeMap<String, String> more = new TreeMap<>(extensions);
+        more.remove(extension);
+        if (value != null) {
+            int room = Extensions.MAX_CHARS - extension.length() - value.length();
+            while (!more.isEmpty() && (more.size() >= Extensions.MAX_COUNT || Extensions.chars(more) > room)) {
+                more.remove(more.lastKey());
+            }
+            more.put(extension, value);
+        }
+        return toBuilder().extensions(more).build();
+    }
+
     /** What the sender says beside the fields under this name, see {@link Extensions#find}; {@code null} = nothing. */
     public @Nullable String extension(String name) {
         return Extensions.find(extensions, name);

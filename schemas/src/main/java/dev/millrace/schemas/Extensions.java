@@ -31,6 +31,9 @@ public final class Extensions {
     /** The id under which the event was sent, if another source had used it already. */
     public static final String ORIGINAL_ID = "originalid";
 
+    /** Which version of which rule took the event; written by the task machine, whoever sent it. */
+    public static final String RULE = "takenbyrule";
+
     private static final int MAX_NAME = 64;
 
     private Extensions() {}
@@ -81,6 +84,12 @@ public final class Extensions {
             }
         }
         return kept;
+    }
+
+    static int chars(Map<String, String> extensions) {
+        return extensions.entrySet().stream()
+                .mapToInt(entry -> entry.getKey().length() + entry.getValue().length())
+                .sum();
     }
 
     /**

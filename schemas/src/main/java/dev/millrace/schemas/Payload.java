@@ -167,8 +167,10 @@ public sealed interface Payload {
             @Nullable Map<String, @Nullable Object> metadata,
             @Nullable String model,
             @Nullable String callbackUrl,
-            @Nullable Parent parent)
+            @Nullable Parent parent,
+            @Nullable Observed observed)
             implements TaskInput {
+        /** What was not handed over by a rule. */
         public MessageReceived(
                 @Nullable String text,
                 @Nullable String content,
@@ -179,6 +181,20 @@ public sealed interface Payload {
                 @Nullable String model,
                 @Nullable String callbackUrl,
                 @Nullable Parent parent) {
+            this(text, content, images, history, taskType, metadata, model, callbackUrl, parent, null);
+        }
+
+        public MessageReceived(
+                @Nullable String text,
+                @Nullable String content,
+                List<Image> images,
+                List<Message> history,
+                @Nullable String taskType,
+                @Nullable Map<String, @Nullable Object> metadata,
+                @Nullable String model,
+                @Nullable String callbackUrl,
+                @Nullable Parent parent,
+                @Nullable Observed observed) {
             this.text = text;
             this.content = content;
             this.images = listOrEmpty(images);
@@ -188,6 +204,7 @@ public sealed interface Payload {
             this.model = model;
             this.callbackUrl = callbackUrl;
             this.parent = parent;
+            this.observed = observed;
         }
     }
 
@@ -762,6 +779,36 @@ public sealed interface Payload {
             requireNonNull(taskId, "taskId");
             requireNonNull(callId, "callId");
             agents = listOrEmpty(agents);
+        }
+    }
+
+    /** An event that a rule has handed to an agent, and how that is to be told of it. */
+    record Observed(
+            String eventId,
+            String type,
+            String time,
+            String rule,
+            @Nullable String systemPrompt,
+            @Nullable String guide,
+            @Nullable String toolName,
+            @Nullable Map<String, @Nullable Object> event) {
+        public Observed(
+                String eventId,
+                String type,
+                String time,
+                String rule,
+                @Nullable String systemPrompt,
+                @Nullable String guide,
+                @Nullable String toolName,
+                @Nullable Map<String, @Nullable Object> event) {
+            this.eventId = requireNonNull(eventId, "eventId");
+            this.type = requireNonNull(type, "type");
+            this.time = requireNonNull(time, "time");
+            this.rule = requireNonNull(rule, "rule");
+            this.systemPrompt = systemPrompt;
+            this.guide = guide;
+            this.toolName = toolName;
+            this.event = frozenOrNull(event);
         }
     }
 

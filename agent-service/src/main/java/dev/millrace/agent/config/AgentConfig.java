@@ -59,6 +59,9 @@ public interface AgentConfig {
     @WithDefault("1s")
     Duration agentsReload();
 
+    /** What follows from events that are for no task. */
+    Rules rules();
+
     /**
      * The agent that takes tasks whose {@code taskType} names no agent. Absent = such tasks are refused: 422, or a dead
      * letter with {@code unknown_agent}.
@@ -249,5 +252,31 @@ public interface AgentConfig {
         /** Whether REFLECTION_REQUESTED is sent for completed tasks that are worth it. Reflection-service answers. */
         @WithDefault("true")
         boolean enabled();
+    }
+
+    /** What follows from events that are for no task. */
+    interface Rules {
+        /** Whether anything does. If not, such events are noted in the journal and that is all. */
+        @WithDefault("true")
+        boolean enabled();
+
+        /**
+         * The folder of rules as files, {@code *.yaml} each. It need not be there; it is looked at as often as the one
+         * of agents.
+         */
+        @WithDefault("rules")
+        Path dir();
+
+        /** Events of one session that agents are given in a minute; the others are noted. At least 1. */
+        @WithDefault("30")
+        int perSession();
+
+        /** Events of one rule that agents are given in a minute, per partition; the others are noted. At least 1. */
+        @WithDefault("600")
+        int perRule();
+
+        /** Whether an event that names no session, or one that is not there, begins one. If not, it is noted. */
+        @WithDefault("false")
+        boolean newSessions();
     }
 }

@@ -13,6 +13,7 @@ import dev.millrace.agent.kafka.InstanceEvents;
 import dev.millrace.agent.kafka.JournalFollower;
 import dev.millrace.agent.kafka.TokenProducer;
 import dev.millrace.agent.kafka.ToolsetWatch;
+import dev.millrace.agent.rules.Rules;
 import dev.millrace.agent.telemetry.CallSpans;
 import dev.millrace.agent.telemetry.JournalSpans;
 import dev.millrace.agent.thinker.LiveText;
@@ -92,6 +93,7 @@ public final class AgentRuntime implements AutoCloseable {
      * @param sessions knows which session a task belongs to
      * @param occupancy is told how busy the machine is
      * @param tracing takes the spans of tasks; it is not closed with the runtime
+     * @param rules say what follows from events that are for no task
      */
     public record Parts(
             Agents agents,
@@ -100,7 +102,8 @@ public final class AgentRuntime implements AutoCloseable {
             SessionLookup sessions,
             ShellMetrics metrics,
             Occupancy occupancy,
-            Tracing tracing) {
+            Tracing tracing,
+            Rules rules) {
 
         /** Parts without telemetry, and with no tools. */
         public Parts(
@@ -109,7 +112,7 @@ public final class AgentRuntime implements AutoCloseable {
                 SessionLookup sessions,
                 ShellMetrics metrics,
                 Occupancy occupancy) {
-            this(agents, dispatcher, LocalTools.NONE, sessions, metrics, occupancy, new Tracing(Telemetry.OFF, false));
+            this(agents, dispatcher, LocalTools.NONE, sessions, metrics, occupancy, new Tracing(Telemetry.OFF, false), Rules.off());
         }
     }
 
@@ -240,7 +243,8 @@ public final class AgentRuntime implements AutoCloseable {
                                     parts.sessions(),
                                     parts.metrics(),
                                     parts.occupancy(),
-                                    parts.tracing().telemetry().on())));
+                                    parts.tracing().telemetry().on(),
+                                    parts.rules())));
         }
 
         @Override

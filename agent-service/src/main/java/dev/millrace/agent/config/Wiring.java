@@ -5,6 +5,8 @@ import dev.millrace.agent.core.ContextWindow;
 import dev.millrace.agent.core.MachineLimits;
 import dev.millrace.agent.core.TaskLimits;
 import dev.millrace.agent.files.BuiltInAgents;
+import dev.millrace.agent.files.RuleFile;
+import dev.millrace.agent.files.RuleFolder;
 import dev.millrace.agent.kafka.Definitions;
 import dev.millrace.agent.kafka.InstanceEvents;
 import dev.millrace.agent.kafka.SharedRates;
@@ -13,6 +15,7 @@ import dev.millrace.agent.projection.TaskProjection;
 import dev.millrace.agent.rest.AgentCatalogue;
 import dev.millrace.agent.rest.Catalogue;
 import dev.millrace.agent.rest.TaskNotes;
+import dev.millrace.agent.rules.Rules;
 import dev.millrace.agent.telemetry.MeteredModel;
 import dev.millrace.agent.thinker.LiveText;
 import dev.millrace.agent.topology.AdmissionSettings;
@@ -60,6 +63,21 @@ public class Wiring {
     Agents agents(AgentConfig agent) {
         return BuiltInAgents.agents(
                 agent.defaultAgent().filter(name -> !name.isBlank()).orElse(null));
+    }
+
+    @Produces
+    @Singleton
+    Rules rules(AgentConfig agent) {
+        AgentConfig.Rules rules = agent.rules();
+        return new Rules(
+                RuleFile.builtIn(),
+                new Rules.Bounds(rules.enabled(), rules.perSession(), rules.perRule(), rules.newSessions()));
+    }
+
+    @Produces
+    @Singleton
+    RuleFolder ruleFolder(AgentConfig agent, Rules rules) {
+        return new RuleFolder(agent.rules().dir(), RuleFile.builtIn(), rules, agent.agentsReload());
     }
 
     @Produces
@@ -193,6 +211,7 @@ public class Wiring {
             Instance<LocalTools> localTools,
             TaskProjection projection,
             AgentRuntime.Tracing tracing,
+            Rules rules,
             MeterRegistry metrics) {
         Occupancy occupancy = new Occupancy();
         Gauge.builder("millrace.agent.tasks.active", occupancy, Occupancy::active)
@@ -208,7 +227,8 @@ public class Wiring {
                 new ProjectedSessions(projection),
                 new MicrometerShellMetrics(metrics),
                 occupancy,
-                tracing);
+                tracing,
+                rules);
     }
 
     @Produces
@@ -298,13 +318,16 @@ public class Wiring {
             @Observes @Priority(Interceptor.Priority.APPLICATION + 100) StartupEvent event,
             AgentRuntime runtime,
             SharedRates rates,
+            RuleFolder rules,
             LanguageModel model) {
         LOGGER.info("Model calls are answered by: {}", model.description());
         rates.start();
+        rules.start();
         runtime.start();
     }
 
-    void stop(@Observes ShutdownEvent event, AgentRuntime runtime, SharedRates rates) {
+    void stop(@Observes ShutdownEvent event, AgentRuntime runtime, SharedRates rates, RuleFolder rules) {
+        rules.close();
         runtime.close(); // with it the calls that ask for their rates
         rates.close();
     }

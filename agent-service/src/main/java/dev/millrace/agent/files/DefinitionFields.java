@@ -47,6 +47,13 @@ final class DefinitionFields {
         }
     }
 
+    /** Complains about any key. */
+    void allowNone() throws InvalidAgentException {
+        for (String key : values.keySet()) {
+            throw new InvalidAgentException(where(key) + path + key + ": expected nothing here, found this key");
+        }
+    }
+
     Set<String> keys() {
         return values.keySet();
     }

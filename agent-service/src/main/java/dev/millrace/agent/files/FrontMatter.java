@@ -50,18 +50,30 @@ record FrontMatter(Map<String, @Nullable Object> fields, Map<String, Integer> li
         }
         String head = String.join("\n", lines.subList(1, end));
         String body = String.join("\n", lines.subList(end + 1, lines.size())).strip();
-        return new Reader().read(head, body);
+        return new Reader(1).read(head, body);
     }
 
-    /** One use: reads a head, whose first line is the second one of the file. */
+    /** A file that is nothing but YAML. */
+    static FrontMatter ofYaml(String text) throws InvalidAgentException {
+        return new Reader(0).read(text.startsWith("\uFEFF") ? text.substring(1) : text, "");
+    }
+
+    /** One use: reads a head. */
     private static final class Reader {
+        /** Lines of the file before it. */
+        private final int above;
+
         private final Map<String, Integer> lines = new HashMap<>();
+
+        Reader(int above) {
+            this.above = above;
+        }
 
         FrontMatter read(String head, String body) throws InvalidAgentException {
             try (YAMLParser parser = YAML.createParser(head)) {
                 JsonToken first = parser.nextToken();
                 if (first != JsonToken.START_OBJECT) {
-                    throw new InvalidAgentException("line 2: expected a mapping of keys to values");
+                    throw new InvalidAgentException("line " + (1 + above) + ": expected a mapping of keys to values");
                 }
                 Map<String, @Nullable Object> fields = mapping(parser, "", 0);
                 if (parser.nextToken() != null) {
@@ -72,7 +84,7 @@ record FrontMatter(Map<String, @Nullable Object> fields, Map<String, Integer> li
                 int line = e.getLocation() == null
                         ? 1
                         : Math.max(1, e.getLocation().getLineNr());
-                throw new InvalidAgentException("line " + (line + 1) + ": not YAML: " + withoutExcerpts(e));
+                throw new InvalidAgentException("line " + (line + above) + ": not YAML: " + withoutExcerpts(e));
             } catch (IOException e) {
                 throw new InvalidAgentException("cannot be read: " + e.getMessage());
             }
@@ -125,11 +137,11 @@ record FrontMatter(Map<String, @Nullable Object> fields, Map<String, Integer> li
             return items;
         }
 
-        private static int line(YAMLParser parser) {
-            return parser.currentTokenLocation().getLineNr() + 1;
+        private int line(YAMLParser parser) {
+            return parser.currentTokenLocation().getLineNr() + above;
         }
 
-        private static String at(YAMLParser parser) {
+        private String at(YAMLParser parser) {
             return "line " + line(parser) + ": ";
         }
 

@@ -137,6 +137,11 @@ final class Admission {
         }
     }
 
+    /** Whether a task of this conversation works, or waits. */
+    boolean isBusy(String session) {
+        return conversations.containsKey(session);
+    }
+
     /** The task of a conversation that waits for an answer. */
     Optional<Holding> answerable(String session) {
         ConversationQueue conversation = conversations.get(session);

@@ -26,9 +26,11 @@ import dev.millrace.schemas.Payload.TaskInput;
 import dev.millrace.schemas.StreamType;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -259,17 +261,48 @@ final class EventMapping {
 
     /** What a message brings along beside its text. */
     private static TaskEvent.Opening opening(Payload.MessageReceived message) {
-        return message.history().isEmpty() && message.images().isEmpty()
-                ? TaskEvent.Opening.NONE
-                : new TaskEvent.Opening(
-                        message.history().stream().map(EventMapping::entry).toList(), images(message.images()));
+        Payload.Observed observed = message.observed();
+        if (message.history().isEmpty() && message.images().isEmpty() && observed == null) {
+            return TaskEvent.Opening.NONE;
+        }
+        Stream<TranscriptEntry> history = message.history().stream().map(EventMapping::entry);
+        return new TaskEvent.Opening(
+                observed == null
+                        ? history.toList()
+                        : Stream.concat(history, observed(observed).stream()).toList(),
+                images(message.images()));
+    }
+
+    /** An event that a rule hands over, as messages: that there is one, that the model asks for it, what it is. */
+    static List<TranscriptEntry> observed(Payload.Observed observed) {
+        List<TranscriptEntry> entries = new ArrayList<>();
+        if (observed.systemPrompt() != null) {
+            entries.add(systemMessage(observed.systemPrompt()));
+        }
+        entries.add(new TranscriptEntry.UserText("Observed event: " + observed.type() + "\nEvent ID: "
+                + observed.eventId() + "\nTime: " + observed.time()
+                + (observed.guide() == null ? "" : "\n\n" + observed.guide())));
+        String tool = observed.toolName();
+        if (tool != null && observed.event() != null) {
+            String callId = "call_" + observed.eventId();
+            entries.add(new TranscriptEntry.AssistantTurn(
+                    null,
+                    List.of(new TranscriptEntry.Call(
+                            callId, tool, Json.writeText(Map.of("event_ids", List.of(observed.eventId())))))));
+            entries.add(new TranscriptEntry.ToolResult(callId, tool, Json.writeText(observed.event()), false));
+        }
+        return entries;
+    }
+
+    private static TranscriptEntry systemMessage(String text) {
+        return new TranscriptEntry.UserText("<system_message>\n" + text + "\n</system_message>");
     }
 
     private static TranscriptEntry entry(Payload.Message said) {
         return switch (said.role()) {
             case "assistant" -> new TranscriptEntry.AssistantTurn(said.text(), List.of());
             // the agent's own prompt is the one system message, and comes before what a client wants of it
-            case "system" -> new TranscriptEntry.UserText("<system_message>\n" + said.text() + "\n</system_message>");
+            case "system" -> systemMessage(said.text());
             default -> new TranscriptEntry.UserText(said.text(), images(said.images()));
         };
     }

@@ -46,7 +46,12 @@ final class Intake {
     record Remembered(SeenEvents seen, EarlyCancels cancels, TakenReplies replies) {}
 
     /** What is moved by what comes. */
-    record Machine(MoveWriter writer, Moves moves, Admission admission, TaskForgetting forgetting) {}
+    record Machine(
+            MoveWriter writer,
+            Moves moves,
+            Admission admission,
+            TaskForgetting forgetting,
+            EnvironmentEvents environment) {}
 
     Intake(TaskTopology.Parts parts, Home home, Remembered remembered, Machine machine) {
         this.parts = parts;
@@ -242,7 +247,10 @@ final class Intake {
 
     /** The next message of a session in which a task waits for an answer is that answer. */
     private Event asAnswer(Event event) {
-        return event.type() == KnownEventType.MESSAGE_RECEIVED && event.taskId() == null && event.sessionId() != null
+        return event.payload() instanceof Payload.MessageReceived message
+                        && message.observed() == null
+                        && event.taskId() == null
+                        && event.sessionId() != null
                 ? machine.admission()
                         .answerable(StoredTask.conversation(event.namespace(), event.sessionId()))
                         .map(holder -> event.withTaskId(holder.taskId()))
@@ -251,10 +259,26 @@ final class Intake {
     }
 
     private void process(Event event, boolean external, long receivedMs, Instant now) throws RejectedRecordException {
+        if (event.payload() instanceof Payload.MessageReceived message
+                && event.taskId() == null
+                && message.parent() == null
+                && message.observed() == null
+                && machine.environment().swallows(event)) {
+            home.outbox().journal(event, now, "rule_disabled");
+            return;
+        }
         Decided decided = decide(event, receivedMs, now);
         if (decided == null) {
+<<<<<<< HEAD
             machine.moves().note(event, receivedMs, now);
             record(event, now);
+=======
+            if (event.type().isOpen()) {
+                follow(event, now);
+            } else {
+                record(event, now);
+            }
+>>>>>>> ab05978 (agent: rules say what follows from events of the environment)
             return;
         }
         TaskMove move = decided.move();
@@ -359,6 +383,20 @@ final class Intake {
                     "expected one of " + home.settings().admission().maxActiveTasks()
                             + " places to be free, found all taken",
                     now);
+        }
+    }
+
+    /** What happens around the agents is noted, and given to one of them if a rule says so. */
+    private void follow(Event event, Instant now) {
+        EnvironmentEvents.Followed followed = machine.environment().follow(event, now);
+        if (followed.outcome() == null) {
+            home.outbox().journal(followed.noted(), now);
+        } else {
+            home.outbox().journal(followed.noted(), now, followed.outcome());
+        }
+        parts.metrics().accepted(event.type());
+        if (followed.message() != null) {
+            home.outbox().lane(followed.message(), now);
         }
     }
 

@@ -65,12 +65,14 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
     private DueRows oldSessions;
     private final Set<String> givenUp = new HashSet<>();
     private final TakenReplies replies = new TakenReplies();
+    private final RuleRates ruleRates;
     private long watchedSinceMs;
 
     @SuppressWarnings("NullAway.Init") // Kafka Streams calls init before anything else
     TaskProcessor(TaskTopology.Parts parts, TaskShellSettings settings) {
         this.parts = parts;
         this.settings = settings;
+        this.ruleRates = new RuleRates(parts.rules().bounds());
     }
 
     /** Also called again on the same object after a transaction was aborted, so everything is made anew. */
@@ -140,7 +142,16 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
                 parts,
                 new Intake.Home(settings, partition(), unit, outbox),
                 new Intake.Remembered(seen, cancels, replies),
-                new Intake.Machine(writer, moves, admission, forgetting));
+                new Intake.Machine(
+                        writer,
+                        moves,
+                        admission,
+                        forgetting,
+                        new EnvironmentEvents(
+                                parts.rules(),
+                                ruleRates,
+                                (namespace, session) -> sessions.exists(namespace, session)
+                                        || admission.isBusy(StoredTask.conversation(namespace, session)))));
         endedTasks = writer.sweep(settings.endedRetention(), sessions::refersTo);
         oldSessions = sessions.sweep(settings.sessionRetention());
     }

@@ -2,6 +2,7 @@ package dev.millrace.agent.topology;
 
 import dev.millrace.agent.ToolRouting;
 import dev.millrace.agent.core.TaskFsm;
+import dev.millrace.agent.rules.Rules;
 import dev.millrace.engine.Inbox;
 import dev.millrace.engine.ModelCalls;
 import dev.millrace.engine.Outgoing;
@@ -41,6 +42,7 @@ public final class TaskTopology {
      * @param localTools tools that run here
      * @param occupancy is told how busy it is
      * @param tracing whether spans go anywhere: then a worker's request carries the span of its tool call
+     * @param rules say what follows from events that are for no task
      */
     public record Surroundings(
             ToolRouting routing,
@@ -50,7 +52,21 @@ public final class TaskTopology {
             SessionLookup sessions,
             ShellMetrics metrics,
             Occupancy occupancy,
-            boolean tracing) {
+            boolean tracing,
+            Rules rules) {
+
+        /** Surroundings without rules. */
+        public Surroundings(
+                ToolRouting routing,
+                ModelCalls<OutstandingCall> modelCalls,
+                Inbox<Event> inbox,
+                LocalTools localTools,
+                SessionLookup sessions,
+                ShellMetrics metrics,
+                Occupancy occupancy,
+                boolean tracing) {
+            this(routing, modelCalls, inbox, localTools, sessions, metrics, occupancy, tracing, Rules.off());
+        }
 
         /** Surroundings without telemetry, where everything comes by lanes and goes out by topics. */
         public Surroundings(
@@ -95,6 +111,10 @@ public final class TaskTopology {
 
         boolean tracing() {
             return around.tracing();
+        }
+
+        Rules rules() {
+            return around.rules();
         }
     }
 

@@ -10,9 +10,12 @@ import dev.millrace.agent.approval.Approvals;
 import dev.millrace.agent.core.DiscardReason;
 import dev.millrace.agent.core.MachineLimits;
 import dev.millrace.agent.core.TaskFsm;
+import dev.millrace.agent.core.TranscriptEntry;
 import dev.millrace.agent.files.AgentFile;
 import dev.millrace.agent.files.BuiltInAgents;
 import dev.millrace.agent.files.InvalidAgentException;
+import dev.millrace.agent.rules.RuleSet;
+import dev.millrace.agent.rules.Rules;
 import dev.millrace.engine.Inbox;
 import dev.millrace.engine.Sender;
 import dev.millrace.engine.StoreSection;
@@ -73,6 +76,9 @@ final class TestMachine implements AutoCloseable {
     final Set<String> local = new HashSet<>();
     /** Requests that local tools were given. */
     final List<Event> calledHere = new ArrayList<>();
+
+    /** None at first. */
+    final Rules rules = new Rules(RuleSet.NONE, new Rules.Bounds(true, 3, 5, false));
 
     final Occupancy occupancy = new Occupancy();
     final Agents agents;
@@ -138,7 +144,8 @@ final class TestMachine implements AutoCloseable {
                                 new Sessions(sessions, elsewhere),
                                 counted,
                                 occupancy,
-                                false)),
+                                false,
+                                rules)),
                 config,
                 start);
         journal = output(TOPICS.journal());
@@ -314,6 +321,24 @@ final class TestMachine implements AutoCloseable {
     /** Tasks whose model was called, in order. */
     List<String> called() {
         return model.requested.stream().map(OutstandingCall::taskId).toList();
+    }
+
+    /** What became of those that have come into the journal since the last time; {@code ""} = what is usual. */
+    List<String> outcomes() {
+        return journal.readRecordsToList().stream()
+                .map(entry -> entry.headers().lastHeader(HeaderNames.OUTCOME))
+                .map(header -> header == null ? "" : text(header))
+                .toList();
+    }
+
+    /** What the model of a task is shown. */
+    List<TranscriptEntry> transcript(String taskId) {
+        List<TranscriptEntry> entries = new ArrayList<>();
+        try (KeyValueIterator<String, TranscriptEntry> found =
+                rows(TaskStores.TRANSCRIPTS).range(TaskStores.transcriptKey(taskId, 0), TaskStores.transcriptKey(taskId, -1))) {
+            found.forEachRemaining(entry -> entries.add(entry.value));
+        }
+        return entries;
     }
 
     /** What has come into the journal since the last time. */

@@ -36,6 +36,7 @@ final class ConfiguredPlaces {
             }
         });
         key(places, all, "the folder of agents", "millrace.agent.agents-dir");
+        key(places, all, "the folder of rules", "millrace.agent.rules.dir");
         key(places, all, "the state of agent-service", "millrace.agent.state-dir");
         key(places, all, "the state of reflection-service", "millrace.reflection.state-dir");
         key(places, all, "the data folder", "millrace.standalone.data");

@@ -1,0 +1,174 @@
+package dev.millrace.agent.files;
+
+import dev.millrace.agent.Agents;
+import dev.millrace.agent.rules.Rule;
+import dev.millrace.agent.rules.RuleSet;
+import dev.millrace.agent.rules.TypePattern;
+import dev.millrace.schemas.EventType;
+import dev.millrace.schemas.Ids;
+import dev.millrace.schemas.Json;
+import dev.millrace.schemas.KnownEventType;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** A file of rules: YAML with the rules by id under {@code rules}. {@code docs/rules.md} says what each key means. */
+public final class RuleFile {
+
+    /** The longest file, in characters. */
+    static final int MAX_CHARS = 1_000_000;
+
+    private static final String BUILT_IN = "/rules/default.yaml";
+    private static final Pattern ID = Pattern.compile("[A-Za-z0-9][A-Za-z0-9_-]{0,63}");
+    private static final Pattern TOOL = Pattern.compile("[A-Za-z0-9_-]{1,64}");
+    private static final Set<String> HANDLERS = Set.of("log", "query", "agent");
+    private static final Set<String> QUERIES =
+            Set.of("user_query", "NEW_MESSAGE", KnownEventType.MESSAGE_RECEIVED.name());
+    private static final int VERSION_DIGITS = 12;
+    private static final int MAX_PRIORITY = 1_000_000;
+
+    private RuleFile() {}
+
+    /** The rules that come with Millrace. */
+    public static RuleSet builtIn() {
+        try (InputStream in = RuleFile.class.getResourceAsStream(BUILT_IN)) {
+            if (in == null) {
+                throw new IllegalStateException("the jar lacks " + BUILT_IN);
+            }
+            return new RuleSet(read(new String(in.readAllBytes(), StandardCharsets.UTF_8)));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InvalidAgentException e) {
+            throw new IllegalStateException(BUILT_IN + ": " + e.getMessage(), e);
+        }
+    }
+
+    /**
+     * The rules of a file, in its order.
+     *
+     * @throws InvalidAgentException that says where, what was expected and what was found
+     */
+    public static List<Rule> read(String text) throws InvalidAgentException {
+        if (text.length() > MAX_CHARS) {
+            throw new InvalidAgentException("expected at most " + MAX_CHARS + " characters, found " + text.length());
+        }
+        FrontMatter yaml = FrontMatter.ofYaml(text);
+        DefinitionFields file = new DefinitionFields(yaml.fields(), yaml.lines());
+        file.allowOnly("rules");
+        DefinitionFields all = file.object("rules");
+        List<Rule> rules = new ArrayList<>();
+        for (String id : all.keys()) {
+            rules.add(rule(id, all));
+        }
+        return rules;
+    }
+
+    private static Rule rule(String id, DefinitionFields all) throws InvalidAgentException {
+        if (!ID.matcher(id).matches()) {
+            throw all.complaint(id, "expected an id of 1 to 64 letters, digits, _ and -");
+        }
+        DefinitionFields fields = all.object(id);
+        fields.allowOnly("on", "priority", "enabled", "filter", "log", "query", "agent");
+        Rule.Handler handler = handler(id, all, fields);
+        List<TypePattern> on = types(id, all, fields);
+        for (TypePattern pattern : on) {
+            boolean open = pattern.width() != TypePattern.Width.EXACT || EventType.isOpen(pattern.text());
+            boolean fits = handler instanceof Rule.Query ? QUERIES.contains(pattern.text()) : open;
+            if (!fits) {
+                throw fields.complaint(
+                        "on",
+                        "expected types outside the catalogue, or user_query with the handler query, found "
+                                + pattern.text());
+            }
+        }
+        String version =
+                Ids.hash(Json.writeText(new TreeMap<>(fields.values()))).substring(0, VERSION_DIGITS);
+        boolean enabled = fields.raw("enabled") == null || fields.flag("enabled");
+        return new Rule(id, version, on, priority(fields), enabled, filter(fields), handler);
+    }
+
+    private static List<TypePattern> types(String id, DefinitionFields all, DefinitionFields fields)
+            throws InvalidAgentException {
+        List<String> names = fields.texts("on");
+        if (names == null || names.isEmpty()) {
+            throw all.complaint(id, "expected types of events under on, found none");
+        }
+        List<TypePattern> patterns = new ArrayList<>();
+        for (String name : names) {
+            try {
+                patterns.add(new TypePattern(name));
+            } catch (IllegalArgumentException e) {
+                throw fields.complaint("on", e.getMessage());
+            }
+        }
+        return patterns;
+    }
+
+    private static int priority(DefinitionFields fields) throws InvalidAgentException {
+        Object value = fields.raw("priority");
+        if (value == null) {
+            return 0;
+        }
+        if (value instanceof Integer number && Math.abs((long) number) <= MAX_PRIORITY) {
+            return number;
+        }
+        throw fields.wrong("priority", "a whole number, -" + MAX_PRIORITY + " to " + MAX_PRIORITY);
+    }
+
+    private static Map<String, String> filter(DefinitionFields fields) throws InvalidAgentException {
+        DefinitionFields wanted = fields.object("filter");
+        Map<String, String> filter = new LinkedHashMap<>();
+        for (Map.Entry<String, @Nullable Object> entry : wanted.values().entrySet()) {
+            Object value = entry.getValue();
+            if (!(value instanceof String || value instanceof Number || value instanceof Boolean)) {
+                throw wanted.wrong(entry.getKey(), "a text, a number, true or false");
+            }
+            filter.put(entry.getKey(), value.toString());
+        }
+        return filter;
+    }
+
+    private static Rule.Handler handler(String id, DefinitionFields all, DefinitionFields fields)
+            throws InvalidAgentException {
+        List<String> named = fields.keys().stream().filter(HANDLERS::contains).toList();
+        if (named.size() != 1) {
+            throw all.complaint(id, "expected exactly one of agent, log and query, found " + named.size());
+        }
+        DefinitionFields handler = fields.object(named.getFirst());
+        return switch (named.getFirst()) {
+            case "agent" -> agent(handler);
+            case "query" -> {
+                handler.allowNone();
+                yield new Rule.Query();
+            }
+            default -> {
+                handler.allowNone();
+                yield new Rule.Log();
+            }
+        };
+    }
+
+    private static Rule.Handler agent(DefinitionFields fields) throws InvalidAgentException {
+        fields.allowOnly("name", "prompt", "systemPrompt", "includeToolCall", "toolName");
+        String name = fields.text("name");
+        String tool = fields.text("toolName");
+        if (tool != null && !TOOL.matcher(tool).matches()) {
+            throw fields.wrong("toolName", "1 to 64 letters, digits, _ and -");
+        }
+        return new Rule.AgentHandler(
+                name == null ? Agents.DEFAULT : name,
+                fields.text("prompt"),
+                fields.text("systemPrompt"),
+                fields.raw("includeToolCall") == null || fields.flag("includeToolCall"),
+                tool == null ? Rule.AgentHandler.EVENT_TOOL : tool);
+    }
+}

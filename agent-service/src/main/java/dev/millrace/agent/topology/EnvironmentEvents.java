@@ -1,0 +1,250 @@
+package dev.millrace.agent.topology;
+
+import dev.millrace.agent.rules.Rule;
+import dev.millrace.agent.rules.Rules;
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.Extensions;
+import dev.millrace.schemas.Ids;
+import dev.millrace.schemas.InputTemplate;
+import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonText;
+import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.Payload;
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.BiPredicate;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What follows from an event that is for no task: the rule that takes it, and the message by which an agent is given
+ * it. Whatever is wrong with a rule, a session or an event is noted and stops nothing. For one stream thread.
+ */
+final class EnvironmentEvents {
+
+    /** As much of an event's payload as an agent is shown, in characters of JSON. */
+    static final int MAX_SHOWN = 100_000;
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(EnvironmentEvents.class);
+    private static final String SOURCE = "rules";
+
+    private final Rules rules;
+    private final RuleRates rates;
+    private final BiPredicate<String, String> isSession;
+
+    /**
+     * With these.
+     *
+     * @param isSession whether there is a session in a namespace
+     */
+    EnvironmentEvents(Rules rules, RuleRates rates, BiPredicate<String, String> isSession) {
+        this.rules = rules;
+        this.rates = rates;
+        this.isSession = isSession;
+    }
+
+    /**
+     * What follows.
+     *
+     * @param noted the event as it is to stand in the journal: with the rule that took it
+     * @param outcome why nothing follows although a rule wants it, for the journal; {@code null} = all went well
+     * @param message what an agent is given; {@code null} = none is
+     */
+    record Followed(
+            Event noted, @Nullable String outcome, @Nullable Event message) {}
+
+    /** Whether what people say is to be noted and no more, since the rule for it is disabled. */
+    boolean swallows(Event message) {
+        return rules.bounds().enabled()
+                && Stream.concat(
+                                Stream.of(KnownEventType.MESSAGE_RECEIVED.name()),
+                                KnownEventType.MESSAGE_RECEIVED.aliases().stream())
+                        .flatMap(name -> rules
+                                .current()
+                                .match(name, rule -> rule.handler() instanceof Rule.Query && passes(rule, message))
+                                .stream())
+                        .max(Comparator.comparingInt(Rule::priority))
+                        .filter(rule -> !rule.enabled())
+                        .isPresent();
+    }
+
+    /** What follows from an event of an open type. */
+    Followed follow(Event event, Instant now) {
+        Event noted = event.with(Extensions.RULE, null);
+        if (!rules.bounds().enabled()) {
+            return new Followed(noted, null, null);
+        }
+        Rule rule = rules.current()
+                .match(event.type().wireName(), one -> passes(one, event))
+                .orElse(null);
+        if (rule == null) {
+            LOGGER.warn("No rule matched for event: {}", event.type().wireName());
+            return new Followed(noted, null, null);
+        }
+        Event taken = event.with(Extensions.RULE, rule.reference());
+        if (!rule.enabled()) {
+            return new Followed(taken, null, null);
+        }
+        return switch (rule.handler()) {
+            case Rule.Log ignored -> {
+                LOGGER.atInfo()
+                        .addKeyValue("eventId", event.id())
+                        .addKeyValue("eventType", event.type().wireName())
+                        .addKeyValue("sessionId", event.sessionId())
+                        .addKeyValue("rule", rule.reference())
+                        .log("An event was noted");
+                yield new Followed(taken, null, null);
+            }
+            // no file says so of an open type
+            case Rule.Query ignored -> new Followed(taken, null, null);
+            case Rule.AgentHandler handler -> give(taken, rule, handler, now);
+        };
+    }
+
+    private static boolean passes(Rule rule, Event event) {
+        if (rule.filter().isEmpty()) {
+            return true;
+        }
+        Map<String, @Nullable Object> shown = shown(event);
+        return rule.filter().entrySet().stream()
+                .allMatch(wanted -> wanted.getValue()
+                        .equals(new InputTemplate("{{" + wanted.getKey() + "|}}")
+                                .fill(shown)
+                                .orElse("")));
+    }
+
+    private Followed give(Event event, Rule rule, Rule.AgentHandler handler, Instant now) {
+        String session = event.sessionId();
+        if (session == null && rules.bounds().newSessions()) {
+            session = Ids.derived(event.id(), event.type(), 0);
+        } else if (session == null) {
+            return dropped(event, rule, "no_session", "An event names no session, so no agent is given it");
+        } else if (!isSession.test(event.namespace(), session)
+                && !rules.bounds().newSessions()) {
+            return dropped(event, rule, "unknown_session", "An event names an unknown session, so no agent is given it");
+        }
+        Map<String, @Nullable Object> shown = shown(event);
+        String prompt = filled(handler.prompt(), shown, event, rule);
+        String systemPrompt = filled(handler.systemPrompt(), shown, event, rule);
+        if ((handler.prompt() != null && prompt == null) || (handler.systemPrompt() != null && systemPrompt == null)) {
+            return dropped(event, rule, "rule_failed", "A rule's template does not fit the event");
+        }
+        if (!rates.take(StoredTask.conversation(event.namespace(), session), rule.id(), now.toEpochMilli())) {
+            return dropped(event, rule, "rule_rate", "Too many events in a minute, so no agent is given this one");
+        }
+        return new Followed(event, null, message(event, session, rule, handler, prompt, systemPrompt, now));
+    }
+
+    private static Event message(
+            Event event,
+            String session,
+            Rule rule,
+            Rule.AgentHandler handler,
+            @Nullable String prompt,
+            @Nullable String systemPrompt,
+            Instant now) {
+        Map<String, @Nullable Object> origin = new LinkedHashMap<>();
+        origin.put("rule", rule.reference());
+        origin.put("eventId", event.id());
+        origin.put("eventType", event.type().wireName());
+        Payload.Observed observed = new Payload.Observed(
+                event.id(),
+                event.type().wireName(),
+                event.timestamp().toString(),
+                rule.reference(),
+                systemPrompt,
+                event.extension(Extensions.GUIDE),
+                handler.includeToolCall() ? handler.toolName() : null,
+                handler.includeToolCall() ? info(event) : null);
+        return event.derive(KnownEventType.MESSAGE_RECEIVED, 0, now)
+                .taskId(null)
+                .source(SOURCE)
+                .sessionId(session)
+                .priority(event.effectivePriority())
+                .causalDepth(event.causalDepth() + 1)
+                .payload(new Payload.MessageReceived(
+                        prompt == null ? "Process event: " + event.type().wireName() : prompt,
+                        null,
+                        List.of(),
+                        List.of(),
+                        handler.agent(),
+                        origin,
+                        null,
+                        null,
+                        null,
+                        observed))
+                .build();
+    }
+
+    /** The event as an agent is told of it. */
+    private static Map<String, @Nullable Object> info(Event event) {
+        Map<String, @Nullable Object> info = new LinkedHashMap<>();
+        info.put("event_id", event.id());
+        info.put("event_type", event.type().wireName());
+        info.put("timestamp", event.timestamp().toString());
+        info.put("metadata", metadata(event));
+        String payload = Json.writeText(event.fields());
+        info.put(
+                "payload",
+                payload.length() <= MAX_SHOWN
+                        ? event.fields()
+                        : Map.of("truncated", JsonText.cut(payload, MAX_SHOWN)));
+        return info;
+    }
+
+    private static Map<String, @Nullable Object> metadata(Event event) {
+        Map<String, @Nullable Object> metadata = new LinkedHashMap<>(event.extensions());
+        metadata.remove(Extensions.RULE);
+        metadata.put("source", event.source());
+        if (event.sessionId() != null) {
+            metadata.put("trigger_session_id", event.sessionId());
+        }
+        return metadata;
+    }
+
+    /** What templates and filters look into. */
+    private static Map<String, @Nullable Object> shown(Event event) {
+        Map<String, @Nullable Object> shown = new LinkedHashMap<>();
+        shown.put("id", event.id());
+        shown.put("type", event.type().wireName());
+        shown.put("timestamp", event.timestamp().toString());
+        shown.put("metadata", metadata(event));
+        shown.put("payload", event.fields());
+        return shown;
+    }
+
+    /** {@code null} = there is no template, or it does not fit, which is said. */
+    private static @Nullable String filled(
+            @Nullable String template, Map<String, @Nullable Object> shown, Event event, Rule rule) {
+        if (template == null) {
+            return null;
+        }
+        InputTemplate input = new InputTemplate(template);
+        List<String> problems = input.problems(shown);
+        String text = problems.isEmpty() ? input.fill(shown).orElse(null) : null;
+        if (text == null || text.isBlank()) {
+            LOGGER.atWarn()
+                    .addKeyValue("eventId", event.id())
+                    .addKeyValue("rule", rule.reference())
+                    .addKeyValue("problem", problems.isEmpty() ? "the text is empty or too long" : problems)
+                    .log("A template does not fit an event");
+            return null;
+        }
+        return text;
+    }
+
+    private static Followed dropped(Event event, Rule rule, String outcome, String words) {
+        LOGGER.atWarn()
+                .addKeyValue("eventId", event.id())
+                .addKeyValue("eventType", event.type().wireName())
+                .addKeyValue("sessionId", event.sessionId())
+                .addKeyValue("rule", rule.reference())
+                .log(words);
+        return new Followed(event, outcome, null);
+    }
+}

@@ -1,0 +1,521 @@
+package dev.millrace.agent.topology;
+
+import static dev.millrace.agent.topology.TestMachine.START;
+import static dev.millrace.agent.topology.TestMachine.event;
+import static dev.millrace.agent.topology.TestMachine.message;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.millrace.agent.core.MachineLimits;
+import dev.millrace.agent.core.TranscriptEntry;
+import dev.millrace.agent.files.InvalidAgentException;
+import dev.millrace.agent.files.RuleFile;
+import dev.millrace.agent.rules.RuleSet;
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.EventCodec;
+import dev.millrace.schemas.EventType;
+import dev.millrace.schemas.Extensions;
+import dev.millrace.schemas.Ids;
+import dev.millrace.schemas.Json;
+import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.MalformedEventException;
+import dev.millrace.schemas.Segment;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.streams.test.TestRecord;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** From an event to a conversation: what a rule makes of it, in one transaction with it. */
+class RulesTopologyTest {
+
+    private static final EventType PLACED = EventType.of("order.placed");
+
+    @TempDir
+    private Path folder;
+
+    private TestMachine machine;
+
+    @SuppressWarnings("NullAway.Init") // JUnit calls open before anything else
+    RulesTopologyTest() {}
+
+    @BeforeEach
+    void open() {
+        machine = new TestMachine(folder, new AdmissionSettings(50, AdmissionSettings.Policy.QUEUE));
+        machine.rules.use(RuleFile.builtIn());
+    }
+
+    @AfterEach
+    void close() {
+        machine.close();
+    }
+
+    @Test
+    @DisplayName("F-235 publish_success, agent_handler, F-237 publishEvent_basic: an event is noted and handed to an agent")
+    void shouldHandAnEventToAnAgent() {
+        // given
+        session("s");
+
+        // when
+        machine.send(placed("e1", "s"));
+        List<Event> journal = machine.journal();
+
+        // then: which rule took it is a fact
+        assertThat(journal)
+                .extracting(event -> event.type().wireName())
+                .startsWith("order.placed", "MESSAGE_RECEIVED", "TASK_CREATED");
+        assertThat(journal.getFirst().extension(Extensions.RULE)).matches("fallback@[0-9a-f]{12}");
+        assertThat(machine.called()).containsExactly("m-s", task("e1"));
+    }
+
+    @Test
+    @DisplayName("F-208, F-211, F-190: the message that begins the agent's task, and where it comes from")
+    void shouldDeriveAMessage() {
+        // given
+        session("s");
+
+        // when
+        machine.send(placed("e1", "s").causalDepth(2));
+
+        // then
+        Event given = given().getFirst();
+        assertThat(given.id()).isEqualTo(task("e1"));
+        assertThat(given.parentEventId()).isEqualTo("e1");
+        assertThat(given.correlationId()).isEqualTo("e1");
+        assertThat(given.sessionId()).isEqualTo("s");
+        assertThat(given.taskId()).isNull();
+        assertThat(given.source()).isEqualTo("rules");
+        assertThat(given.causalDepth()).isEqualTo(3);
+        assertThat(given.effectivePriority()).isEqualTo(190);
+        assertThat(given.text("text")).isEqualTo("Process event: order.placed");
+    }
+
+    @Test
+    @DisplayName(
+            "F-236 handle_constructs_messages, handle_message_content, handle_inserts_to_session, F-211 to F-216, X-22: three messages, word for word, then the model")
+    void shouldShowThreeMessages() throws MalformedEventException {
+        // given
+        session("s");
+
+        // when
+        machine.send(placed("e1", "s").extension("env_name", "staging"));
+        goOn();
+
+        // then
+        List<TranscriptEntry> shown = machine.transcript(task("e1"));
+        assertThat(shown).hasSize(4);
+        assertThat(shown.get(0))
+                .isEqualTo(new TranscriptEntry.UserText(
+                        "Observed event: order.placed\nEvent ID: e1\nTime: 2026-11-21T12:00:00Z"));
+        assertThat(shown.get(1))
+                .isEqualTo(new TranscriptEntry.AssistantTurn(
+                        null,
+                        List.of(new TranscriptEntry.Call("call_e1", "get_event_info", "{\"event_ids\":[\"e1\"]}"))));
+        assertThat(shown.get(2)).isInstanceOfSatisfying(TranscriptEntry.ToolResult.class, result -> {
+            assertThat(result.toolCallId()).isEqualTo("call_e1");
+            assertThat(result.toolName()).isEqualTo("get_event_info");
+            assertThat(result.isError()).isFalse();
+            assertThat(object(result.content()))
+                    .isEqualTo(Map.of(
+                            "event_id",
+                            "e1",
+                            "event_type",
+                            "order.placed",
+                            "timestamp",
+                            "2026-11-21T12:00:00Z",
+                            "metadata",
+                            Map.of("source", "/shop", "trigger_session_id", "s", "env_name", "staging"),
+                            "payload",
+                            Map.of("order", 7, "who", "Ada")));
+        });
+        assertThat(shown.get(3)).isEqualTo(new TranscriptEntry.UserText("Process event: order.placed"));
+    }
+
+    @Test
+    @DisplayName("F-236 handle_calls_handle_query, F-215, F-219: the model is called once, and its answer ends the task")
+    void shouldRunTheQuery() {
+        // given
+        session("s");
+
+        // when
+        machine.send(placed("e1", "s"));
+        goOn();
+        machine.answer(task("e1"));
+
+        // then
+        assertThat(machine.called()).filteredOn(task("e1")::equals).hasSize(1);
+        assertThat(machine.journal())
+                .filteredOn(event -> event.type() == KnownEventType.TASK_COMPLETED)
+                .extracting(Event::taskId)
+                .contains(task("e1"));
+    }
+
+    @Test
+    @DisplayName("F-236 handle_no_session_id, F-209, X-33: without a session nothing follows, and no error")
+    void shouldDropWhatNamesNoSession() {
+        machine.send(placed("e1", null));
+
+        assertThat(given()).isEmpty();
+        assertThat(machine.outcomes()).containsExactly("no_session");
+        assertThat(machine.deadLetters()).isEmpty();
+    }
+
+    @Test
+    @DisplayName("F-236 handle_session_not_found, F-210, X-33: nor of a session that is not there")
+    void shouldDropWhatNamesAnUnknownSession() {
+        machine.send(placed("e1", "nowhere"));
+
+        assertThat(given()).isEmpty();
+        assertThat(machine.outcomes()).containsExactly("unknown_session");
+        assertThat(machine.deadLetters()).isEmpty();
+    }
+
+    @Test
+    @DisplayName("F-235 publish_unknown_type, F-200: no rule is no error")
+    void shouldOnlyNoteWhatNoRuleTakes() {
+        // given
+        machine.rules.use(RuleSet.NONE);
+        session("s");
+
+        // when
+        machine.send(placed("e1", "s").extension(Extensions.RULE, "forged@1"));
+
+        // then
+        assertThat(given()).isEmpty();
+        assertThat(machine.journal().getLast().extensions()).isEmpty();
+        assertThat(machine.deadLetters()).isEmpty();
+    }
+
+    @Test
+    @DisplayName("F-235 publish_idempotency, F-189: the same event twice is one message")
+    void shouldFollowOnce() {
+        // given
+        session("s");
+
+        // when
+        machine.send(placed("e1", "s"));
+        machine.send(placed("e1", "s"));
+
+        // then
+        assertThat(given()).hasSize(1);
+    }
+
+    @Test
+    @DisplayName("F-235 queue_processing, queue_prevents_concurrent, F-191, X-28: one after the other in a session")
+    void shouldWorkOnOneEventOfASessionAtATime() {
+        // given
+        session("s");
+        session("t");
+
+        // when
+        machine.send(placed("e1", "s"));
+        machine.send(placed("e2", "s"));
+        machine.send(placed("e3", "t"));
+        goOn();
+        List<String> atOnce = machine.called();
+        machine.answer(task("e1"));
+
+        // then
+        assertThat(atOnce).contains(task("e1"), task("e3")).doesNotContain(task("e2"));
+        assertThat(machine.called()).contains(task("e2"));
+    }
+
+    @Test
+    @DisplayName("F-237 user_query_rule_handles, X-25: what somebody asks is one task and one model call")
+    void shouldRunAQueryOnce() {
+        // when
+        machine.send(message("m1").sessionId("s").extension(Extensions.ALIAS, "user_query"));
+        goOn();
+
+        // then
+        assertThat(machine.called()).containsExactly("m1");
+        assertThat(given()).isEmpty();
+    }
+
+    @Test
+    @DisplayName("F-199: the disabled rule of what people say swallows it")
+    void shouldSwallowWhatPeopleSay() throws InvalidAgentException {
+        // given
+        machine.rules.use(RuleFile.builtIn().with(RuleFile.read(
+                "rules:\n  user_query:\n    on: user_query\n    priority: 100\n    enabled: false\n    query: {}\n")));
+
+        // when
+        machine.send(message("m1").sessionId("s"));
+
+        // then
+        assertThat(machine.called()).isEmpty();
+        assertThat(machine.outcomes()).containsExactly("rule_disabled");
+    }
+
+    @Test
+    @DisplayName("F-237 session_rule_logs, F-205: session.* is noted only")
+    void shouldNoteSessions() {
+        // given
+        session("s");
+        machine.journal();
+
+        // when
+        machine.send(event("e1", EventType.of("session.created")).sessionId("s"));
+
+        // then
+        assertThat(given()).isEmpty();
+        assertThat(machine.journal().getFirst().extension(Extensions.RULE)).startsWith("session@");
+    }
+
+    @Test
+    @DisplayName("F-237 background_task_rule_creates_agent, F-206, F-228: the end of work elsewhere wakes its session")
+    void shouldWakeTheSessionOfWorkElsewhere() {
+        // given
+        session("s");
+
+        // when: the session stands in the payload
+        machine.send(event("e1", EventType.of("background_task.completed"))
+                .sessionId("s")
+                .payload(Map.of("taskId", "import-3", "result", Map.of("rows", 7))));
+        goOn();
+
+        // then
+        assertThat(machine.called()).contains(task("e1"));
+        assertThat(String.valueOf(given().getFirst().text("text"))).startsWith("Work in the background has completed.");
+    }
+
+    @Test
+    @DisplayName("F-217, F-193, F-256: the rule may choose agent, prompts and what is shown; the event brings a guide")
+    void shouldDoAsTheRuleSays() throws InvalidAgentException {
+        // given
+        use("""
+                rules:
+                  orders:
+                    on: order.*
+                    filter: {payload.who: Ada, metadata.source: /shop}
+                    agent:
+                      name: explore
+                      prompt: "{{payload.who}} ordered {{payload.order}}{{payload.note | .}}"
+                      systemPrompt: You are the clerk of {{metadata.source}}.
+                      includeToolCall: false
+                """);
+        session("s");
+
+        // when
+        machine.send(placed("e1", "s").extension("agent_guide", "Hurry."));
+        goOn();
+
+        // then
+        assertThat(machine.transcript(task("e1")))
+                .containsExactly(
+                        new TranscriptEntry.UserText("<system_message>\nYou are the clerk of /shop.\n</system_message>"),
+                        new TranscriptEntry.UserText(
+                                "Observed event: order.placed\nEvent ID: e1\nTime: 2026-11-21T12:00:00Z\n\nHurry."),
+                        new TranscriptEntry.UserText("Ada ordered 7."));
+        assertThat(given().getFirst().text("taskType")).isEqualTo("explore");
+    }
+
+    @Test
+    @DisplayName("F-217: the tool may have another name")
+    void shouldShowTheEventAsAnotherTool() throws InvalidAgentException {
+        // given
+        use("rules:\n  a:\n    on: '*'\n    agent: {toolName: look}\n");
+        session("s");
+
+        // when
+        machine.send(placed("e1", "s"));
+        goOn();
+
+        // then
+        assertThat(machine.transcript(task("e1")).get(2))
+                .isInstanceOfSatisfying(TranscriptEntry.ToolResult.class, result -> assertThat(result.toolName())
+                        .isEqualTo("look"));
+    }
+
+    @Test
+    @DisplayName("F-234: events that a rule's filter does not want are for the next rule")
+    void shouldFilter() throws InvalidAgentException {
+        // given
+        use("rules:\n  ada:\n    on: order.placed\n    filter: {payload.order: 8}\n    agent: {}\n");
+        session("s");
+
+        // when
+        machine.send(placed("e1", "s"));
+
+        // then
+        assertThat(given()).isEmpty();
+    }
+
+    @Test
+    @DisplayName("F-199: nothing happens to what a disabled rule takes")
+    void shouldDoNothingIfDisabled() throws InvalidAgentException {
+        // given
+        use("rules:\n  off:\n    on: order.placed\n    priority: 5\n    enabled: false\n    agent: {}\n  on:\n    on: '*'\n    agent: {}\n");
+        session("s");
+
+        // when
+        machine.send(placed("e1", "s"));
+
+        // then
+        assertThat(given()).isEmpty();
+    }
+
+    @Test
+    @DisplayName("X-26, F-248: a rule that does not fit its event stops nothing, and the next event is taken")
+    void shouldGoOnAfterABrokenRule() throws InvalidAgentException {
+        // given
+        use("rules:\n  broken:\n    on: order.placed\n    agent: {prompt: '{{payload.nothing}}'}\n  fine:\n    on: x\n    agent: {}\n");
+        session("s");
+        machine.outcomes();
+
+        // when
+        machine.send(placed("e1", "s"));
+        List<String> outcomes = machine.outcomes();
+        machine.send(event("e2", EventType.of("x")).sessionId("s"));
+
+        // then
+        assertThat(outcomes).containsExactly("rule_failed");
+        assertThat(given()).extracting(Event::parentEventId).containsExactly("e2");
+        assertThat(machine.deadLetters()).isEmpty();
+    }
+
+    @Test
+    @DisplayName("X-25, F-255: a session is given so many events in a minute, and a rule as well")
+    void shouldBoundWhatFollows() {
+        // given: three of a session, five of a rule
+        session("s");
+        session("t");
+        machine.outcomes();
+
+        // when
+        for (int i = 0; i < 4; i++) {
+            machine.send(placed("s" + i, "s"));
+        }
+        for (int i = 0; i < 3; i++) {
+            machine.send(placed("t" + i, "t"));
+        }
+        List<String> outcomes = machine.outcomes();
+        machine.driver.advanceWallClockTime(Duration.ofMinutes(1));
+        machine.send(placed("s9", "s"));
+
+        // then
+        assertThat(outcomes).filteredOn("rule_rate"::equals).hasSize(2);
+        assertThat(given()).extracting(Event::parentEventId).containsExactly("s0", "s1", "s2", "t0", "t1", "s9");
+    }
+
+    @Test
+    @DisplayName("X-25: a rule that triggers itself ends at the depth")
+    void shouldEndChains() {
+        // given
+        int max = MachineLimits.DEFAULT.task().maxCausalDepth();
+        session("s");
+
+        // when: each task sends what the next one is given
+        machine.send(placed("at", "s").causalDepth(max - 1));
+        goOn();
+        machine.answer(task("at"));
+        machine.send(placed("past", "s").causalDepth(max));
+        goOn();
+
+        // then
+        assertThat(machine.called()).contains(task("at")).doesNotContain(task("past"));
+        assertThat(machine.journal())
+                .filteredOn(event -> event.type() == KnownEventType.TASK_FAILED)
+                .extracting(event -> event.text("code"))
+                .containsExactly("causal_depth_limit");
+    }
+
+    @Test
+    @DisplayName("an event is no answer to a question that is open")
+    void shouldNotTakeAnEventForAnAnswer() {
+        // given
+        machine.send(message("m1").sessionId("s"));
+        machine.ask("m1", "Which one?");
+
+        // when
+        machine.send(placed("e1", "s"));
+
+        // then: what somebody says is
+        assertThat(machine.called()).containsExactly("m1");
+        machine.send(message("m2").sessionId("s"));
+        assertThat(machine.called()).containsExactly("m1", "m1");
+        machine.answer("m1");
+        assertThat(machine.called()).containsExactly("m1", "m1", task("e1"));
+    }
+
+    @Test
+    @DisplayName("an event that is too large to be shown is shown in part")
+    void shouldShowAPartOfALargeEvent() {
+        // given
+        session("s");
+
+        // when
+        machine.send(placed("e1", "s").payload(Map.of("text", "x".repeat(EnvironmentEvents.MAX_SHOWN))));
+        goOn();
+
+        // then
+        assertThat(machine.transcript(task("e1")).get(2))
+                .isInstanceOfSatisfying(
+                        TranscriptEntry.ToolResult.class,
+                        result -> assertThat(result.content())
+                                .contains("\"truncated\"")
+                                .hasSizeLessThan(2 * EnvironmentEvents.MAX_SHOWN));
+    }
+
+    /** A session of which there is something. */
+    private void session(String id) {
+        machine.send(message("m-" + id).sessionId(id));
+        machine.answer("m-" + id);
+        machine.journal();
+    }
+
+    private void use(String file) throws InvalidAgentException {
+        machine.rules.use(new RuleSet(RuleFile.read(file)));
+    }
+
+    /** The id of the task that an event leads to. */
+    private static String task(String eventId) {
+        return Ids.derived(eventId, KnownEventType.MESSAGE_RECEIVED, 0);
+    }
+
+    private final List<Event> all = new ArrayList<>();
+
+    /** All messages so far that agents are given events by. */
+    private List<Event> given() {
+        var lane = machine.driver.createOutputTopic(
+                TestMachine.TOPICS.lane(Segment.EXTERNAL),
+                new ByteArrayDeserializer(),
+                new ByteArrayDeserializer());
+        for (TestRecord<byte[], byte[]> one : lane.readRecordsToList()) {
+            try {
+                all.add(EventCodec.fromRecord(one.headers(), one.value(), START));
+            } catch (MalformedEventException e) {
+                throw new AssertionError(e);
+            }
+        }
+        return all;
+    }
+
+    /** The driver takes what the machine puts on its lanes by itself. */
+    private void goOn() {
+        machine.driver.advanceWallClockTime(Duration.ofMillis(1));
+    }
+
+    private static Event.Builder placed(String id, @Nullable String session) {
+        return event(id, PLACED)
+                .source("/shop")
+                .sessionId(session)
+                .payload(Map.of("order", 7, "who", "Ada"));
+    }
+
+    private static Map<String, @Nullable Object> object(String json) {
+        try {
+            return Json.readObject(json.getBytes(StandardCharsets.UTF_8));
+        } catch (MalformedEventException e) {
+            throw new AssertionError(e);
+        }
+    }
+}
