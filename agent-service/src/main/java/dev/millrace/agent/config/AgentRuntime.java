@@ -112,7 +112,15 @@ public final class AgentRuntime implements AutoCloseable {
                 SessionLookup sessions,
                 ShellMetrics metrics,
                 Occupancy occupancy) {
-            this(agents, dispatcher, LocalTools.NONE, sessions, metrics, occupancy, new Tracing(Telemetry.OFF, false), Rules.off());
+            this(
+                    agents,
+                    dispatcher,
+                    LocalTools.NONE,
+                    sessions,
+                    metrics,
+                    occupancy,
+                    new Tracing(Telemetry.OFF, false),
+                    Rules.off());
         }
     }
 

@@ -75,7 +75,10 @@ public final class RuleFolder implements AutoCloseable {
                 try {
                     look(false);
                 } catch (RuntimeException e) {
-                    LOGGER.atError().addKeyValue("folder", folder).setCause(e).log("A look at the folder of rules broke");
+                    LOGGER.atError()
+                            .addKeyValue("folder", folder)
+                            .setCause(e)
+                            .log("A look at the folder of rules broke");
                 }
             }
         } catch (InterruptedException e) {
@@ -147,14 +150,19 @@ public final class RuleFolder implements AutoCloseable {
         applied = now;
         LOGGER.atInfo()
                 .addKeyValue("folder", folder)
-                .addKeyValue("rules", rules.current().rules().stream().map(Rule::reference).toList())
+                .addKeyValue(
+                        "rules",
+                        rules.current().rules().stream().map(Rule::reference).toList())
                 .log("Rules are in force");
     }
 
     private void complain(String problem) {
         if (!problem.equals(complaint)) {
             complaint = problem;
-            LOGGER.atError().addKeyValue("folder", folder).addKeyValue("problem", problem).log("No look at rules");
+            LOGGER.atError()
+                    .addKeyValue("folder", folder)
+                    .addKeyValue("problem", problem)
+                    .log("No look at rules");
         }
     }
 }

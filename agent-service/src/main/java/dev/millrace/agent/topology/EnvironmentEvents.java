@@ -126,7 +126,8 @@ final class EnvironmentEvents {
             return dropped(event, rule, "no_session", "An event names no session, so no agent is given it");
         } else if (!isSession.test(event.namespace(), session)
                 && !rules.bounds().newSessions()) {
-            return dropped(event, rule, "unknown_session", "An event names an unknown session, so no agent is given it");
+            return dropped(
+                    event, rule, "unknown_session", "An event names an unknown session, so no agent is given it");
         }
         Map<String, @Nullable Object> shown = shown(event);
         String prompt = filled(handler.prompt(), shown, event, rule);
@@ -191,9 +192,7 @@ final class EnvironmentEvents {
         String payload = Json.writeText(event.fields());
         info.put(
                 "payload",
-                payload.length() <= MAX_SHOWN
-                        ? event.fields()
-                        : Map.of("truncated", JsonText.cut(payload, MAX_SHOWN)));
+                payload.length() <= MAX_SHOWN ? event.fields() : Map.of("truncated", JsonText.cut(payload, MAX_SHOWN)));
         return info;
     }
 

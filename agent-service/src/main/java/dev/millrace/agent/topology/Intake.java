@@ -269,16 +269,12 @@ final class Intake {
         }
         Decided decided = decide(event, receivedMs, now);
         if (decided == null) {
-<<<<<<< HEAD
             machine.moves().note(event, receivedMs, now);
-            record(event, now);
-=======
             if (event.type().isOpen()) {
                 follow(event, now);
             } else {
                 record(event, now);
             }
->>>>>>> ab05978 (agent: rules say what follows from events of the environment)
             return;
         }
         TaskMove move = decided.move();

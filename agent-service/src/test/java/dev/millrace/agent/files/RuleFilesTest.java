@@ -112,8 +112,7 @@ class RuleFilesTest {
 
         // when: one of its own is changed, a built-in one is put aside
         Files.writeString(
-                folder.resolve("a.yaml"),
-                "rules:\n  fallback:\n    on: '*'\n    enabled: false\n    log: {}\n");
+                folder.resolve("a.yaml"), "rules:\n  fallback:\n    on: '*'\n    enabled: false\n    log: {}\n");
         looks.look(false);
         List<String> halfWritten = ids();
         looks.look(false);

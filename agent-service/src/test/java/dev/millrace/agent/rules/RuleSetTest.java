@@ -62,8 +62,8 @@ class RuleSetTest {
     @Test
     @DisplayName("F-235 rule_priority, F-194, F-195: the one of the highest priority takes the event, and no other")
     void shouldGoByPriority() {
-        RuleSet rules =
-                new RuleSet(List.of(rule("low", 1, "a.b"), rule("high", 9, "*"), rule("none", 0, "a.b"), rule("below", -1, "x")));
+        RuleSet rules = new RuleSet(
+                List.of(rule("low", 1, "a.b"), rule("high", 9, "*"), rule("none", 0, "a.b"), rule("below", -1, "x")));
 
         assertThat(winner(rules, "a.b")).isEqualTo("high");
         assertThat(winner(rules, "x")).isEqualTo("high");
@@ -120,12 +120,6 @@ class RuleSetTest {
 
     private static Rule rule(String id, int priority, String... types) {
         return new Rule(
-                id,
-                "1",
-                Arrays.stream(types).map(TypePattern::new).toList(),
-                priority,
-                true,
-                Map.of(),
-                new Rule.Log());
+                id, "1", Arrays.stream(types).map(TypePattern::new).toList(), priority, true, Map.of(), new Rule.Log());
     }
 }

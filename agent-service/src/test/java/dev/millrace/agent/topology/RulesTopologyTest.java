@@ -59,7 +59,8 @@ class RulesTopologyTest {
     }
 
     @Test
-    @DisplayName("F-235 publish_success, agent_handler, F-237 publishEvent_basic: an event is noted and handed to an agent")
+    @DisplayName(
+            "F-235 publish_success, agent_handler, F-237 publishEvent_basic: an event is noted and handed to an agent")
     void shouldHandAnEventToAnAgent() {
         // given
         session("s");
@@ -140,7 +141,8 @@ class RulesTopologyTest {
     }
 
     @Test
-    @DisplayName("F-236 handle_calls_handle_query, F-215, F-219: the model is called once, and its answer ends the task")
+    @DisplayName(
+            "F-236 handle_calls_handle_query, F-215, F-219: the model is called once, and its answer ends the task")
     void shouldRunTheQuery() {
         // given
         session("s");
@@ -244,8 +246,11 @@ class RulesTopologyTest {
     @DisplayName("F-199: the disabled rule of what people say swallows it")
     void shouldSwallowWhatPeopleSay() throws InvalidAgentException {
         // given
-        machine.rules.use(RuleFile.builtIn().with(RuleFile.read(
-                "rules:\n  user_query:\n    on: user_query\n    priority: 100\n    enabled: false\n    query: {}\n")));
+        machine.rules.use(
+                RuleFile.builtIn()
+                        .with(
+                                RuleFile.read(
+                                        "rules:\n  user_query:\n    on: user_query\n    priority: 100\n    enabled: false\n    query: {}\n")));
 
         // when
         machine.send(message("m1").sessionId("s"));
@@ -311,7 +316,8 @@ class RulesTopologyTest {
         // then
         assertThat(machine.transcript(task("e1")))
                 .containsExactly(
-                        new TranscriptEntry.UserText("<system_message>\nYou are the clerk of /shop.\n</system_message>"),
+                        new TranscriptEntry.UserText(
+                                "<system_message>\nYou are the clerk of /shop.\n</system_message>"),
                         new TranscriptEntry.UserText(
                                 "Observed event: order.placed\nEvent ID: e1\nTime: 2026-11-21T12:00:00Z\n\nHurry."),
                         new TranscriptEntry.UserText("Ada ordered 7."));
@@ -331,8 +337,9 @@ class RulesTopologyTest {
 
         // then
         assertThat(machine.transcript(task("e1")).get(2))
-                .isInstanceOfSatisfying(TranscriptEntry.ToolResult.class, result -> assertThat(result.toolName())
-                        .isEqualTo("look"));
+                .isInstanceOfSatisfying(
+                        TranscriptEntry.ToolResult.class,
+                        result -> assertThat(result.toolName()).isEqualTo("look"));
     }
 
     @Test
@@ -353,7 +360,8 @@ class RulesTopologyTest {
     @DisplayName("F-199: nothing happens to what a disabled rule takes")
     void shouldDoNothingIfDisabled() throws InvalidAgentException {
         // given
-        use("rules:\n  off:\n    on: order.placed\n    priority: 5\n    enabled: false\n    agent: {}\n  on:\n    on: '*'\n    agent: {}\n");
+        use(
+                "rules:\n  off:\n    on: order.placed\n    priority: 5\n    enabled: false\n    agent: {}\n  on:\n    on: '*'\n    agent: {}\n");
         session("s");
 
         // when
@@ -367,7 +375,8 @@ class RulesTopologyTest {
     @DisplayName("X-26, F-248: a rule that does not fit its event stops nothing, and the next event is taken")
     void shouldGoOnAfterABrokenRule() throws InvalidAgentException {
         // given
-        use("rules:\n  broken:\n    on: order.placed\n    agent: {prompt: '{{payload.nothing}}'}\n  fine:\n    on: x\n    agent: {}\n");
+        use(
+                "rules:\n  broken:\n    on: order.placed\n    agent: {prompt: '{{payload.nothing}}'}\n  fine:\n    on: x\n    agent: {}\n");
         session("s");
         machine.outcomes();
 
@@ -486,9 +495,7 @@ class RulesTopologyTest {
     /** All messages so far that agents are given events by. */
     private List<Event> given() {
         var lane = machine.driver.createOutputTopic(
-                TestMachine.TOPICS.lane(Segment.EXTERNAL),
-                new ByteArrayDeserializer(),
-                new ByteArrayDeserializer());
+                TestMachine.TOPICS.lane(Segment.EXTERNAL), new ByteArrayDeserializer(), new ByteArrayDeserializer());
         for (TestRecord<byte[], byte[]> one : lane.readRecordsToList()) {
             try {
                 all.add(EventCodec.fromRecord(one.headers(), one.value(), START));
@@ -505,10 +512,7 @@ class RulesTopologyTest {
     }
 
     private static Event.Builder placed(String id, @Nullable String session) {
-        return event(id, PLACED)
-                .source("/shop")
-                .sessionId(session)
-                .payload(Map.of("order", 7, "who", "Ada"));
+        return event(id, PLACED).source("/shop").sessionId(session).payload(Map.of("order", 7, "who", "Ada"));
     }
 
     private static Map<String, @Nullable Object> object(String json) {

@@ -334,8 +334,8 @@ final class TestMachine implements AutoCloseable {
     /** What the model of a task is shown. */
     List<TranscriptEntry> transcript(String taskId) {
         List<TranscriptEntry> entries = new ArrayList<>();
-        try (KeyValueIterator<String, TranscriptEntry> found =
-                rows(TaskStores.TRANSCRIPTS).range(TaskStores.transcriptKey(taskId, 0), TaskStores.transcriptKey(taskId, -1))) {
+        try (KeyValueIterator<String, TranscriptEntry> found = rows(TaskStores.TRANSCRIPTS)
+                .range(TaskStores.transcriptKey(taskId, 0), TaskStores.transcriptKey(taskId, -1))) {
             found.forEachRemaining(entry -> entries.add(entry.value));
         }
         return entries;
