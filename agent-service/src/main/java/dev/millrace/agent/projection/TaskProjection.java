@@ -184,6 +184,15 @@ public final class TaskProjection implements AutoCloseable {
     }
 
     /**
+     * How many there are in each state, of those that this query would list on all its pages.
+     *
+     * @throws ProjectionNotReadyException see {@link #ready}
+     */
+    public Task.Counts counts(TaskQuery query) {
+        return ask(reader -> reader.counts(query));
+    }
+
+    /**
      * What happened to a task, in journal order.
      *
      * @param after only what comes after this place; {@code null} = from the beginning

@@ -43,6 +43,7 @@ record TaskRow(
      * @param taskType the agent that was asked for, and that works on it once that is told
      * @param agent the agent that works on it; {@code null} = the journal has told none
      * @param agentVersion of its definition; {@code null} = the journal has told none
+     * @param parentTaskId the task that it is a part of; {@code null} = of none, or begun before this was kept
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
     record Origin(
@@ -54,7 +55,8 @@ record TaskRow(
             long createdAt,
             @Nullable String callbackUrl,
             @Nullable String agent,
-            @Nullable String agentVersion) {}
+            @Nullable String agentVersion,
+            @Nullable String parentTaskId) {}
 
     /**
      * How far a task is.
@@ -187,7 +189,10 @@ record TaskRow(
                 happened,
                 input == null ? null : input.callbackUrl(),
                 null,
-                null);
+                null,
+                input instanceof Payload.MessageReceived message && message.parent() != null
+                        ? message.parent().taskId()
+                        : null);
     }
 
     private static Origin told(Event event, Origin origin) {
@@ -202,7 +207,8 @@ record TaskRow(
                         origin.createdAt,
                         origin.callbackUrl,
                         created.taskType(),
-                        created.agentVersion() == null ? origin.agentVersion : created.agentVersion());
+                        created.agentVersion() == null ? origin.agentVersion : created.agentVersion(),
+                        origin.parentTaskId);
     }
 
     private static Progress told(JournalEntry entry, Progress progress) {
@@ -338,7 +344,8 @@ record TaskRow(
                         first.toString(),
                         last.toString(),
                         null,
-                        null);
+                        null,
+                        origin.parentTaskId);
     }
 
     byte[] toJson() {

@@ -15,6 +15,7 @@ import dev.millrace.schemas.Json;
 import dev.millrace.schemas.Problem;
 import io.smallrye.common.annotation.RunOnVirtualThread;
 import jakarta.inject.Inject;
+import jakarta.ws.rs.BeanParam;
 import jakarta.ws.rs.DefaultValue;
 import jakarta.ws.rs.GET;
 import jakarta.ws.rs.Path;
@@ -64,15 +65,35 @@ public class QueryResource {
             @QueryParam("sessionId") @Nullable String sessionId,
             @QueryParam("waitingFor") @Nullable String waitingFor,
             @QueryParam("limit") @DefaultValue("50") String limit,
-            @QueryParam("before") @Nullable String before) {
+            @QueryParam("before") @Nullable String before,
+            @BeanParam TraitParameters traits) {
         Task.Page page = projection.tasks(new TaskQuery(
                 namespace,
                 blankToNull(state),
                 blankToNull(sessionId),
                 blankToNull(waitingFor),
                 limit(limit),
-                blankToNull(before)));
+                blankToNull(before),
+                traits.traits()));
         return ok(new Task.Page(notes.noted(page.tasks()), page.next()));
+    }
+
+    /** How many tasks there are in each state. */
+    @GET
+    @Path("/task-counts")
+    public Response counts(
+            @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace,
+            @QueryParam("sessionId") @Nullable String sessionId,
+            @QueryParam("waitingFor") @Nullable String waitingFor,
+            @BeanParam TraitParameters traits) {
+        return ok(projection.counts(new TaskQuery(
+                namespace,
+                null,
+                blankToNull(sessionId),
+                blankToNull(waitingFor),
+                TaskQuery.MAX_LIMIT,
+                null,
+                traits.traits())));
     }
 
     /** One task; with {@code at}, a cursor, as it is at that place of the journal or later. */

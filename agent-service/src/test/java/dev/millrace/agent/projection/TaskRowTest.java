@@ -56,7 +56,21 @@ class TaskRowTest {
                         "3:0",
                         "3:" + (history.size() - 1),
                         null,
+                        null,
                         null));
+    }
+
+    @Test
+    void shouldNameTheTaskThatItIsAPartOf() {
+        // given
+        Event root = Event.root("child", KnownEventType.MESSAGE_RECEIVED, Histories.START)
+                .taskId("child")
+                .payload(Map.of("text", "tell a tale", "parent", Map.of("taskId", "boss", "callId", "c1")))
+                .build();
+
+        // then
+        assertThat(view(List.of(root)).parentTaskId()).isEqualTo("boss");
+        assertThat(TaskRow.fromJson(after(List.of(root)).toJson()).view()).isEqualTo(view(List.of(root)));
     }
 
     @Test

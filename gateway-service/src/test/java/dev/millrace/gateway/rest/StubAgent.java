@@ -160,6 +160,10 @@ final class StubAgent implements AutoCloseable {
             problem(exchange, Problem.of(400, "bad_parameter", "Bad", "groupBy: that is nothing to group by"));
         } else if (what.equals("usage")) {
             send(exchange, 200, Map.of("total", Map.of("query", query)));
+        } else if (what.equals("machine")) {
+            send(exchange, 200, Map.of("states", List.of(), "moves", List.of()));
+        } else if (what.equals("task-counts")) {
+            send(exchange, 200, Map.of("states", Map.of("completed", 2), "complete", true, "query", query));
         } else if (what.equals("tasks") && path.length == 3) {
             if ("nonsense".equals(query.get("before"))) {
                 problem(exchange, Problem.of(400, "bad_parameter", "Bad", "before: that is no cursor"));

@@ -13,6 +13,7 @@ import dev.millrace.gateway.rest.problems.ProblemException;
 import dev.millrace.gateway.rest.requests.Bodies;
 import dev.millrace.gateway.rest.requests.BodyReader;
 import dev.millrace.gateway.rest.requests.Parameters;
+import dev.millrace.gateway.rest.requests.TaskFilters;
 import dev.millrace.gateway.rest.requests.WaitParameter;
 import dev.millrace.http.client.AgentClient;
 import dev.millrace.http.client.QueryUnavailableException;
@@ -20,6 +21,7 @@ import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Json;
 import io.smallrye.common.annotation.RunOnVirtualThread;
 import jakarta.inject.Inject;
+import jakarta.ws.rs.BeanParam;
 import jakarta.ws.rs.Consumes;
 import jakarta.ws.rs.DefaultValue;
 import jakarta.ws.rs.GET;
@@ -38,7 +40,6 @@ import java.io.InputStream;
 import java.net.URI;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -61,8 +62,7 @@ import org.jspecify.annotations.Nullable;
 public class TasksResource {
     private static final Set<String> STATES =
             Set.of("idle", "reasoning", "acting", "suspended", "completed", "failed", "cancelled");
-    private static final Set<String> WAITS =
-            Set.of("admission", "model", "tools", "answer", "approval", "resume", "children");
+    static final Set<String> WAITS = Set.of("admission", "model", "tools", "answer", "approval", "resume", "children");
     private static final int MAX_TASKS = 200;
     private static final int MAX_EVENTS = 500;
     /** No page of events is much larger; a single larger event is a page of its own. */
@@ -183,16 +183,8 @@ public class TasksResource {
     public Response list(
             @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace,
             @Parameter(description = "Only tasks in this state.") @QueryParam("state") @Nullable String state,
-            @Parameter(description = "Only tasks of this conversation.") @QueryParam("sessionId") @Nullable
-                    String sessionId,
+            @BeanParam TaskFilters filters,
             @Parameter(description = "The same as sessionId.") @QueryParam("session") @Nullable String session,
-            @Parameter(
-                            description =
-                                    "Only tasks that wait for this: admission, model, tools, answer, approval, resume"
-                                            + " or children.")
-                    @QueryParam("waitingFor")
-                    @Nullable
-                    String waitingFor,
             @Parameter(description = "1 to 200", schema = @Schema(type = SchemaType.INTEGER, defaultValue = "50"))
                     @QueryParam("limit")
                     @DefaultValue("50")
@@ -201,12 +193,12 @@ public class TasksResource {
                     String cursor)
             throws QueryUnavailableException, InterruptedException {
         requireOneOf("state", state, STATES);
-        requireOneOf("waitingFor", waitingFor, WAITS);
-        Map<String, @Nullable String> query = new HashMap<>();
+        requireOneOf("waitingFor", filters.waitingFor(), WAITS);
+        Map<String, @Nullable String> query = filters.query();
         query.put("namespace", namespace);
         query.put("state", state);
+        String sessionId = query.get("sessionId");
         query.put("sessionId", sessionId != null && !sessionId.isBlank() ? sessionId : session);
-        query.put("waitingFor", waitingFor);
         query.put("limit", Integer.toString(Parameters.number("limit", limit, MAX_TASKS)));
         query.put("before", cursor);
         return Response.ok(agentService.get(AgentClient.path("tasks"), query).json())
@@ -290,7 +282,7 @@ public class TasksResource {
                 .build();
     }
 
-    private static void requireOneOf(String name, @Nullable String value, Set<String> known) {
+    static void requireOneOf(String name, @Nullable String value, Set<String> known) {
         if (value != null && !value.isBlank() && !known.contains(value)) {
             throw ProblemException.badParameter(name, "one of " + String.join(", ", new TreeSet<>(known)), value);
         }

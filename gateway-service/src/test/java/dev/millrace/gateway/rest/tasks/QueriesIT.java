@@ -12,6 +12,7 @@ import dev.millrace.schemas.KnownEventType;
 import dev.millrace.testing.RequiresBroker;
 import io.quarkus.test.common.WithTestResource;
 import io.quarkus.test.junit.QuarkusTest;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.DisplayName;
@@ -90,6 +91,36 @@ class QueriesIT {
                                         "200",
                                         "before",
                                         "abc"))));
+    }
+
+    @Test
+    @DisplayName("filters beside state and session, counts with the same ones, and the machine")
+    void shouldPassTraitsOn() throws Exception {
+        // given
+        String traits =
+                "agent=a%20b&errorCode=e&text=T&parentTaskId=p&createdAfter=2026-01-31&createdBefore=2026-02-01";
+        Map<String, String> passedOn = Map.of(
+                "agent", "a b",
+                "errorCode", "e",
+                "text", "T",
+                "parentTaskId", "p",
+                "createdAfter", "2026-01-31",
+                "createdBefore", "2026-02-01",
+                "namespace", "default");
+
+        // when
+        Answer tasks = gateway.get("/v1/tasks?" + traits);
+        Answer counts = gateway.get("/v1/task-counts?" + traits + "&waitingFor=answer");
+
+        // then
+        assertThat(tasks.body()).contains("\"parentTaskId\":\"p\"", "\"text\":\"T\"");
+        Map<String, String> asked = new HashMap<>(passedOn);
+        asked.put("waitingFor", "answer");
+        assertThat(counts.json())
+                .containsEntry("states", Map.of("completed", 2))
+                .containsEntry("query", asked);
+        assertThat(gateway.get("/v1/task-counts?waitingFor=godot").json()).containsEntry("code", "bad_parameter");
+        assertThat(gateway.get("/v1/machine").json()).containsKeys("states", "moves");
     }
 
     @Test
