@@ -152,7 +152,7 @@ class TaskScreen extends Screen {
   }
 
   tab(name) {
-    this.filter({ tab: name === TABS[0] ? null : name, event: null })
+    this.filter({ tab: name === TABS[0] ? null : name, event: null }, false)
   }
 
   pick(eventId) {
@@ -170,7 +170,7 @@ class TaskScreen extends Screen {
       <p class="crumbs">${plain(task.agent ?? task.taskType)}${task.agentVersion ? html` <span class="faint">${task.agentVersion}</span>` : nothing} · <span class="id">${plain(task.taskId)}</span> ${copyButton(task.taskId, 'Copy the id')}
         ${task.sessionId ? html` · session ${sessionLink(task.sessionId)}` : nothing}
         ${task.parentTaskId ? html` · part of ${taskLink(task.parentTaskId)}` : nothing}
-        · begun ${moment(task.createdAt, this.now)}${ended ? html` · took ${duration(task.updatedAt - task.createdAt)}` : nothing}
+        · begun ${moment(task.createdAt, this.now)}${ended ? html` · took ${duration((this.#turn?.endedAt ?? task.updatedAt) - task.createdAt)}` : nothing}
         ${this.lost ? html`<span class="faint" role="status"> · not live now, trying again</span>` : nothing}</p>
       ${problem(this.problem)}
       ${task.state === 'failed' ? html`<div class="failure" role="alert"><strong>${plain(task.errorCode ?? 'failed')}</strong><pre tabindex="0">${plain(task.error ?? '')}</pre></div>` : nothing}

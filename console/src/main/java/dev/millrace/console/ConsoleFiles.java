@@ -19,8 +19,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The files of the console, each read once when it is first asked for. The page names its modules by an import map, which
- * is put together from those that the jars of the modules bring along. For any thread.
+ * The files of the console, each read once when it is first asked for. The page names its modules by an import map,
+ * which is put together from those that the jars of the modules bring along. For any thread.
  */
 final class ConsoleFiles {
 
@@ -90,8 +90,8 @@ final class ConsoleFiles {
     }
 
     /**
-     * What the browser lets a page do, whatever text it is made to show: run modules of this server, ask this server, and
-     * nothing else. Markup is made by one policy alone, that of the templates.
+     * What the browser lets a page do, whatever text it is made to show: run modules of this server, ask this server,
+     * and nothing else. Markup is made by one policy alone, that of the templates.
      */
     private static String policy(@Nullable String importMapHash) {
         return "default-src 'none'; script-src 'self'"

@@ -12,8 +12,8 @@ import jakarta.inject.Singleton;
 import java.util.Optional;
 
 /**
- * Puts the console at {@code /console}. Files are below {@code /console/-/}; any other address below {@code /console} is
- * one of a screen and gets the page, which finds out what to show. {@code /} leads there.
+ * Puts the console at {@code /console}. Files are below {@code /console/-/}; any other address below {@code /console}
+ * is one of a screen and gets the page, which finds out what to show. {@code /} leads there.
  */
 @Singleton
 public class ConsoleRoutes {

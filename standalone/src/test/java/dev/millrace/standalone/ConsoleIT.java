@@ -42,6 +42,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
@@ -57,8 +58,8 @@ import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The console in a real browser, before a real standalone with a scripted model: one of each for all claims, of which the
- * last one kills the process. With {@code -Dmillrace.docs.write=true} it writes the pictures of the documents.
+ * The console in a real browser, before a real standalone with a scripted model: one of each for all claims, of which
+ * the last one kills the process. With {@code -Dmillrace.docs.write=true} it writes the pictures of the documents.
  */
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class ConsoleIT {
@@ -71,9 +72,9 @@ class ConsoleIT {
     private static final String TALE = IntStream.rangeClosed(1, 60)
             .mapToObj(number -> "The wheel turned " + number + " times.")
             .collect(Collectors.joining(" "));
-    private static final String HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script>"
+    private static final String HOSTILE = "<img src=x onerror=alert(1)>\u202E<script>alert(2)</script>"
             + "[click](javascript:alert(3)) ![p](https://evil.example/p.png) </pre></main><style>*{display:none}</style>"
-            + "\u202Egnp.exe \u0000\u001B[31m `code` **bold** {{7*7}} ${8*8}";
+            + "gnp.exe `code` **bold** {{7*7}} ${8*8} \u200B";
     private static final int GIANT = 900_000;
 
     private static final String SCRIPT = """
@@ -81,7 +82,7 @@ class ConsoleIT {
               - user: 'slow tale'
                 reasoning: "A long tale wants time."
                 stream: { chunkChars: 12, chunkMs: 60 }
-                text: "%s"
+                text: "TALE"
               - user: 'write the note'
                 steps:
                   - reasoning: "The person has to agree to this."
@@ -104,10 +105,10 @@ class ConsoleIT {
                   - text: "My helper says: {{result}}"
               - user: 'say it back'
                 literal: true
-                text: %s
+                text: HOSTILE
               - user: 'giant'
                 stream: { chunkChars: 100000 }
-                text: "%s"
+                text: "GIANT"
               - user: 'refuse'
                 fail: { code: auth_failed, message: "the key is wrong" }
               - user: 'read'
@@ -133,9 +134,6 @@ class ConsoleIT {
     private BrowserContext context;
     private Page page;
 
-    @SuppressWarnings("NullAway.Init")
-    ConsoleIT() {}
-
     @BeforeAll
     static void start() throws IOException {
         Optional<Path> chromium = Chromium.find("ConsoleIT");
@@ -148,7 +146,10 @@ class ConsoleIT {
         agent("careful", "tools: [write_file, list_files]\napproval:\n  write_file: always");
         agent("boss", "tools: [list_files, write_file]\nsubAgents: [careful]");
         Files.writeString(
-                temp.resolve("script.yaml"), SCRIPT.formatted(TALE, Json.writeText(HOSTILE), "W".repeat(GIANT)));
+                temp.resolve("script.yaml"),
+                SCRIPT.replace("TALE", TALE)
+                        .replace("HOSTILE", Json.writeText(HOSTILE))
+                        .replace("GIANT", "W".repeat(GIANT)));
         up = up();
         try (InputStream in = ConsoleIT.class.getResourceAsStream("/axe.min.js")) {
             assertThat(in).isNotNull();
@@ -213,16 +214,16 @@ class ConsoleIT {
         context = browser.newContext(
                 new Browser.NewContextOptions().setViewportSize(WIDE, 800).setReducedMotion(ReducedMotion.REDUCE));
         page = context.newPage();
-        page.setDefaultTimeout(LIMIT.toMillis());
-        PlaywrightAssertions.setDefaultAssertionTimeout(LIMIT.toMillis());
+        page.setDefaultTimeout((double) LIMIT.toMillis());
+        PlaywrightAssertions.setDefaultAssertionTimeout((double) LIMIT.toMillis());
         page.onPageError(complaints::add);
         page.onDialog(dialog -> {
             complaints.add("a dialog: " + dialog.message());
             dialog.dismiss();
         });
         page.onConsoleMessage(message -> {
-            // that a connection broke is said by the browser itself
-            if (message.type().equals("error") && !message.text().contains("net::ERR_")) {
+            // what a server refused, or that it is gone, is said by the browser itself
+            if (message.type().equals("error") && !message.text().startsWith("Failed to load resource")) {
                 complaints.add(message.text());
             }
         });
@@ -420,7 +421,7 @@ class ConsoleIT {
         page.getByLabel("Waits for").selectOption("answer");
         // then
         PlaywrightAssertions.assertThat(rows).hasCount(3);
-        assertThat(page.url()).contains("text=WHEEL").contains("waitingFor=answer");
+        PlaywrightAssertions.assertThat(page).hasURL(Pattern.compile(".*(text=WHEEL.*waitingFor=answer|waitingFor=answer.*text=WHEEL).*"));
         page.reload();
         PlaywrightAssertions.assertThat(rows).hasCount(3);
         PlaywrightAssertions.assertThat(page.getByLabel("State", new Page.GetByLabelOptions().setExact(true)))
@@ -448,6 +449,7 @@ class ConsoleIT {
     @DisplayName("the inbox by keyboard alone: from another screen to three decisions, the oldest first")
     void shouldDecideByKeyboardAlone() {
         // given
+        leaveNobodyWaiting();
         String first = submitTo("careful", "write the note, first");
         await().atMost(LIMIT).until(() -> waitsFor(first).equals("approval"));
         String second = API.submit("which wheel is it");
@@ -510,8 +512,7 @@ class ConsoleIT {
     @DisplayName("hostile texts are shown as text, wherever they stand")
     void shouldShowHostileTextsAsText() {
         // given
-        String said = "say it back " + HOSTILE.replace("\u0000", "");
-        String task = submitTo("general", said, "hostile");
+        String task = submitTo("general", "say it back " + HOSTILE, "hostile");
         API.awaitEnd(task, LIMIT);
         String giant = submitTo("general", "giant", "hostile");
         assertThat(API.awaitEnd(giant, Duration.ofSeconds(90)).path("response").asText())
@@ -592,6 +593,64 @@ class ConsoleIT {
 
     @Test
     @Order(8)
+    @DisplayName("what events come to: live text is void once it is told anew, and the journal has the last word")
+    void shouldMakeTheSameOfTheSameEvents() {
+        // given
+        page.navigate(BASE + "/tasks");
+
+        // when
+        Object found = page.evaluate("""
+                async () => {
+                  const { Turn, spans, scale, causes } = await import('/console/-/story.js')
+                  const { diff, excerpt } = await import('/console/-/diff.js')
+                  const turn = new Turn('t')
+                  const text = () => turn.blocks.filter(block => block.kind === 'call').map(block => block.text).join('|')
+                  const said = []
+                  turn.hear('stream.start', { callId: 'c', attempt: 1 })
+                  turn.hear('stream.text', { callId: 'c', attempt: 1, delta: 'half' })
+                  said.push(text())
+                  turn.hear('stream.restart', { callId: 'c', attempt: 3 })
+                  turn.hear('stream.text', { callId: 'c', attempt: 1, delta: ' a ghost' })
+                  turn.hear('stream.text', { callId: 'c', attempt: 3, delta: 'who' })
+                  said.push(text())
+                  const reply = { id: 'e', type: 'REASON_DONE', timestamp: 9, payload: { callId: 'c', response: 'whole' } }
+                  turn.add(reply)
+                  turn.hear('stream.text', { callId: 'c', attempt: 9, delta: ' late' })
+                  said.push(text(), String(turn.add(reply)), String(turn.usage.calls))
+                  const event = (id, type, timestamp, payload, parentEventId) => ({ id, type, timestamp, payload, parentEventId })
+                  const night = [
+                    event('1', 'MODEL_CALL_REQUESTED', 0, { callId: 'm', iteration: 1 }),
+                    event('2', 'REASON_DONE', 1000, { callId: 'm' }, '1'),
+                    event('3', 'APPROVAL_REQUESTED', 1000, { callId: 'a', toolName: 'pay' }, '2'),
+                    event('4', 'APPROVAL_DECIDED', 30000000, { callId: 'a', decision: 'approve' }),
+                    event('5', 'TOOL_CALL_REQUESTED', 30000000, { callId: 'p', toolName: 'pay' }, '4'),
+                    event('6', 'TOOL_CALL_COMPLETED', 30001000, { callId: 'p', toolName: 'pay' }, '5'),
+                  ]
+                  const list = spans(night)
+                  const { x, breaks } = scale(list, 30001000)
+                  said.push(list.map(span => span.kind).join(), String(breaks.length), String(x(1000) > 0.4 && x(30000000) < 0.6))
+                  said.push(causes(night).map(row => row.event.id + row.depth).join())
+                  said.push(excerpt(diff('a\\nb\\nc', 'a\\nx\\nc')).map(row => row.mark + row.text).join())
+                  return said
+                }""");
+
+        // then
+        assertThat(found)
+                .isEqualTo(List.of(
+                        "half",
+                        "who",
+                        "whole",
+                        "false",
+                        "1",
+                        "model,wait,tool",
+                        "1",
+                        "true",
+                        "10,20,30,40,50,60",
+                        " a,-b,+x, c"));
+    }
+
+    @Test
+    @Order(9)
     @DisplayName(
             "a memory is corrected: its difference is seen first, and what somebody else wrote meanwhile is not lost")
     void shouldCorrectAMemory() {
@@ -633,7 +692,7 @@ class ConsoleIT {
     }
 
     @Test
-    @Order(9)
+    @Order(10)
     @DisplayName(
             "agents and tools, an event with causes and effects, dead letters by reason, use with what has no price")
     void shouldShowTheRest() {
@@ -698,6 +757,18 @@ class ConsoleIT {
         assertAccessible("the dead letters");
         assertFits("the dead letters");
 
+        // when: it is sent again while what it is about is still not there
+        button("Send again").click();
+        // then
+        PlaywrightAssertions.assertThat(page.locator(".outcome-line")).hasText("refused again: unknown_task");
+
+        // when: with another payload
+        button("Edit first").click();
+        page.getByLabel("Payload as JSON").fill("{\"newInput\": \"hello\"}");
+        button("Send as edited").click();
+        // then
+        PlaywrightAssertions.assertThat(page.locator(".outcome-line")).containsText("unknown_task");
+
         // when
         page.navigate(BASE + "/no-such-screen");
         // then
@@ -728,7 +799,7 @@ class ConsoleIT {
     }
 
     @Test
-    @Order(10)
+    @Order(11)
     @DisplayName("a process that is killed in the middle of a text: the page comes back by itself, to the same text")
     void shouldComeBackAfterAKill() {
         // given
@@ -748,6 +819,15 @@ class ConsoleIT {
         assertThat(turn.locator(".agent .prose").textContent().strip()).isEqualTo(TALE);
         PlaywrightAssertions.assertThat(turn).hasCount(1);
         PlaywrightAssertions.assertThat(page.locator("main")).not().containsText("not live now");
+    }
+
+    /** Ends what another test has left behind. */
+    private static void leaveNobodyWaiting() {
+        API.get("/v1/tasks?state=suspended&limit=200").json().path("tasks").forEach(task -> {
+            String taskId = task.path("taskId").asText();
+            API.post("/v1/tasks/" + taskId + "/cancel", Map.of());
+            API.awaitEnd(taskId, LIMIT);
+        });
     }
 
     private void heading(String text) {

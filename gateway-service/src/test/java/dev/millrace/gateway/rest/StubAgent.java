@@ -163,7 +163,10 @@ final class StubAgent implements AutoCloseable {
         } else if (what.equals("machine")) {
             send(exchange, 200, Map.of("states", List.of(), "moves", List.of()));
         } else if (what.equals("task-counts")) {
-            send(exchange, 200, Map.of("states", Map.of("completed", 2), "complete", true, "query", query));
+            // what it was asked for, in the one place of the answer where there are names
+            Map<String, Integer> asked = new LinkedHashMap<>();
+            query.forEach((name, value) -> asked.put(name + "=" + value, 1));
+            send(exchange, 200, Map.of("states", asked, "complete", true));
         } else if (what.equals("tasks") && path.length == 3) {
             if ("nonsense".equals(query.get("before"))) {
                 problem(exchange, Problem.of(400, "bad_parameter", "Bad", "before: that is no cursor"));

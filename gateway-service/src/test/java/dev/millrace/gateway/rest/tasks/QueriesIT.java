@@ -12,7 +12,6 @@ import dev.millrace.schemas.KnownEventType;
 import dev.millrace.testing.RequiresBroker;
 import io.quarkus.test.common.WithTestResource;
 import io.quarkus.test.junit.QuarkusTest;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.DisplayName;
@@ -99,14 +98,6 @@ class QueriesIT {
         // given
         String traits =
                 "agent=a%20b&errorCode=e&text=T&parentTaskId=p&createdAfter=2026-01-31&createdBefore=2026-02-01";
-        Map<String, String> passedOn = Map.of(
-                "agent", "a b",
-                "errorCode", "e",
-                "text", "T",
-                "parentTaskId", "p",
-                "createdAfter", "2026-01-31",
-                "createdBefore", "2026-02-01",
-                "namespace", "default");
 
         // when
         Answer tasks = gateway.get("/v1/tasks?" + traits);
@@ -114,11 +105,16 @@ class QueriesIT {
 
         // then
         assertThat(tasks.body()).contains("\"parentTaskId\":\"p\"", "\"text\":\"T\"");
-        Map<String, String> asked = new HashMap<>(passedOn);
-        asked.put("waitingFor", "answer");
-        assertThat(counts.json())
-                .containsEntry("states", Map.of("completed", 2))
-                .containsEntry("query", asked);
+        assertThat(counts.field("states"))
+                .isEqualTo(Map.of(
+                        "agent=a b", 1,
+                        "errorCode=e", 1,
+                        "text=T", 1,
+                        "parentTaskId=p", 1,
+                        "createdAfter=2026-01-31", 1,
+                        "createdBefore=2026-02-01", 1,
+                        "waitingFor=answer", 1,
+                        "namespace=default", 1));
         assertThat(gateway.get("/v1/task-counts?waitingFor=godot").json()).containsEntry("code", "bad_parameter");
         assertThat(gateway.get("/v1/machine").json()).containsKeys("states", "moves");
     }
