@@ -732,7 +732,7 @@ class ConsoleIT {
         page.navigate(BASE + "/events/" + reply);
         // then
         heading("REASON_DONE");
-        PlaywrightAssertions.assertThat(page.locator("ol").first()).containsText("MODEL_CALL_REQUESTED");
+        PlaywrightAssertions.assertThat(page.locator("ol").first()).containsText("TASK_CREATED");
         PlaywrightAssertions.assertThat(page.locator("ol").last()).containsText("reasoning → acting");
         assertAccessible("an event");
         assertFits("an event");
