@@ -421,7 +421,8 @@ class ConsoleIT {
         page.getByLabel("Waits for").selectOption("answer");
         // then
         PlaywrightAssertions.assertThat(rows).hasCount(3);
-        PlaywrightAssertions.assertThat(page).hasURL(Pattern.compile(".*(text=WHEEL.*waitingFor=answer|waitingFor=answer.*text=WHEEL).*"));
+        PlaywrightAssertions.assertThat(page)
+                .hasURL(Pattern.compile(".*(text=WHEEL.*waitingFor=answer|waitingFor=answer.*text=WHEEL).*"));
         page.reload();
         PlaywrightAssertions.assertThat(rows).hasCount(3);
         PlaywrightAssertions.assertThat(page.getByLabel("State", new Page.GetByLabelOptions().setExact(true)))
