@@ -174,6 +174,17 @@ record TaskRow(
                 entry.cursor());
     }
 
+    /**
+     * The same once an event was recorded that has changed nothing, such as one that came after its expiry: it is told
+     * among the task's events, and the task stands as before.
+     */
+    static TaskRow afterNothing(@Nullable TaskRow before, JournalEntry entry, long now) {
+        TaskRow after = after(before, entry, now);
+        Progress progress = before == null || after.first.equals(entry.cursor()) ? Progress.NONE : before.progress;
+        return new TaskRow(
+                after.name, after.origin, progress, after.updatedAt, after.storedAt, after.first, after.last);
+    }
+
     private boolean has(JournalCursor cursor) {
         return cursor.partition() == last.partition() && cursor.offset() <= last.offset();
     }

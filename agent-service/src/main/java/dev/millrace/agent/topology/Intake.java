@@ -131,8 +131,10 @@ final class Intake {
         if (isForgotten(event, receivedMs, now)) {
             return;
         }
-        if (hasExpired(event, now)) {
+        if (hasExpired(event, now) && !startsTask(event)) {
             record(event, now);
+        } else if (hasExpired(event, now)) {
+            process(event, external, receivedMs, now); // a task that fails at once, so that whoever waits for it hears
         } else if (external && event.taskId() != null && !isHere(event.namespace(), event.taskId())) {
             if (!takeForAbsent(incoming, event, event.taskId(), now)) {
                 return;
@@ -360,6 +362,10 @@ final class Intake {
                             + " places to be free, found all taken",
                     now);
         }
+    }
+
+    private static boolean startsTask(Event event) {
+        return event.taskId() == null && event.payload() instanceof Payload.TaskInput;
     }
 
     private void record(Event event, Instant now) {

@@ -88,6 +88,31 @@ class TaskRowTest {
     }
 
     @Test
+    @DisplayName("F-287: what came too late is among the events of the task, and changes nothing else")
+    void shouldNotGoOnWithWhatCameTooLate() {
+        // given
+        List<Event> history = Histories.startedBy("m1")
+                .created()
+                .moved("reasoning", "suspended")
+                .then(KnownEventType.MESSAGE_RECEIVED, Map.of("text", "too late"))
+                .events();
+        TaskRow suspended = after(history.subList(0, history.size() - 1));
+        JournalEntry late = entry(history.getLast(), history.size() - 1);
+
+        // when
+        TaskRow row = TaskRow.afterNothing(suspended, late, 1);
+
+        // then
+        assertThat(Objects.requireNonNull(row.view()).waitingFor())
+                .isEqualTo(Objects.requireNonNull(suspended.view()).waitingFor())
+                .isNotEqualTo(
+                        Objects.requireNonNull(TaskRow.after(suspended, late, 1).view())
+                                .waitingFor());
+        assertThat(row.view().lastCursor()).isEqualTo(late.cursor().toString());
+        assertThat(TaskRow.afterNothing(null, late, 1).view()).isNull();
+    }
+
+    @Test
     @DisplayName("X-13: a task that waits for its turn is there and says so")
     void shouldWaitForAdmissionFromTheFirstEventOn() {
         // when
