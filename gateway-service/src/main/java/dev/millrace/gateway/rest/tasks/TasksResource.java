@@ -211,16 +211,30 @@ public class TasksResource {
             summary = "One task",
             description =
                     "A task that was accepted a moment ago and is not known everywhere yet is in the state accepted."
-                            + " history has the last 50 moves from state to state; transitions says how many there are.")
+                            + " history has the last 50 moves from state to state; transitions says how many there are."
+                            + " With ?wait= the answer comes as soon as the task has ended, asks a question, needs an"
+                            + " approval or is held by hand; if that takes longer, it is the task as it is then.")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = Task.Details.class)))
+    @APIResponse(responseCode = "400", description = "bad_parameter")
     @APIResponse(responseCode = "404", description = "unknown_task")
-    @APIResponse(responseCode = "503", description = "query_unavailable")
+    @APIResponse(responseCode = "503", description = "query_unavailable; broker_unavailable: only with ?wait=")
     public Response task(
             @PathParam("taskId") String taskId,
-            @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace)
-            throws QueryUnavailableException, InterruptedException {
+            @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace,
+            @Parameter(description = "How long to wait for the end, such as 10s or PT10S; at most 120 s.")
+                    @QueryParam("wait")
+                    @Nullable
+                    String wait)
+            throws QueryUnavailableException, BrokerUnavailableException, InterruptedException {
+        Duration patience = WaitParameter.parse(wait, config.maxWait());
         Found found =
                 tasks.task(namespace, taskId, null).orElseThrow(() -> ProblemException.unknownTask(namespace, taskId));
+        if (!patience.isZero()) {
+            Optional<ObjectNode> waitedFor = waiter.awaitRest(namespace, taskId, found, patience);
+            if (waitedFor.isPresent()) {
+                return Response.ok(Json.writeText(waitedFor.get())).build();
+            }
+        }
         return Response.ok(
                         switch (found) {
                             case Found.Known known -> known.answer().json();
