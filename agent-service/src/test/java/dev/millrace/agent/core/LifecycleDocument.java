@@ -320,6 +320,7 @@ final class LifecycleDocument {
             case "StepDone" -> STEP_COMPLETED;
             case "ToolRefused" -> TOOL_CALL_FAILED;
             case "ChildAccepted" -> TOOL_CALL_COMPLETED;
+            case "ChildStopping" -> TOOL_CALL_COMPLETED;
             case "ModelTimedOut" -> MODEL_CALL_FAILED;
             case "ToolTimedOut" -> TOOL_CALL_FAILED;
             case "ApprovalRequested" -> APPROVAL_REQUESTED;

@@ -147,7 +147,9 @@ class StreamsIT {
                     root,
                     KnownEventType.TASK_COMPLETED,
                     1,
-                    Map.of("result", Map.of("taskId", root.id(), "response", "Hello")));
+                    Map.of(
+                            "result",
+                            Map.of("taskId", root.id(), "input", "hello", "response", "Hello", "iterations", 1)));
             SseEvent fact = told(stream);
             SseEvent end = told(stream);
             SseEvent beat = Objects.requireNonNull(stream.next());
