@@ -15,6 +15,35 @@ export function namespace() {
   return new URLSearchParams(location.search).get('namespace') || 'default'
 }
 
+const KEY = 'millrace.key'
+
+/** The API key or token that this tab calls with; it is gone with the tab. */
+let key = remembered()
+
+function remembered() {
+  try {
+    return sessionStorage.getItem(KEY) ?? ''
+  } catch {
+    return ''
+  }
+}
+
+/** Calls with this key from now on; empty = with none. */
+export function callWith(secret) {
+  key = secret
+  try {
+    if (secret) sessionStorage.setItem(KEY, secret)
+    else sessionStorage.removeItem(KEY)
+  } catch {
+    // a browser that stores nothing asks again after a reload
+  }
+}
+
+/** Whether there is a key to forget. */
+export const hasKey = () => key !== ''
+
+const identified = headers => (key ? { ...headers, authorization: `Bearer ${key}` } : headers)
+
 /** A path of the API with its query; what is null or empty is left out. */
 export function path(base, query = {}) {
   const all = new URLSearchParams()
@@ -33,7 +62,7 @@ export function scoped(base, query = {}) {
 
 /** Asks; the answer is { status, json, headers }. */
 export async function call(method, url, { body, headers = {}, signal, type = 'application/json' } = {}) {
-  const options = { method, signal, cache: 'no-store', headers: { accept: 'application/json', ...headers } }
+  const options = { method, signal, cache: 'no-store', headers: identified({ accept: 'application/json', ...headers }) }
   if (body !== undefined) {
     options.body = type === 'application/json' ? JSON.stringify(body) : body
     options.headers['content-type'] = type
@@ -52,6 +81,7 @@ export async function call(method, url, { body, headers = {}, signal, type = 'ap
   } catch {
     json = undefined
   }
+  if (answer.status === 401) dispatchEvent(new CustomEvent('mill-login'))
   if (!answer.ok) throw new ApiError(answer.status, json)
   return { status: answer.status, json, text, headers: answer.headers }
 }
@@ -65,6 +95,7 @@ export function curl(method, url, body) {
   const parts = ['curl', '-s']
   if (method !== 'GET') parts.push('-X', method)
   parts.push(quote(location.origin + url))
+  if (key) parts.push('-H', '"authorization: Bearer $MILLRACE_KEY"')
   if (body !== undefined) parts.push('-H', quote('content-type: application/json'), '-d', quote(JSON.stringify(body)))
   return parts.join(' ')
 }
@@ -121,7 +152,7 @@ export class Live {
     try {
       const mark = this.#url.includes('?') ? '&' : '?'
       const url = this.#last ? `${this.#url}${mark}after=${encodeURIComponent(this.#last)}` : this.#url
-      const answer = await fetch(url, { signal: abort.signal, cache: 'no-store', headers: { accept: 'text/event-stream' } })
+      const answer = await fetch(url, { signal: abort.signal, cache: 'no-store', headers: identified({ accept: 'text/event-stream' }) })
       // 204: seen to its end. 400: a place that is gone. 404: what it was about is
       over = answer.status === 204 || answer.status === 404
       if (answer.status === 400) this.#last = undefined

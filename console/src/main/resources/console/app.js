@@ -1,7 +1,7 @@
 // The frame around the screens: addresses, keys, theme, and what waits for a person.
 import { html, nothing, LitElement } from 'lit'
 import { choose, settings } from './format.js'
-import { get, namespace, scoped } from './api.js'
+import { callWith, get, hasKey, namespace, scoped } from './api.js'
 import { at, go, keysFree, moveRow } from './ui.js'
 
 const SCREENS = [
@@ -29,12 +29,14 @@ function decoded(part) {
 }
 
 class App extends LitElement {
-  static properties = { screen: { state: true }, waiting: { state: true }, words: { state: true }, asking: { state: true }, help: { state: true }, chosen: { state: true } }
+  static properties = { screen: { state: true }, waiting: { state: true }, words: { state: true }, asking: { state: true }, help: { state: true }, chosen: { state: true }, login: { state: true } }
 
   #pendingKey = ''
   #poll = 0
   #element = null
   #identity = ''
+  /** Who does not want to log in now is asked again on the next screen. */
+  #declined = false
 
   constructor() {
     super()
@@ -43,6 +45,7 @@ class App extends LitElement {
     this.words = ''
     this.asking = null
     this.help = false
+    this.login = false
     this.chosen = { ...settings }
     this.replaceChildren()
   }
@@ -58,6 +61,7 @@ class App extends LitElement {
     addEventListener('mill-say', event => { this.words = event.detail })
     addEventListener('mill-ask', event => this.ask(event.detail))
     addEventListener('mill-count', () => this.count())
+    addEventListener('mill-login', () => this.logIn())
     document.addEventListener('click', event => this.follow(event))
     document.addEventListener('keydown', event => this.press(event))
     document.addEventListener('visibilitychange', () => this.count())
@@ -83,6 +87,7 @@ class App extends LitElement {
   }
 
   async show(replace = false) {
+    this.#declined = false
     const path = location.pathname.replace(/^\/console/, '').replace(/(.)\/$/, '$1') || '/'
     const screen = SCREENS.find(one => one.path.test(path))
     if (!screen) {
@@ -162,6 +167,31 @@ class App extends LitElement {
     }, { once: true })
   }
 
+  /** Asks who is there, once however many requests were refused; then everything is asked anew. */
+  async logIn() {
+    if (this.login || this.#declined) return
+    this.login = true
+    await this.updateComplete
+    const dialog = this.querySelector('#login')
+    dialog.showModal()
+    dialog.addEventListener('close', () => {
+      const secret = dialog.querySelector('input').value.trim()
+      this.login = false
+      if (dialog.returnValue === 'yes' && secret) {
+        callWith(secret)
+        this.#identity = ''
+        this.show(true)
+        this.count()
+      } else this.#declined = true
+    }, { once: true })
+  }
+
+  logOut() {
+    callWith('')
+    this.#identity = ''
+    this.show(true)
+  }
+
   async openHelp() {
     this.help = true
     await this.updateComplete
@@ -196,12 +226,17 @@ class App extends LitElement {
       <div class="hidden" role="status" aria-live="polite">${this.words}</div>
       <dialog id="ask" aria-labelledby="ask-words">${this.asking ? html`<form method="dialog"><p id="ask-words">${this.asking.words}</p>
         <div class="actions"><button value="yes" class="danger">Yes, do it</button><button value="no" autofocus>No</button></div></form>` : nothing}</dialog>
+      <dialog id="login" aria-labelledby="login-words">${this.login ? html`<form method="dialog"><h2 id="login-words">Who is there?</h2>
+        <p>This Millrace answers those that it knows. The key stays in this tab and is gone with it.</p>
+        <label class="stack"><span>API key, or token</span><input type="password" autocomplete="off" autofocus></label>
+        <div class="actions"><button value="yes" class="primary">Log in</button><button value="no" formnovalidate>Not now</button></div></form>` : nothing}</dialog>
       <dialog id="help" aria-label="Keys and settings">${this.help ? html`<form method="dialog">
         <h2>Settings</h2>
         <label class="stack"><span>Colours</span><select @change=${event => this.choose({ theme: event.target.value })}>
           ${['auto', 'light', 'dark'].map(theme => html`<option value=${theme} ?selected=${this.chosen.theme === theme}>${theme}</option>`)}</select></label>
         <label class="stack"><span>Your name, for the record of what you decide</span><input type="text" maxlength="200" .value=${this.chosen.name} @change=${event => this.choose({ name: event.target.value.trim() })}></label>
         <label class="stack"><span>Namespace</span><input type="text" class="tenant-field" maxlength="200" .value=${tenant} @change=${event => go(`${location.pathname}${event.target.value.trim() && event.target.value.trim() !== 'default' ? `?namespace=${encodeURIComponent(event.target.value.trim())}` : ''}`)}></label>
+        ${hasKey() ? html`<button value="out" @click=${() => this.logOut()}>Log out of this tab</button>` : nothing}
         <label class="check"><input type="checkbox" .checked=${this.chosen.utc} @change=${event => this.choose({ utc: event.target.checked })}> Times in UTC</label>
         <label class="check"><input type="checkbox" .checked=${this.chosen.keys} @change=${event => this.choose({ keys: event.target.checked })}> Single keys are commands</label>
         <h2>Keys</h2>

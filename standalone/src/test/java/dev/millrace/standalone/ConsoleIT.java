@@ -801,6 +801,45 @@ class ConsoleIT {
 
     @Test
     @Order(11)
+    @DisplayName("where callers have to log in the page asks for a key once, and calls and listens with it")
+    void shouldAskForAKey() {
+        // given: a server that knows one key
+        String key = "mk-the-key";
+        List<String> streams = new CopyOnWriteArrayList<>();
+        page.route("**/v1/**", route -> {
+            if (("Bearer " + key).equals(route.request().headers().get("authorization"))) {
+                if (route.request().url().contains("/v1/stream")) {
+                    streams.add(route.request().url());
+                }
+                route.resume();
+            } else {
+                route.fulfill(new Route.FulfillOptions()
+                        .setStatus(401)
+                        .setContentType("application/problem+json")
+                        .setBody("{\"status\":401,\"code\":\"unauthenticated\",\"title\":\"Who calls is not known\"}"));
+            }
+        });
+        String taskId = API.submit("read it with a key");
+        API.awaitEnd(taskId, LIMIT);
+
+        // when
+        page.navigate(BASE + "/tasks");
+        Locator dialog = page.getByRole(AriaRole.DIALOG);
+        PlaywrightAssertions.assertThat(dialog).containsText("Who is there?");
+        assertAccessible("the login");
+        dialog.getByLabel("API key, or token").fill(key);
+        page.keyboard().press("Enter");
+
+        // then
+        PlaywrightAssertions.assertThat(page.locator("table.tasks")).containsText("read it with a key");
+        PlaywrightAssertions.assertThat(dialog).hasCount(0);
+        await().atMost(LIMIT).until(() -> !streams.isEmpty());
+        page.reload();
+        PlaywrightAssertions.assertThat(page.locator("table.tasks")).containsText("read it with a key");
+    }
+
+    @Test
+    @Order(12)
     @DisplayName("a process that is killed in the middle of a text: the page comes back by itself, to the same text")
     void shouldComeBackAfterAKill() {
         // given
