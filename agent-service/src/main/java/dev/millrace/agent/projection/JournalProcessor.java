@@ -240,6 +240,7 @@ final class JournalProcessor implements Processor<byte[], byte[], Void, Void>, S
             rows.put(ProjectionKeys.due(now, name), new byte[0]);
         }
         recent.put(before, after);
+        SessionRow.take(rows, entry.event(), telling.happened(), now);
         Pointers.toRequest(entry).ifPresent(key -> afterRows.putIfAbsent(key, eventKey.get()));
         return after;
     }

@@ -148,6 +148,47 @@ public class QueryResource {
                 .orElseThrow(() -> new UnknownIdException("unknown_task", "task", taskId, namespace));
     }
 
+    /** Sessions, the one in which something happened last first. */
+    @GET
+    @Path("/sessions")
+    public Response sessions(
+            @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace,
+            @QueryParam("limit") @DefaultValue("50") String limit,
+            @QueryParam("before") @Nullable String before) {
+        return ok(projection.sessions(namespace, limit(limit), blankToNull(before)));
+    }
+
+    /** One session; its id is a parameter, since it may have slashes. */
+    @GET
+    @Path("/session")
+    public Response session(
+            @QueryParam("sessionId") @DefaultValue("") String sessionId,
+            @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace) {
+        return projection
+                .session(namespace, sessionId)
+                .map(QueryResource::ok)
+                .orElseThrow(() -> new UnknownIdException("unknown_session", "session", sessionId, namespace));
+    }
+
+    /** What was said in a session; {@code from} and {@code to} are Unix milliseconds. */
+    @GET
+    @Path("/session/messages")
+    public Response messages(
+            @QueryParam("sessionId") @DefaultValue("") String sessionId,
+            @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace,
+            @QueryParam("from") @Nullable String from,
+            @QueryParam("to") @Nullable String to,
+            @QueryParam("limit") @DefaultValue("50") String limit,
+            @QueryParam("before") @Nullable String before) {
+        TaskProjection.Span span = new TaskProjection.Span(
+                moment("from", from, TaskProjection.Span.ALWAYS.from()),
+                moment("to", to, TaskProjection.Span.ALWAYS.to()));
+        return projection
+                .messages(namespace, sessionId, span, limit(limit), cursor("before", before))
+                .map(QueryResource::ok)
+                .orElseThrow(() -> new UnknownIdException("unknown_session", "session", sessionId, namespace));
+    }
+
     /** Tool calls that wait for a decision, the one that has waited longest first. */
     @GET
     @Path("/approvals")
@@ -279,6 +320,14 @@ public class QueryResource {
             throw new IllegalArgumentException("limit: expected 1 to " + TaskQuery.MAX_LIMIT + ", found " + limit);
         }
         return limit;
+    }
+
+    private static long moment(String name, @Nullable String text, long otherwise) {
+        try {
+            return text == null ? otherwise : Long.parseLong(text);
+        } catch (NumberFormatException e) {
+            throw new IllegalArgumentException(name + ": expected Unix milliseconds, found \"" + text + "\"", e);
+        }
     }
 
     private static int maxBytes(@Nullable String text) {
