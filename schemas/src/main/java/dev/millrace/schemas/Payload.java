@@ -100,8 +100,8 @@ public sealed interface Payload {
     }
 
     /**
-     * Of the types of {@link BackgroundEnd}, which the task machine sends to the parent of a sub-task in the background.
-     * Other people may send events of these types that mean something else.
+     * Of the types of {@link BackgroundEnd}, which the task machine sends to the parent of a sub-task in the
+     * background. Other people may send events of these types that mean something else.
      *
      * @param taskSessionId the conversation that the sub-task had of its own; {@code null} = none
      * @param state {@link BackgroundEnd#state} of one that had; else {@code null}

@@ -179,9 +179,9 @@ public interface AgentConfig {
         Duration toolCallGrace();
 
         /**
-         * What becomes of tasks that were under way when the process ended: {@code resume} lets them go on, {@code fail}
-         * ends them with {@code process_restarted}. With several instances a partition that moves to a process for the
-         * first time counts as one after a restart.
+         * What becomes of tasks that were under way when the process ended: {@code resume} lets them go on,
+         * {@code fail} ends them with {@code process_restarted}. With several instances a partition that moves to a
+         * process for the first time counts as one after a restart.
          */
         @WithDefault("resume")
         RestartPolicy onRestart();

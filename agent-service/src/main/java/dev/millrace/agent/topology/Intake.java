@@ -134,7 +134,8 @@ final class Intake {
         if (hasExpired(event, now) && !startsTask(event)) {
             record(event, now);
         } else if (hasExpired(event, now)) {
-            process(event, external, receivedMs, now); // a task that fails at once, so that whoever waits for it hears
+            // a task that fails at once, so that whoever waits for it hears
+            process(event, external, receivedMs, now);
         } else if (external && event.taskId() != null && !isHere(event.namespace(), event.taskId())) {
             if (!takeForAbsent(incoming, event, event.taskId(), now)) {
                 return;
