@@ -1,9 +1,12 @@
 package dev.millrace.agent;
 
+import dev.millrace.agent.core.TaskLimits;
 import dev.millrace.agent.core.ToolCall;
 import dev.millrace.schemas.ToolDefinition;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -17,6 +20,8 @@ final class SubAgents {
 
     static final String SPAWN = "spawn_task";
     static final String RESUME = "resume_task";
+    static final String DELEGATE = "delegate_task";
+    static final String STOP = "stop_task";
 
     /** In the list of an agent's sub-agents: every agent. */
     private static final String ALL = "*";
@@ -26,20 +31,39 @@ final class SubAgents {
 
     private static final Pattern TASK_ID = Pattern.compile("[0-9a-f]{32}");
 
-    private final Agents agents;
+    private static final int MAX_DESCRIPTION = 500;
+    /** The longest time that a model may give a task in the background, in seconds. */
+    private static final long MAX_TIMEOUT_S = 7 * 24 * 3600;
 
-    SubAgents(Agents agents) {
+    private static final Set<String> OWN = Set.of(SPAWN, RESUME, DELEGATE, STOP);
+
+    private final Agents agents;
+    private final Duration backgroundTimeout;
+
+    /**
+     * Of these agents.
+     *
+     * @param backgroundTimeout how long a delegated task in the background may take unless the model says otherwise
+     */
+    SubAgents(Agents agents, Duration backgroundTimeout) {
         this.agents = agents;
+        this.backgroundTimeout = backgroundTimeout;
     }
 
     static boolean owns(String toolName) {
-        return toolName.equals(SPAWN) || toolName.equals(RESUME);
+        return OWN.contains(toolName);
     }
 
     /** The tools, if a task that is bound by these agents has them. */
     List<ToolDefinition> visibleTo(List<AgentDefinition> binding) {
         List<String> types = types(binding);
-        return types.isEmpty() ? List.of() : List.of(resume(), spawn(types));
+        if (types.isEmpty()) {
+            return List.of();
+        }
+        // who works for another task delegates no further
+        return binding.size() > 1
+                ? List.of(resume(), spawn(types))
+                : List.of(delegate(types), resume(), spawn(types), stop());
     }
 
     private List<String> types(List<AgentDefinition> binding) {
@@ -56,12 +80,76 @@ final class SubAgents {
         return named.contains(ALL) || named.contains(name);
     }
 
-    private ToolDefinition spawn(List<String> types) {
-        String who = agents.all().stream()
+    private String describe(List<String> types) {
+        return agents.all().stream()
                 .map(Agents.Current::definition)
                 .filter(agent -> types.contains(agent.name()))
                 .map(agent -> agent.name() + ": " + agent.description())
                 .collect(Collectors.joining(" "));
+    }
+
+    private ToolDefinition delegate(List<String> types) {
+        return new ToolDefinition(
+                DELEGATE,
+                "Has a sub-agent do something in a session of its own. It sees nothing of this conversation but the prompt,"
+                        + " and delegates no further. The result is its answer; in the background the result is at once"
+                        + " {status: accepted, task_id, session_id}, and its end is told later. Types: "
+                        + describe(types),
+                object(
+                        Map.of(
+                                "description",
+                                text("A few words that say what it is about, for people."),
+                                "prompt",
+                                text("What the sub-agent is to do, complete in itself."),
+                                "subagent_type",
+                                Map.of(
+                                        "type",
+                                        "string",
+                                        "enum",
+                                        types,
+                                        "description",
+                                        "Which sub-agent. general if absent."),
+                                "background",
+                                Map.of("type", "boolean", "description", "Go on meanwhile. False if absent."),
+                                "timeout",
+                                Map.of(
+                                        "type",
+                                        "integer",
+                                        "minimum",
+                                        1,
+                                        "maximum",
+                                        MAX_TIMEOUT_S,
+                                        "description",
+                                        "Seconds after which it is ended. In the background "
+                                                + backgroundTimeout.toSeconds() + " if absent."),
+                                "cleanup",
+                                Map.of(
+                                        "type",
+                                        "string",
+                                        "enum",
+                                        List.of("keep", "delete"),
+                                        "description",
+                                        "Whether its session is kept when it has ended. keep if absent."),
+                                "task_id",
+                                text("A task that has completed, to go on with the prompt; not in the background.")),
+                        List.of("description", "prompt")),
+                "machine",
+                ToolDefinition.DEFAULT_TIMEOUT_MS,
+                ToolDefinition.SideEffects.DESTRUCTIVE);
+    }
+
+    private static ToolDefinition stop() {
+        return new ToolDefinition(
+                STOP,
+                "Ends a task that works for this one in the background. That it has ended is told later.",
+                object(Map.of("task_id", text("The id of the task.")), List.of("task_id")),
+                "machine",
+                ToolDefinition.DEFAULT_TIMEOUT_MS,
+                ToolDefinition.SideEffects.DESTRUCTIVE);
+    }
+
+    private ToolDefinition spawn(List<String> types) {
+        String who = describe(types);
         return new ToolDefinition(
                 SPAWN,
                 "Has a sub-agent do a part of the work as a task of its own, which sees nothing of this conversation but the"
@@ -110,10 +198,70 @@ final class SubAgents {
                     "tool_not_allowed",
                     "Tool \"" + toolName + "\" is not available for task type \"" + taskType + "\"");
         }
+        if (toolName.equals(DELEGATE) || toolName.equals(STOP)) {
+            return binding.size() > 1
+                    ? new ToolCall.Refuse(
+                            "tool_not_allowed",
+                            "Tool \"" + toolName + "\" is not available for task type \"" + taskType
+                                    + "\", since it works for another task")
+                    : toolName.equals(STOP) ? stop(arguments) : delegate(types, arguments);
+        }
         if (!(arguments.get("input") instanceof String input) || input.isBlank() || input.length() > MAX_INPUT) {
             return invalid("input: expected a text of 1 to " + MAX_INPUT + " characters that is not blank");
         }
         return toolName.equals(SPAWN) ? spawn(types, input, arguments) : resume(input, arguments);
+    }
+
+    private static ToolCall.Route stop(Map<String, @Nullable Object> arguments) {
+        return arguments.get("task_id") instanceof String taskId
+                        && TASK_ID.matcher(taskId).matches()
+                ? new ToolCall.Stop(taskId)
+                : invalid("task_id: expected the id of a sub-task, found " + arguments.get("task_id"));
+    }
+
+    private ToolCall.Route delegate(List<String> types, Map<String, @Nullable Object> arguments) {
+        if (!(arguments.get("description") instanceof String description)
+                || description.isBlank()
+                || description.length() > MAX_DESCRIPTION) {
+            return invalid("description: expected a text of 1 to " + MAX_DESCRIPTION
+                    + " characters that is not blank, found " + arguments.get("description"));
+        }
+        if (!(arguments.get("prompt") instanceof String prompt) || prompt.isBlank() || prompt.length() > MAX_INPUT) {
+            return invalid("prompt: expected a text of 1 to " + MAX_INPUT + " characters that is not blank");
+        }
+        Object type = arguments.get("subagent_type") == null ? Agents.DEFAULT : arguments.get("subagent_type");
+        Object background = arguments.get("background") == null ? false : arguments.get("background");
+        Object cleanup = arguments.get("cleanup") == null ? "keep" : arguments.get("cleanup");
+        Object timeout = arguments.get("timeout");
+        if (!(type instanceof String name) || !types.contains(name)) {
+            return invalid("subagent_type: expected one of " + types + ", found " + type);
+        }
+        if (!(background instanceof Boolean inBackground)) {
+            return invalid("background: expected true or false, found " + background);
+        }
+        if (!cleanup.equals("keep") && !cleanup.equals("delete")) {
+            return invalid("cleanup: expected keep or delete, found " + cleanup);
+        }
+        if (timeout != null && !isTimeout(timeout)) {
+            return invalid(
+                    "timeout: expected a whole number of seconds from 1 to " + MAX_TIMEOUT_S + ", found " + timeout);
+        }
+        if (arguments.get("task_id") != null) {
+            return inBackground || timeout != null || cleanup.equals("delete")
+                    ? invalid("task_id: expected no background, timeout or cleanup beside it: a task that goes on is"
+                            + " waited for, and kept")
+                    : resume(prompt, arguments);
+        }
+        long otherwiseMs = inBackground ? backgroundTimeout.toMillis() : TaskLimits.NONE;
+        long timeoutMs = timeout instanceof Number seconds ? seconds.longValue() * 1000 : otherwiseMs;
+        return new ToolCall.Spawn(
+                name, prompt, inBackground, new ToolCall.Errand(description, timeoutMs, cleanup.equals("delete")));
+    }
+
+    private static boolean isTimeout(Object value) {
+        return (value instanceof Integer || value instanceof Long)
+                && ((Number) value).longValue() >= 1
+                && ((Number) value).longValue() <= MAX_TIMEOUT_S;
     }
 
     private static ToolCall.Route spawn(List<String> types, String input, Map<String, @Nullable Object> arguments) {

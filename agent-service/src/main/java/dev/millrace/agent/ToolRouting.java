@@ -5,6 +5,7 @@ import dev.millrace.agent.core.TaskLimits;
 import dev.millrace.agent.core.ToolCall;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.ToolDefinition;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -28,11 +29,21 @@ public final class ToolRouting {
     private final SubAgents subAgents;
     private final ArgumentChecks checks = new ArgumentChecks();
 
+    /** One whose delegated tasks may take a quarter of an hour in the background. */
     public ToolRouting(Agents agents, ToolCatalogue catalogue, Approvals approvals) {
+        this(agents, catalogue, approvals, Duration.ofMinutes(15));
+    }
+
+    /**
+     * For these agents and tools.
+     *
+     * @param backgroundTimeout how long a delegated task in the background may take unless the model says otherwise
+     */
+    public ToolRouting(Agents agents, ToolCatalogue catalogue, Approvals approvals, Duration backgroundTimeout) {
         this.agents = agents;
         this.catalogue = catalogue;
         this.approvals = approvals;
-        this.subAgents = new SubAgents(agents);
+        this.subAgents = new SubAgents(agents, backgroundTimeout);
     }
 
     /** The tools of an agent that is in force, by name; none if there is no such agent. */

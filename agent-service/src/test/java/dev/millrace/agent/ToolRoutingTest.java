@@ -3,6 +3,7 @@ package dev.millrace.agent;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.agent.approval.Approvals;
+import dev.millrace.agent.core.TaskLimits;
 import dev.millrace.agent.core.ToolCall;
 import dev.millrace.agent.files.AgentFile;
 import dev.millrace.agent.files.BuiltInAgents;
@@ -10,6 +11,7 @@ import dev.millrace.agent.files.InvalidAgentException;
 import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.ToolDefinition;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -45,8 +47,8 @@ class ToolRoutingTest {
                 .containsExactly("notify", "read_file");
         assertThat(routing.visibleTo("general"))
                 .extracting(ToolDefinition::name)
-                .hasSize(7)
-                .contains("spawn_task", "resume_task");
+                .hasSize(9)
+                .contains("spawn_task", "resume_task", "delegate_task", "stop_task");
     }
 
     @Test
@@ -95,7 +97,51 @@ class ToolRoutingTest {
                         "tool_not_allowed", "Tool \"spawn_task\" is not available for task type \"explore\""));
         assertThat(routing.visibleTo("boss"))
                 .extracting(ToolDefinition::name)
-                .containsExactly("resume_task", "spawn_task");
+                .containsExactly("delegate_task", "resume_task", "spawn_task", "stop_task");
+    }
+
+    @Test
+    @DisplayName("F-253: delegate_task and stop_task, with what is expected of each argument")
+    void shouldRouteDelegatedTasks() throws InvalidAgentException {
+        use("boss", "---\ndescription: d\ntools: []\nsubAgents: [explore, general]\n---\np");
+        Map<String, Object> least = Map.of("description", "a look", "prompt", "look");
+        String child = "0123456789abcdef0123456789abcdef";
+
+        assertThat(delegated(least, Map.of()))
+                .isEqualTo(new ToolCall.Spawn(
+                        "general", "look", false, new ToolCall.Errand("a look", TaskLimits.NONE, false)));
+        assertThat(delegated(least, Map.of("background", true)))
+                .isEqualTo(
+                        new ToolCall.Spawn("general", "look", true, new ToolCall.Errand("a look", 15 * 60_000, false)));
+        assertThat(delegated(
+                        least,
+                        Map.of("subagent_type", "explore", "background", true, "timeout", 60, "cleanup", "delete")))
+                .isEqualTo(new ToolCall.Spawn("explore", "look", true, new ToolCall.Errand("a look", 60_000, true)));
+        assertThat(delegated(least, Map.of("task_id", child))).isEqualTo(new ToolCall.Resume(child, "look"));
+        assertThat(routing.route(pin("boss"), "default", "stop_task", Map.of("task_id", child)))
+                .isEqualTo(new ToolCall.Stop(child));
+
+        assertThat(problem(least, Map.of("description", " "))).contains("description: expected a text of 1 to 500");
+        assertThat(problem(least, Map.of("prompt", ""))).contains("prompt: expected a text");
+        assertThat(problem(least, Map.of("subagent_type", "plan"))).contains("expected one of [explore, general]");
+        assertThat(problem(least, Map.of("timeout", 0))).contains("from 1 to 604800, found 0");
+        assertThat(problem(least, Map.of("timeout", 604_801))).contains("from 1 to 604800");
+        assertThat(delegated(least, Map.of("timeout", 604_800))).isInstanceOf(ToolCall.Spawn.class);
+        assertThat(problem(least, Map.of("timeout", "1m"))).contains("found 1m");
+        assertThat(problem(least, Map.of("cleanup", "burn"))).contains("expected keep or delete, found burn");
+        assertThat(problem(least, Map.of("background", "yes"))).contains("expected true or false, found yes");
+        assertThat(problem(least, Map.of("task_id", child, "background", true))).contains("task_id: expected no");
+        assertThat(problem(least, Map.of("task_id", "../x"))).contains("task_id: expected the id of a sub-task");
+    }
+
+    private ToolCall.Route delegated(Map<String, Object> least, Map<String, Object> more) {
+        Map<String, @Nullable Object> arguments = new HashMap<>(least);
+        arguments.putAll(more);
+        return routing.route(pin("boss"), "default", "delegate_task", arguments);
+    }
+
+    private String problem(Map<String, Object> least, Map<String, Object> more) {
+        return delegated(least, more) instanceof ToolCall.Refuse refuse ? refuse.message() : "none";
     }
 
     @Test

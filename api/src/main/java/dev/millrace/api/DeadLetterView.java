@@ -24,10 +24,21 @@ public record DeadLetterView(
         String namespace,
         @Nullable String key,
 
-        @Schema(description = "As text, cut at 2000 characters.") @Nullable
+        @Schema(description = "As text; in a list cut at 2000 characters.") @Nullable
         String value,
 
         int valueBytes) {
+
+    /** One of them is sent again. */
+    @Schema(name = "DeadLetterRedriven")
+    public record Redriven(
+            String cursor,
+            @Nullable String eventId,
+
+            @Schema(description = "The lane that it is on again.", examples = "millrace.events.task")
+            String topic,
+
+            @Schema(examples = "accepted") String status) {}
 
     /** Some of them. */
     @Schema(name = "DeadLetterPage")

@@ -88,7 +88,12 @@ public record Task(
                         + " absent if there is nothing.")
         @JsonInclude(JsonInclude.Include.NON_NULL)
         @Nullable
-        String note) {
+        String note,
+
+        @Schema(description = "The task that started this one as a part of itself; absent if none did.")
+        @JsonInclude(JsonInclude.Include.NON_NULL)
+        @Nullable
+        String parentTaskId) {
 
     /** How much of the input is shown, in characters. */
     public static final int MAX_INPUT = 500;
@@ -122,7 +127,8 @@ public record Task(
                 firstCursor,
                 lastCursor,
                 unservedToolsets,
-                words);
+                words,
+                parentTaskId);
     }
 
     /** What somebody wants done. */
@@ -301,6 +307,17 @@ public record Task(
 
             @Schema(description = "For ?cursor=; null on the last page.") @Nullable
             String next) {}
+
+    /** How many tasks there are in each state. */
+    @Schema(name = "TaskCounts", description = "How many tasks there are in each state.")
+    public record Counts(
+            @Schema(
+                    description = "By state; a state in which none is has none.",
+                    examples = "{\"completed\": 12, \"suspended\": 1}")
+            Map<String, Integer> states,
+
+            @Schema(description = "Whether all were counted; if not, these are the newest ones.")
+            boolean complete) {}
 
     /** Some moves of a task. */
     @Schema(name = "MovePage")

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 final class Doorkeeper {
 
     /** Files that say the same to everybody. All else, reads as well, is for pages of this origin. */
-    private static final List<String> STATIC_FILES = List.of("/q/swagger-ui/");
+    private static final List<String> STATIC_FILES = List.of("/q/swagger-ui/", "/console/", "/_static/");
 
     private static final Set<String> READS = Set.of("GET", "HEAD");
     /** What browsers say of a page's own requests, and of what a person typed in. */

@@ -174,7 +174,12 @@ class DoorkeeperTest {
                 .isEmpty();
         assertThat(codeAndStatus(closed, of("POST", "/q/swagger-ui/", null, "cross-site")))
                 .isEqualTo("403 foreign_origin");
-        for (String path : List.of("/q/swagger-uix", "/q/metrics", "/openapi", "/", "/internal/tasks")) {
+        for (String path : List.of("/console", "/console/tasks/7", "/console/-/app.js", "/_static/lit/index.js")) {
+            assertThat(closed.refusal(of("GET", path, null, "cross-site")))
+                    .as(path)
+                    .isEmpty();
+        }
+        for (String path : List.of("/q/swagger-uix", "/consolex", "/q/metrics", "/openapi", "/", "/internal/tasks")) {
             assertThat(codeAndStatus(closed, of("GET", path, null, "cross-site")))
                     .as(path)
                     .isEqualTo("403 foreign_origin");

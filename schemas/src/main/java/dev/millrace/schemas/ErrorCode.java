@@ -145,6 +145,9 @@ public enum ErrorCode {
     CAUSAL_DEPTH_LIMIT("Too many tasks led to this one, each starting the next.", Place.TOOL_CALL, Place.TASK),
     TASK_TIMEOUT("The task's life time is over.", Place.TASK),
     EXPIRED("The task had not been admitted when its expiry time came.", Place.TASK),
+    PROCESS_RESTARTED(
+            "The process has ended while the task was under way, and the settings say that it does not go on.",
+            Place.TASK),
     ADMISSION_REJECTED("All places were taken, and the settings say that nobody waits.", Place.TASK),
     DECLARED_FAILED("Someone declared the task as failed and gave no code.", Place.TASK),
 

@@ -245,8 +245,8 @@ final class EventContent {
         for (KnownEventType type : KnownEventType.values()) {
             readers.put(type, MAPPER.readerFor(type.payload()));
         }
-        for (String ended : List.of(Payload.BackgroundTaskEnded.COMPLETED, Payload.BackgroundTaskEnded.FAILED)) {
-            readers.put(EventType.of(ended), MAPPER.readerFor(Payload.BackgroundTaskEnded.class));
+        for (BackgroundEnd end : BackgroundEnd.values()) {
+            readers.put(end.type(), MAPPER.readerFor(Payload.BackgroundTaskEnded.class));
         }
         return Map.copyOf(readers);
     }

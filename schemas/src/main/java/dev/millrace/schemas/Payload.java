@@ -100,21 +100,21 @@ public sealed interface Payload {
     }
 
     /**
-     * Of {@value #COMPLETED} and {@value #FAILED}, which the task machine sends to the parent of a sub-task in the
+     * Of the types of {@link BackgroundEnd}, which the task machine sends to the parent of a sub-task in the
      * background. Other people may send events of these types that mean something else.
+     *
+     * @param taskSessionId the conversation that the sub-task had of its own; {@code null} = none
+     * @param state {@link BackgroundEnd#state} of one that had; else {@code null}
      */
     record BackgroundTaskEnded(
             @Nullable String callId,
             @Nullable String taskId,
             @Nullable Object result,
             @Nullable String error,
-            @Nullable Usage usage)
+            @Nullable Usage usage,
+            @Nullable String taskSessionId,
+            @Nullable String state)
             implements Payload {
-        /** The type of one whose task has completed. */
-        public static final String COMPLETED = "background_task.completed";
-        /** The type of one whose task has failed or was cancelled. */
-        public static final String FAILED = "background_task.failed";
-
         public BackgroundTaskEnded {
             result = JsonValues.frozen(result);
         }
@@ -774,7 +774,8 @@ public sealed interface Payload {
             List<String> agents,
             @Nullable Long maxTokens,
             @Nullable Long maxCostMicros,
-            @Nullable Long maxLifeTimeMs) {
+            @Nullable Long maxLifeTimeMs,
+            @Nullable Errand errand) {
         public Parent {
             requireNonNull(taskId, "taskId");
             requireNonNull(callId, "callId");
@@ -809,6 +810,23 @@ public sealed interface Payload {
             this.guide = guide;
             this.toolName = toolName;
             this.event = frozenOrNull(event);
+        }
+    }
+
+    /**
+     * How a task works that has a conversation of its own.
+     *
+     * @param description what it is about, for people
+     * @param forgotten whether everything of it is forgotten when it has ended; {@code null} = no
+     */
+    record Errand(String description, @Nullable Boolean forgotten) {
+        public Errand {
+            requireNonNull(description, "description");
+        }
+
+        /** Whether everything of it is forgotten when it has ended. */
+        public boolean leavesNothing() {
+            return Boolean.TRUE.equals(forgotten);
         }
     }
 

@@ -16,6 +16,7 @@ import dev.millrace.standalone.cli.MemoryCommand;
 import dev.millrace.standalone.cli.NotificationsCommand;
 import dev.millrace.standalone.cli.RejectCommand;
 import dev.millrace.standalone.cli.ResumeCommand;
+import dev.millrace.standalone.cli.SessionsCommand;
 import dev.millrace.standalone.cli.SuspendCommand;
 import dev.millrace.standalone.cli.TasksCommand;
 import dev.millrace.standalone.cli.Terminal;
@@ -53,6 +54,7 @@ public final class Main {
                 .addSubcommand(AskCommand.class)
                 .addSubcommand(TasksCommand.class)
                 .addSubcommand(EventsCommand.class)
+                .addSubcommand(SessionsCommand.class)
                 .addSubcommand(ApprovalsCommand.class)
                 .addSubcommand(ApproveCommand.class)
                 .addSubcommand(RejectCommand.class)

@@ -54,6 +54,7 @@ public class Standalone implements QuarkusApplication {
         terminal.out().print("""
                         Millrace is ready, after %.1f s.
                           HTTP       %s  (%s/q/swagger-ui shows the API)
+                          console    %s/console/
                           Kafka      %s
                           data       %s
                           workspace  %s
@@ -62,6 +63,7 @@ public class Standalone implements QuarkusApplication {
                           ask        %s
                         """.formatted(
                 seconds,
+                url,
                 url,
                 url,
                 value("kafka.bootstrap.servers"),

@@ -498,6 +498,57 @@ class CommandsTest {
     }
 
     @Test
+    void shouldListSessionsAndSayWhatWasSaid() {
+        // given
+        gateway.answer("/v1/sessions", 200, """
+                {"sessions":[
+                  {"sessionId":"ada","namespace":"default","title":"Engines","createdAt":0,"updatedAt":0},
+                  {"sessionId":"bob","namespace":"default","title":null,"createdAt":0,"updatedAt":0}
+                ],"next":null}""");
+        gateway.answer("/v1/sessions/ada/messages", 200, """
+                {"messages":[
+                  {"id":"m1","role":"user","content":"What\\ntime?","timestamp":0,"taskId":"m1","cursor":"0:1"},
+                  {"id":"e9","role":"assistant","content":"Noon.","timestamp":1000,"taskId":"m1","cursor":"0:9"}
+                ],"next":null}""");
+
+        // when
+        CommandRun list = CommandRun.of("sessions", "list", "--url", gateway.url());
+        CommandRun messages = CommandRun.of("sessions", "messages", "ada", "--limit", "5", "--url", gateway.url());
+
+        // then
+        assertThat(list.out().lines())
+                .satisfiesExactly(
+                        heading -> assertThat(heading).matches("SESSION +TITLE +SINCE +LAST"),
+                        first -> assertThat(first).startsWith("ada      Engines"),
+                        second -> assertThat(second).startsWith("bob      -"));
+        assertThat(messages.out().lines())
+                .containsExactly(
+                        "1970-01-01T00:00:00Z user:",
+                        "  What",
+                        "  time?",
+                        "1970-01-01T00:00:01Z assistant:",
+                        "  Noon.");
+        assertThat(gateway.requests())
+                .containsExactly("GET /v1/sessions?limit=20", "GET /v1/sessions/ada/messages?limit=5");
+    }
+
+    @Test
+    void shouldDeleteASessionOnlyIfSomebodySaysSo() {
+        // given
+        gateway.answer("/v1/sessions/ada", 202, "{\"sessionId\":\"ada\",\"forgetId\":\"f1\",\"status\":\"accepted\"}");
+
+        // when
+        CommandRun unsaid = CommandRun.of("sessions", "delete", "ada", "--url", gateway.url());
+        CommandRun said = CommandRun.of("sessions", "delete", "ada", "--yes", "--url", gateway.url());
+
+        // then
+        assertThat(unsaid.exitCode()).isEqualTo(2);
+        assertThat(said.exitCode()).isZero();
+        assertThat(said.out()).isEqualTo("Session ada is being deleted, as request f1.\n");
+        assertThat(gateway.requests()).containsExactly("DELETE /v1/sessions/ada");
+    }
+
+    @Test
     void shouldListDeadLetters() {
         // given
         gateway.answer("/v1/dead-letters", 200, """

@@ -1,6 +1,7 @@
 package dev.millrace.agent.config;
 
 import dev.millrace.agent.topology.AdmissionSettings;
+import dev.millrace.agent.topology.RestartPolicy;
 import io.smallrye.config.ConfigMapping;
 import io.smallrye.config.WithDefault;
 import java.nio.file.Path;
@@ -84,6 +85,9 @@ public interface AgentConfig {
 
     /** Limits of one session. */
     Session session();
+
+    /** Tasks that an agent delegates into the background. */
+    Background background();
 
     /** Summing up conversations that are about to fill the model's context window. */
     Compaction compaction();
@@ -178,11 +182,31 @@ public interface AgentConfig {
         Duration toolCallGrace();
 
         /**
+         * What becomes of tasks that were under way when the process ended: {@code resume} lets them go on,
+         * {@code fail} ends them with {@code process_restarted}. With several instances a partition that moves to a
+         * process for the first time counts as one after a restart.
+         */
+        @WithDefault("resume")
+        RestartPolicy onRestart();
+
+        /**
          * How long an ended task can still be resumed; after that its row and transcript are removed. The journal
          * stays.
          */
         @WithDefault("30d")
         Duration endedRetention();
+    }
+
+    /** Tasks that an agent delegates into the background, with {@code delegate_task}. */
+    interface Background {
+
+        /** How long one may take unless the model says otherwise. More than zero. */
+        @WithDefault("15m")
+        Duration timeout();
+
+        /** How often {@code background_task.progress} tells how far one is. Zero = never. */
+        @WithDefault("2m")
+        Duration progressInterval();
     }
 
     /** Summing up conversations that are about to fill the model's context window. */

@@ -137,7 +137,11 @@ public final class AgentRuntime implements AutoCloseable {
         this.lanes = new LaneProducer(kafka, topics, "millrace-agent-replies");
         this.tokens = new TokenProducer(kafka, topics);
         this.live = new LiveText(settings.live(), tokens::send, Clock.systemUTC());
-        this.routing = new ToolRouting(parts.agents(), definitions.tools(), new Approvals(settings.approvalExpiry()));
+        this.routing = new ToolRouting(
+                parts.agents(),
+                definitions.tools(),
+                new Approvals(settings.approvalExpiry()),
+                settings.shell().background().timeout());
         this.instance = new InstanceEvents(lanes, settings.instance(), parts.occupancy(), Clock.systemUTC());
         this.runner = new MachineRunner(
                 kafka, "agent-start", new MachineRunner.Installation(topics, settings.topicSettings()), new Steps());

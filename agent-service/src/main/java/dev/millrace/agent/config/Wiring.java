@@ -260,7 +260,10 @@ public class Wiring {
                                 agent.admission().maxActiveTasks(),
                                 agent.admission().whenFull()),
                         agent.session().retention(),
-                        agent.lanes().priority()),
+                        agent.lanes().priority(),
+                        new TaskShellSettings.Background(
+                                agent.background().timeout(), agent.background().progressInterval()),
+                        task.onRestart()),
                 new TaskStreams.Settings(
                         topics.topics(),
                         topics.prefix() + "agent",

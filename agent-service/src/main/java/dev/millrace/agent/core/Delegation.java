@@ -50,12 +50,32 @@ final class Delegation {
             return nothingLeft(s, step, effects);
         }
         String childId = Children.idOf(step.callId());
+        ToolCall.Errand errand = spawn.errand();
+        TaskLimits limits = errand == null ? share.get() : share.get().livingAtMost(errand.timeoutMs());
         effects.add(new StartChild(
-                step.callId(), childId, spawn.taskType(), spawn.input(), spawn.background(), share.get()));
+                step.callId(), childId, spawn.taskType(), spawn.input(), spawn.background(), limits, errand));
         if (spawn.background()) {
-            effects.add(new FollowUp(new Fact.ChildAccepted(step.callId(), step.toolName(), childId)));
+            effects.add(new FollowUp(
+                    new Fact.ChildAccepted(step.callId(), step.toolName(), childId, errand == null ? null : childId)));
         }
-        return started(s, step, childId, spawn.background(), share.get());
+        return started(s, step, childId, spawn.background(), limits);
+    }
+
+    /** It is asked to end; that it has ended is told like any other end. */
+    static Acting stop(Acting s, Plan.CallStep step, ToolCall.Stop stop, List<Effect> effects) {
+        boolean works = s.context().children().out().stream()
+                .anyMatch(child -> child.background() && child.taskId().equals(stop.taskId()));
+        if (!works) {
+            return Steps.refuse(
+                    s,
+                    step,
+                    "unknown_task",
+                    "Task " + stop.taskId() + " is none that works for this one in the background",
+                    effects);
+        }
+        effects.add(new CancelChild(stop.taskId(), "stopped by the task that started it"));
+        effects.add(new FollowUp(new Fact.ChildStopping(step.callId(), step.toolName(), stop.taskId())));
+        return new Acting(s.context(), s.plan().with(step, Requested.OF_NOBODY));
     }
 
     static Acting resume(Acting s, Plan.CallStep step, ToolCall.Resume resume, long nowMs, List<Effect> effects) {

@@ -1,6 +1,7 @@
 package dev.millrace.agent.core;
 
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What is to be done because of a transition; carried out in order by the shell, in one transaction with the new state.
@@ -46,9 +47,16 @@ public sealed interface Effect {
      *
      * @param childId its id, which follows from the call's
      * @param limits what it may use at most: a share of what its parent has left
+     * @param errand how it works apart; {@code null} = as a part of this one
      */
     record StartChild(
-            String callId, String childId, String taskType, String input, boolean background, TaskLimits limits)
+            String callId,
+            String childId,
+            String taskType,
+            String input,
+            boolean background,
+            TaskLimits limits,
+            ToolCall.@Nullable Errand errand)
             implements Effect {}
 
     /**

@@ -43,11 +43,29 @@ public sealed interface Fact {
         }
     }
 
-    /** A child works in the background; that is the result of the call for now (TOOL_CALL_COMPLETED). */
-    record ChildAccepted(String callId, String toolName, String childId) implements Consequence {
+    /**
+     * A child works in the background; that is the result of the call for now (TOOL_CALL_COMPLETED).
+     *
+     * @param sessionId the conversation that it has of its own; {@code null} = none
+     */
+    record ChildAccepted(
+            String callId,
+            String toolName,
+            String childId,
+            @Nullable String sessionId) implements Consequence {
         @Override
         public TaskEvent event(Meta meta) {
-            String result = "{\"status\":\"accepted\",\"task_id\":\"" + childId + "\"}";
+            String session = sessionId == null ? "" : ",\"session_id\":\"" + sessionId + "\"";
+            String result = "{\"status\":\"accepted\",\"task_id\":\"" + childId + "\"" + session + "}";
+            return new TaskEvent.ToolReturned(meta, callId, result, false, null, Usage.NONE);
+        }
+    }
+
+    /** A child that works in the background was asked to end (TOOL_CALL_COMPLETED). */
+    record ChildStopping(String callId, String toolName, String childId) implements Consequence {
+        @Override
+        public TaskEvent event(Meta meta) {
+            String result = "{\"status\":\"stopping\",\"task_id\":\"" + childId + "\"}";
             return new TaskEvent.ToolReturned(meta, callId, result, false, null, Usage.NONE);
         }
     }

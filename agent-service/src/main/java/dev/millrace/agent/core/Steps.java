@@ -185,6 +185,7 @@ final class Steps {
         return switch (held.route()) {
             case ToolCall.Spawn spawn -> Delegation.spawn(s, step, spawn, nowMs, effects);
             case ToolCall.Resume resume -> Delegation.resume(s, step, resume, nowMs, effects);
+            case ToolCall.Stop stop -> Delegation.stop(s, step, stop, effects);
             case ToolCall.Run run ->
                 new Acting(s.context(), s.plan().with(step, request(step, held, run, nowMs, effects)));
             case ToolCall.Refuse refuse -> refuse(s, step, refuse.code(), refuse.message(), effects);

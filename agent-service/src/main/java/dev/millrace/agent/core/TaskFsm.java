@@ -131,6 +131,9 @@ public final class TaskFsm {
         TaskContext context =
                 TaskContext.start(e, limits.task().atMost(e.terms().limits()));
         Append input = new Append(0, e.terms().opening().with(e.text()));
+        if (e.meta().nowMs() >= e.terms().expiresAtMs()) {
+            return Steps.fail(context, TaskError.expired(), List.of(input));
+        }
         long maxChars = context.limits().maxTranscriptChars();
         if (context.transcriptChars() > maxChars) {
             return Steps.fail(context, TaskError.transcriptLimit(maxChars, context.transcriptChars()), List.of(input));

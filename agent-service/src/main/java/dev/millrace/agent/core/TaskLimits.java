@@ -58,6 +58,18 @@ public record TaskLimits(
                 Math.min(maxCausalDepth, other.maxCausalDepth));
     }
 
+    /** The same for a task that may live no longer than this, in milliseconds. */
+    TaskLimits livingAtMost(long lifeTimeMs) {
+        return new TaskLimits(
+                maxIterations,
+                maxToolCallsPerStep,
+                maxTranscriptChars,
+                maxTokens,
+                maxCostMicros,
+                Math.min(maxLifeTimeMs, lifeTimeMs),
+                maxCausalDepth);
+    }
+
     /** The same, but for tokens, cost and life time, of which a task that has used so much may use so much more. */
     TaskLimits after(Usage used, TaskLimits more) {
         return new TaskLimits(

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 public record ToolCall(String toolCallId, String toolName, String arguments, Route route) {
 
     /** Where a call goes. */
-    public sealed interface Route permits Run, Spawn, Resume, Refuse {}
+    public sealed interface Route permits Run, Spawn, Resume, Stop, Refuse {}
 
     /**
      * It runs.
@@ -31,8 +31,28 @@ public record ToolCall(String toolCallId, String toolName, String arguments, Rou
      * @param taskType the agent that is to work on it
      * @param input what it is to do
      * @param background whether this task goes on meanwhile and is told later; else the child's answer is the result
+     * @param errand how it works apart; {@code null} = as a part of this one
      */
-    public record Spawn(String taskType, String input, boolean background) implements Route {}
+    public record Spawn(
+            String taskType,
+            String input,
+            boolean background,
+            @Nullable Errand errand) implements Route {
+
+        /** A part of the work. */
+        public Spawn(String taskType, String input, boolean background) {
+            this(taskType, input, background, null);
+        }
+    }
+
+    /**
+     * How a child works that has a conversation of its own, with the id of the child.
+     *
+     * @param description what it is about, for people
+     * @param timeoutMs how long it may take, in milliseconds; {@link TaskLimits#NONE} = no shorter than any child
+     * @param forgotten whether everything of it is forgotten when it has ended
+     */
+    public record Errand(String description, long timeoutMs, boolean forgotten) {}
 
     /**
      * A child that has completed goes on with something new; its answer is the result.
@@ -41,6 +61,13 @@ public record ToolCall(String toolCallId, String toolName, String arguments, Rou
      * @param input what it is to do
      */
     public record Resume(String taskId, String input) implements Route {}
+
+    /**
+     * A child that works in the background is to end.
+     *
+     * @param taskId the child, as the model names it
+     */
+    public record Stop(String taskId) implements Route {}
 
     /**
      * A person has to agree before the call runs.

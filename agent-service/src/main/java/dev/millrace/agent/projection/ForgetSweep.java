@@ -30,6 +30,8 @@ final class ForgetSweep {
     static final int TASKS_AT_ONCE = 500;
     /** So many events are removed in one turn. */
     static final int EVENTS_AT_ONCE = 1_000;
+    /** Where to go on when no task is left, behind all keys of tasks. */
+    private static final String END = "ff";
     /** After a turn others have their turn for as many times as long. */
     private static final int PAUSES = 2;
 
@@ -65,10 +67,11 @@ final class ForgetSweep {
         OpenForget forget = open.removeFirst();
         Bytes key = ProjectionKeys.forgetting(forget.told());
         Bytes next = step(forget);
-        if (next == null) {
+        if (next == null && removeSessions(forget)) {
             rows.delete(key);
         } else {
-            OpenForget rest = forget.goingOnAt(HexFormat.of().formatHex(next.get()));
+            OpenForget rest =
+                    forget.goingOnAt(next == null ? END : HexFormat.of().formatHex(next.get()));
             rows.put(key, rest.toJson());
             open.addFirst(rest);
         }
@@ -78,6 +81,9 @@ final class ForgetSweep {
 
     /** Removes some; returns where to go on, {@code null} = there are no more. */
     private @Nullable Bytes step(OpenForget forget) {
+        if (END.equals(forget.next())) {
+            return null;
+        }
         ForgetScope scope = forget.scope();
         boolean one = scope.kind() == ForgetScope.Kind.TASK;
         Bytes all = one
@@ -99,6 +105,28 @@ final class ForgetSweep {
             }
         }
         return looked.size() > TASKS_AT_ONCE ? looked.getLast() : null;
+    }
+
+    /** Removes some sessions, once no task of them is left; returns whether that was the last of them. */
+    private boolean removeSessions(OpenForget forget) {
+        ForgetScope scope = forget.scope();
+        if (scope.kind() == ForgetScope.Kind.TASK) {
+            return true;
+        }
+        Bytes all = scope.kind() == ForgetScope.Kind.SESSION
+                ? ProjectionKeys.session(scope.namespace(), String.valueOf(scope.id()))
+                : ProjectionKeys.sessionRows(scope.namespace());
+        List<SessionRow> found = new ArrayList<>();
+        try (KeyValueIterator<Bytes, byte[]> range = rows.range(all, Bytes.increment(all))) {
+            while (range.hasNext() && found.size() < TASKS_AT_ONCE) {
+                SessionRow row = SessionRow.fromJson(range.next().value);
+                if (SessionReader.means(forget, row)) {
+                    found.add(row);
+                }
+            }
+        }
+        found.forEach(row -> row.remove(rows));
+        return found.size() < TASKS_AT_ONCE;
     }
 
     /** Removes a task of which no events are left. */

@@ -109,7 +109,9 @@ final class JournalProcessor implements Processor<byte[], byte[], Void, Void>, S
             Event event =
                     EventCodec.fromRecord(record.headers(), record.value(), Instant.ofEpochMilli(record.timestamp()));
             JournalEntry entry = new JournalEntry(cursor, event);
-            usage.add(entry, write(store, recent, entry, dateOf(record, event), now), record.timestamp());
+            boolean effective = record.headers().lastHeader(HeaderNames.OUTCOME) == null;
+            TaskRow row = write(store, recent, entry, new Telling(effective, dateOf(record, event), now));
+            usage.add(entry, row, record.timestamp());
             forgetting.take(entry);
         } catch (KafkaException e) {
             throw e; // the store, not the record
@@ -205,12 +207,18 @@ final class JournalProcessor implements Processor<byte[], byte[], Void, Void>, S
     }
 
     /**
-     * Writes what an event tells.
+     * How an event is told.
      *
+     * @param effective whether anything followed from it: one that came after its expiry is recorded and changes
+     *     nothing
      * @param happened when, in Unix milliseconds
+     * @param now the wall clock, in Unix milliseconds
      */
-    private TaskRow write(
-            KeyValueStore<Bytes, byte[]> rows, RecentRows recent, JournalEntry entry, long happened, long now) {
+    private record Telling(boolean effective, long happened, long now) {}
+
+    /** Writes what an event tells. */
+    private TaskRow write(KeyValueStore<Bytes, byte[]> rows, RecentRows recent, JournalEntry entry, Telling telling) {
+        long now = telling.now();
         TaskName name = TaskRow.nameOf(entry.event());
         TaskRow before = recent.get(name);
         if (TaskRow.isAnothers(before, entry)) {
@@ -220,14 +228,19 @@ final class JournalProcessor implements Processor<byte[], byte[], Void, Void>, S
         rows.put(eventKey, Json.write(EventJson.toJson(entry.event())));
         Pointers.byPlace(entry).forEach(key -> rows.put(key, eventKey.get()));
         // others read meanwhile: who finds a row that waits no more must find the decision
-        Pointers.toDecision(entry).ifPresent(key -> rows.putIfAbsent(key, eventKey.get()));
+        if (telling.effective()) {
+            Pointers.toDecision(entry).ifPresent(key -> rows.putIfAbsent(key, eventKey.get()));
+        }
 
-        JournalEntry dated = new JournalEntry(entry.cursor(), entry.event().at(Instant.ofEpochMilli(happened)));
-        TaskRow after = TaskRow.after(before, dated, now);
+        JournalEntry dated =
+                new JournalEntry(entry.cursor(), entry.event().at(Instant.ofEpochMilli(telling.happened())));
+        TaskRow after =
+                telling.effective() ? TaskRow.after(before, dated, now) : TaskRow.afterNothing(before, dated, now);
         if (before == null) {
             rows.put(ProjectionKeys.due(now, name), new byte[0]);
         }
         recent.put(before, after);
+        SessionRow.take(rows, entry.event(), telling.happened(), now);
         Pointers.toRequest(entry).ifPresent(key -> afterRows.putIfAbsent(key, eventKey.get()));
         return after;
     }

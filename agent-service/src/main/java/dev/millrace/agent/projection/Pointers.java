@@ -26,8 +26,12 @@ final class Pointers {
         Event event = entry.event();
         TaskName name = TaskRow.nameOf(event);
         Bytes byId = ProjectionKeys.eventId(name.namespace(), event.id(), entry.cursor());
-        return event.payload() instanceof Payload.TaskStateChanged
-                ? List.of(byId, ProjectionKeys.transition(name, entry.cursor()))
+        if (event.payload() instanceof Payload.TaskStateChanged) {
+            return List.of(byId, ProjectionKeys.transition(name, entry.cursor()));
+        }
+        String sessionId = event.sessionId();
+        return sessionId != null && SessionReader.said(event.payload()) != null
+                ? List.of(byId, ProjectionKeys.message(name.namespace(), sessionId, entry.cursor()))
                 : List.of(byId);
     }
 

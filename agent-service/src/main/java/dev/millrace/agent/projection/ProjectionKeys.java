@@ -34,6 +34,10 @@ final class ProjectionKeys {
     private static final int USED_IN = 'I';
     private static final int COUNTED = 'R';
     private static final int FORGETTING = 'F';
+    private static final int SESSION = 'G';
+    private static final int NAMESPACE_SESSIONS = 'K';
+    private static final int MESSAGE = 'Y';
+    private static final int DUE_SESSION = 'B';
 
     private ProjectionKeys() {}
 
@@ -194,6 +198,44 @@ final class ProjectionKeys {
     /** What all {@link #forgetting} keys begin with. */
     static Bytes forgettings() {
         return new Key(FORGETTING).bytes();
+    }
+
+    /** What a session is, see {@link SessionRow}. */
+    static Bytes session(String namespace, String sessionId) {
+        return new Key(sessionRows(namespace)).text(sessionId).bytes();
+    }
+
+    /** What all {@link #session} keys of a namespace begin with. */
+    static Bytes sessionRows(String namespace) {
+        return new Key(SESSION).text(namespace).bytes();
+    }
+
+    /** What all {@link #listed} keys of the list of a namespace's sessions begin with. */
+    static Bytes sessions(String namespace) {
+        return new Key(NAMESPACE_SESSIONS).text(namespace).bytes();
+    }
+
+    /** Points to the {@link #event} key of something that was said in a session. */
+    static Bytes message(String namespace, String sessionId, JournalCursor cursor) {
+        return new Key(messages(namespace, sessionId))
+                .number(cursor.partition())
+                .number(cursor.offset())
+                .bytes();
+    }
+
+    /** What all {@link #message} keys of a session begin with. */
+    static Bytes messages(String namespace, String sessionId) {
+        return new Key(MESSAGE).text(namespace).text(sessionId).bytes();
+    }
+
+    /** Remembers to look, once the retention has passed since this moment, whether a session is old enough to go. */
+    static Bytes dueSession(long atMs, String namespace, String sessionId) {
+        return new Key(DUE_SESSION).number(atMs).text(namespace).text(sessionId).bytes();
+    }
+
+    /** What all {@link #dueSession} keys up to this moment lie below. */
+    static Bytes dueSession(long atMs) {
+        return new Key(DUE_SESSION).number(atMs).bytes();
     }
 
     /** The offset of the last record of a partition that is in the store. */

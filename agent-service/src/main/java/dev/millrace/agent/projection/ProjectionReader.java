@@ -20,8 +20,10 @@ import java.util.Base64;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.KeyValue;
 import org.apache.kafka.streams.state.KeyValueIterator;
@@ -239,6 +241,9 @@ final class ProjectionReader {
                     tasks.add(view);
                     bytes += row.length;
                 }
+                if (view != null && query.traits().excludeOlderThan(view)) {
+                    return new Task.Page(tasks, null); // a list has the newest first
+                }
                 boolean full = tasks.size() == query.limit() || bytes > MAX_PAGE_BYTES || bytesRead > MAX_READ_BYTES;
                 if ((full || ++lookedAt == MAX_LOOKED_AT) && range.hasNext()) {
                     return new Task.Page(tasks, next(list, place));
@@ -246,6 +251,34 @@ final class ProjectionReader {
             }
         }
         return new Task.Page(tasks, null);
+    }
+
+    /** How many there are in each state, of the newest {@value #MAX_LOOKED_AT} that this query looks at. */
+    Task.Counts counts(TaskQuery query) {
+        Bytes list = list(query);
+        Map<String, Integer> states = new TreeMap<>();
+        int lookedAt = 0;
+        long bytesRead = 0;
+        try (KeyValueIterator<Bytes, byte[]> range = rows.range(list, Bytes.increment(list))) {
+            while (range.hasNext()) {
+                if (lookedAt++ == MAX_LOOKED_AT || bytesRead > MAX_READ_BYTES) {
+                    return new Task.Counts(states, false);
+                }
+                Bytes place = range.next().key;
+                byte[] row = rows.get(
+                        ProjectionKeys.task(new TaskName(query.namespace(), ProjectionKeys.listedTask(list, place))));
+                bytesRead += row == null ? 0 : row.length;
+                TaskRow read = read(row);
+                Task view = read == null ? null : read.view();
+                if (view != null && query.traits().excludeOlderThan(view)) {
+                    break;
+                }
+                if (view != null && query.wants(view)) {
+                    states.merge(view.state(), 1, Integer::sum);
+                }
+            }
+        }
+        return new Task.Counts(states, true);
     }
 
     /** The shortest list that has all that is wanted, as a rule. */

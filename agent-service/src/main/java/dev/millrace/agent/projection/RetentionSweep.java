@@ -33,6 +33,8 @@ final class RetentionSweep {
      * Everything below is done; starting here, not at the beginning, passes over the tombstones of what was removed.
      */
     private Bytes from = ProjectionKeys.due(0);
+    /** The same of sessions. */
+    private Bytes sessionsFrom = ProjectionKeys.dueSession(0);
     /** What was used before this hour is removed, for the same reason. */
     private long forgottenTo;
 
@@ -48,6 +50,7 @@ final class RetentionSweep {
             return;
         }
         forgetUsage(UsageKey.hourOf(now - retention.toMillis()));
+        forgetSessions(now);
         int events = MAX_EVENTS;
         List<Bytes> due = keys(from, ProjectionKeys.due(now - retention.toMillis()), MAX_TASKS);
         for (Bytes dueKey : due) {
@@ -78,6 +81,21 @@ final class RetentionSweep {
             return range.hasNext()
                     ? ProjectionKeys.dueAt(range.peekNextKey()) + retention.toMillis()
                     : now + AT_LEAST_EVERY_MS;
+        }
+    }
+
+    /** Removes sessions in which nothing has happened for so long. */
+    private void forgetSessions(long now) {
+        for (Bytes dueKey : keys(sessionsFrom, ProjectionKeys.dueSession(now - retention.toMillis()), MAX_TASKS)) {
+            TaskName name = ProjectionKeys.dueTask(dueKey); // of the same form
+            SessionRow row = SessionRow.in(rows, name.namespace(), name.taskId());
+            if (row != null && row.storedAt() + retention.toMillis() > now) {
+                rows.put(ProjectionKeys.dueSession(row.storedAt(), row.namespace(), row.sessionId()), new byte[0]);
+            } else if (row != null) {
+                row.remove(rows);
+            }
+            rows.delete(dueKey);
+            sessionsFrom = dueKey;
         }
     }
 

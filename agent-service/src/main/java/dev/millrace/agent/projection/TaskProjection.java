@@ -1,6 +1,7 @@
 package dev.millrace.agent.projection;
 
 import dev.millrace.api.Approval;
+import dev.millrace.api.Session;
 import dev.millrace.api.Task;
 import dev.millrace.kafka.TopicId;
 import dev.millrace.kafka.TopicIdentity;
@@ -19,12 +20,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.KafkaStreams;
 import org.apache.kafka.streams.StoreQueryParameters;
 import org.apache.kafka.streams.StreamsConfig;
 import org.apache.kafka.streams.errors.InvalidStateStoreException;
 import org.apache.kafka.streams.errors.StreamsUncaughtExceptionHandler.StreamThreadExceptionResponse;
 import org.apache.kafka.streams.state.QueryableStoreTypes;
+import org.apache.kafka.streams.state.ReadOnlyKeyValueStore;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -184,6 +187,56 @@ public final class TaskProjection implements AutoCloseable {
     }
 
     /**
+     * How many there are in each state, of those that this query would list on all its pages.
+     *
+     * @throws ProjectionNotReadyException see {@link #ready}
+     */
+    public Task.Counts counts(TaskQuery query) {
+        return ask(reader -> reader.counts(query));
+    }
+
+    /**
+     * Sessions of a namespace, the one in which something happened last first.
+     *
+     * @param limit at most so many, 1 or more
+     * @param before what a page said is {@link Session.Page#next}; {@code null} = the first page
+     * @throws ProjectionNotReadyException see {@link #ready}
+     */
+    public Session.Page sessions(String namespace, int limit, @Nullable String before) {
+        return askOfSessions(reader -> reader.sessions(namespace, limit, before));
+    }
+
+    /**
+     * One session.
+     *
+     * @return empty if the journal has told nothing of it
+     * @throws ProjectionNotReadyException see {@link #ready}
+     */
+    public Optional<Session> session(String namespace, String sessionId) {
+        return askOfSessions(reader -> reader.session(namespace, sessionId));
+    }
+
+    /**
+     * What was said in a session: the newest that is wanted, the oldest of that first.
+     *
+     * @param span between which moments, in Unix milliseconds, both included
+     * @param before none from this place of the journal on; {@code null} = the newest
+     * @return empty if the journal has told nothing of the session
+     * @throws ProjectionNotReadyException see {@link #ready}
+     */
+    public Optional<Session.Messages> messages(
+            String namespace, String sessionId, Span span, int limit, @Nullable JournalCursor before) {
+        return askOfSessions(reader -> reader.messages(
+                new SessionReader.MessageQuery(namespace, sessionId, limit, span.from(), span.to(), before)));
+    }
+
+    /** From one moment to another, in Unix milliseconds. */
+    public record Span(long from, long to) {
+        /** Whenever. */
+        public static final Span ALWAYS = new Span(Long.MIN_VALUE, Long.MAX_VALUE);
+    }
+
+    /**
      * What happened to a task, in journal order.
      *
      * @param after only what comes after this place; {@code null} = from the beginning
@@ -270,13 +323,21 @@ public final class TaskProjection implements AutoCloseable {
     }
 
     private <T> T ask(Function<ProjectionReader, T> question) {
+        return askStore(rows -> question.apply(new ProjectionReader(rows)));
+    }
+
+    private <T> T askOfSessions(Function<SessionReader, T> question) {
+        return askStore(rows -> question.apply(new SessionReader(rows)));
+    }
+
+    private <T> T askStore(Function<ReadOnlyKeyValueStore<Bytes, byte[]>, T> question) {
         KafkaStreams running = streams;
         if (running == null || running.state() != KafkaStreams.State.RUNNING) {
             throw new ProjectionNotReadyException(null);
         }
         try {
-            return question.apply(new ProjectionReader(running.store(StoreQueryParameters.fromNameAndType(
-                    ProjectionTopology.STORE, QueryableStoreTypes.keyValueStore()))));
+            return question.apply(running.store(StoreQueryParameters.fromNameAndType(
+                    ProjectionTopology.STORE, QueryableStoreTypes.keyValueStore())));
         } catch (InvalidStateStoreException e) {
             throw new ProjectionNotReadyException(e);
         }

@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  *     nothing
  * @param limit at most so many, 1 to {@value #MAX_LIMIT}
  * @param before the {@link Task.Page#next} of the page before; {@code null} = the newest ones
+ * @param traits what else they are to have in common
  */
 public record TaskQuery(
         String namespace,
@@ -20,13 +21,25 @@ public record TaskQuery(
         @Nullable String sessionId,
         @Nullable String waitingFor,
         int limit,
-        @Nullable String before) {
+        @Nullable String before,
+        TaskTraits traits) {
 
     /** The longest page. */
     public static final int MAX_LIMIT = 500;
 
     public TaskQuery {
         requireLimit(limit);
+    }
+
+    /** The same for tasks of whatever traits. */
+    public TaskQuery(
+            String namespace,
+            @Nullable String state,
+            @Nullable String sessionId,
+            @Nullable String waitingFor,
+            int limit,
+            @Nullable String before) {
+        this(namespace, state, sessionId, waitingFor, limit, before, TaskTraits.ANY);
     }
 
     static void requireLimit(int limit) {
@@ -40,6 +53,7 @@ public record TaskQuery(
                 && (sessionId == null || sessionId.equals(task.sessionId()))
                 && (waitingFor == null
                         || (task.waitingFor() != null
-                                && waitingFor.equals(task.waitingFor().kind())));
+                                && waitingFor.equals(task.waitingFor().kind())))
+                && traits.fit(task);
     }
 }

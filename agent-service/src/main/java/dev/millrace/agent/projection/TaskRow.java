@@ -43,6 +43,7 @@ record TaskRow(
      * @param taskType the agent that was asked for, and that works on it once that is told
      * @param agent the agent that works on it; {@code null} = the journal has told none
      * @param agentVersion of its definition; {@code null} = the journal has told none
+     * @param parentTaskId the task that it is a part of; {@code null} = of none, or begun before this was kept
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
     record Origin(
@@ -54,7 +55,8 @@ record TaskRow(
             long createdAt,
             @Nullable String callbackUrl,
             @Nullable String agent,
-            @Nullable String agentVersion) {}
+            @Nullable String agentVersion,
+            @Nullable String parentTaskId) {}
 
     /**
      * How far a task is.
@@ -172,6 +174,17 @@ record TaskRow(
                 entry.cursor());
     }
 
+    /**
+     * The same once an event was recorded that has changed nothing, such as one that came after its expiry: it is told
+     * among the task's events, and the task stands as before.
+     */
+    static TaskRow afterNothing(@Nullable TaskRow before, JournalEntry entry, long now) {
+        TaskRow after = after(before, entry, now);
+        Progress progress = before == null || after.first.equals(entry.cursor()) ? Progress.NONE : before.progress;
+        return new TaskRow(
+                after.name, after.origin, progress, after.updatedAt, after.storedAt, after.first, after.last);
+    }
+
     private boolean has(JournalCursor cursor) {
         return cursor.partition() == last.partition() && cursor.offset() <= last.offset();
     }
@@ -187,7 +200,10 @@ record TaskRow(
                 happened,
                 input == null ? null : input.callbackUrl(),
                 null,
-                null);
+                null,
+                input instanceof Payload.MessageReceived message && message.parent() != null
+                        ? message.parent().taskId()
+                        : null);
     }
 
     private static Origin told(Event event, Origin origin) {
@@ -202,7 +218,8 @@ record TaskRow(
                         origin.createdAt,
                         origin.callbackUrl,
                         created.taskType(),
-                        created.agentVersion() == null ? origin.agentVersion : created.agentVersion());
+                        created.agentVersion() == null ? origin.agentVersion : created.agentVersion(),
+                        origin.parentTaskId);
     }
 
     private static Progress told(JournalEntry entry, Progress progress) {
@@ -338,7 +355,8 @@ record TaskRow(
                         first.toString(),
                         last.toString(),
                         null,
-                        null);
+                        null,
+                        origin.parentTaskId);
     }
 
     byte[] toJson() {

@@ -15,6 +15,7 @@ import dev.millrace.schemas.Json;
 import dev.millrace.schemas.Problem;
 import io.smallrye.common.annotation.RunOnVirtualThread;
 import jakarta.inject.Inject;
+import jakarta.ws.rs.BeanParam;
 import jakarta.ws.rs.DefaultValue;
 import jakarta.ws.rs.GET;
 import jakarta.ws.rs.Path;
@@ -64,15 +65,35 @@ public class QueryResource {
             @QueryParam("sessionId") @Nullable String sessionId,
             @QueryParam("waitingFor") @Nullable String waitingFor,
             @QueryParam("limit") @DefaultValue("50") String limit,
-            @QueryParam("before") @Nullable String before) {
+            @QueryParam("before") @Nullable String before,
+            @BeanParam TraitParameters traits) {
         Task.Page page = projection.tasks(new TaskQuery(
                 namespace,
                 blankToNull(state),
                 blankToNull(sessionId),
                 blankToNull(waitingFor),
                 limit(limit),
-                blankToNull(before)));
+                blankToNull(before),
+                traits.traits()));
         return ok(new Task.Page(notes.noted(page.tasks()), page.next()));
+    }
+
+    /** How many tasks there are in each state. */
+    @GET
+    @Path("/task-counts")
+    public Response counts(
+            @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace,
+            @QueryParam("sessionId") @Nullable String sessionId,
+            @QueryParam("waitingFor") @Nullable String waitingFor,
+            @BeanParam TraitParameters traits) {
+        return ok(projection.counts(new TaskQuery(
+                namespace,
+                null,
+                blankToNull(sessionId),
+                blankToNull(waitingFor),
+                TaskQuery.MAX_LIMIT,
+                null,
+                traits.traits())));
     }
 
     /** One task; with {@code at}, a cursor, as it is at that place of the journal or later. */
@@ -125,6 +146,47 @@ public class QueryResource {
                 .history(namespace, taskId, cursor("after", after), limit(limit))
                 .map(QueryResource::ok)
                 .orElseThrow(() -> new UnknownIdException("unknown_task", "task", taskId, namespace));
+    }
+
+    /** Sessions, the one in which something happened last first. */
+    @GET
+    @Path("/sessions")
+    public Response sessions(
+            @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace,
+            @QueryParam("limit") @DefaultValue("50") String limit,
+            @QueryParam("before") @Nullable String before) {
+        return ok(projection.sessions(namespace, limit(limit), blankToNull(before)));
+    }
+
+    /** One session; its id is a parameter, since it may have slashes. */
+    @GET
+    @Path("/session")
+    public Response session(
+            @QueryParam("sessionId") @DefaultValue("") String sessionId,
+            @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace) {
+        return projection
+                .session(namespace, sessionId)
+                .map(QueryResource::ok)
+                .orElseThrow(() -> new UnknownIdException("unknown_session", "session", sessionId, namespace));
+    }
+
+    /** What was said in a session; {@code from} and {@code to} are Unix milliseconds. */
+    @GET
+    @Path("/session/messages")
+    public Response messages(
+            @QueryParam("sessionId") @DefaultValue("") String sessionId,
+            @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace,
+            @QueryParam("from") @Nullable String from,
+            @QueryParam("to") @Nullable String to,
+            @QueryParam("limit") @DefaultValue("50") String limit,
+            @QueryParam("before") @Nullable String before) {
+        TaskProjection.Span span = new TaskProjection.Span(
+                moment("from", from, TaskProjection.Span.ALWAYS.from()),
+                moment("to", to, TaskProjection.Span.ALWAYS.to()));
+        return projection
+                .messages(namespace, sessionId, span, limit(limit), cursor("before", before))
+                .map(QueryResource::ok)
+                .orElseThrow(() -> new UnknownIdException("unknown_session", "session", sessionId, namespace));
     }
 
     /** Tool calls that wait for a decision, the one that has waited longest first. */
@@ -258,6 +320,14 @@ public class QueryResource {
             throw new IllegalArgumentException("limit: expected 1 to " + TaskQuery.MAX_LIMIT + ", found " + limit);
         }
         return limit;
+    }
+
+    private static long moment(String name, @Nullable String text, long otherwise) {
+        try {
+            return text == null ? otherwise : Long.parseLong(text);
+        } catch (NumberFormatException e) {
+            throw new IllegalArgumentException(name + ": expected Unix milliseconds, found \"" + text + "\"", e);
+        }
     }
 
     private static int maxBytes(@Nullable String text) {

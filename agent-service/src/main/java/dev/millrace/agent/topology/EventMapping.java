@@ -13,6 +13,7 @@ import dev.millrace.agent.core.ToolCall;
 import dev.millrace.agent.core.TranscriptEntry;
 import dev.millrace.agent.core.Usage;
 import dev.millrace.engine.ReplyLimits;
+import dev.millrace.schemas.BackgroundEnd;
 import dev.millrace.schemas.CustomEventType;
 import dev.millrace.schemas.EnvironmentType;
 import dev.millrace.schemas.Event;
@@ -108,12 +109,20 @@ final class EventMapping {
                         + (result instanceof Map<?, ?> answer && answer.get("response") instanceof String response
                                 ? response
                                 : Json.writeText(result))
-                : "Background task failed: " + ended.error();
+                : failed(event) + ended.error();
         return new ForTask(new TaskEvent.ChildEnded(
                 new Meta(event.id(), taskId, event.timestamp(), nowMs),
                 ended.callId(),
                 JsonText.cut(what, MAX_NEWS),
                 usage(ended.usage())));
+    }
+
+    private static String failed(Event event) {
+        return switch (BackgroundEnd.of(event.type()).orElse(BackgroundEnd.FAILED)) {
+            case TIMEOUT -> "Background task timed out: ";
+            case STOPPED -> "Background task stopped: ";
+            case COMPLETED, FAILED -> "Background task failed: ";
+        };
     }
 
     /** Maps an event that changes a task, and is as its type's schema has it. */

@@ -136,8 +136,11 @@ final class Intake {
         if (isForgotten(event, receivedMs, now)) {
             return;
         }
-        if (hasExpired(event, now)) {
+        if (hasExpired(event, now) && !startsTask(event)) {
             record(event, now);
+        } else if (hasExpired(event, now)) {
+            // a task that fails at once, so that whoever waits for it hears
+            process(event, external, receivedMs, now);
         } else if (external && event.taskId() != null && !isHere(event.namespace(), event.taskId())) {
             if (!takeForAbsent(incoming, event, event.taskId(), now)) {
                 return;
@@ -394,6 +397,10 @@ final class Intake {
         if (followed.message() != null) {
             home.outbox().lane(followed.message(), now);
         }
+    }
+
+    private static boolean startsTask(Event event) {
+        return event.taskId() == null && event.payload() instanceof Payload.TaskInput;
     }
 
     private void record(Event event, Instant now) {

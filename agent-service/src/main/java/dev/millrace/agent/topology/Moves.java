@@ -39,6 +39,7 @@ final class Moves {
     private final boolean reflection;
     private final MoveWriter writer;
     private final Standing standing;
+    private final BackgroundProgress progress;
 
     /**
      * What is known beside the rows of tasks.
@@ -47,7 +48,13 @@ final class Moves {
      */
     record Standing(Admission admission, Sessions sessions, Timers timers, long watchedSinceMs) {}
 
-    Moves(TaskTopology.Parts parts, boolean reflection, MoveWriter writer, Standing standing) {
+    Moves(
+            TaskTopology.Parts parts,
+            boolean reflection,
+            MoveWriter writer,
+            Standing standing,
+            BackgroundProgress progress) {
+        this.progress = progress;
         this.parts = parts;
         this.reflection = reflection;
         this.writer = writer;
@@ -81,6 +88,7 @@ final class Moves {
      */
     void commit(StoredTask before, TaskMove move, Event cause, Instant now) {
         StoredTask task = standing.timers().set(standing.admission().take(move.task(), cause));
+        progress.note(task, now.toEpochMilli());
         writer.write(standing.sessions().take(before.state(), task, move::entry, now.toEpochMilli()), move, now);
     }
 
@@ -201,6 +209,44 @@ final class Moves {
             case FAIL -> failOrLeave(before, cause, now);
             case LEAVE -> writer.keep(before);
         }
+    }
+
+    /** Keys of the tasks that work, or wait for what they have asked for. */
+    List<String> underWay() {
+        return standing.timers().all().stream()
+                .filter(key -> {
+                    StoredTask task = writer.task(key);
+                    return task != null && task.state() instanceof TaskState.Active;
+                })
+                .toList();
+    }
+
+    /** Ends a task that was under way when the process ended. */
+    void failRestarted(String taskKey, Instant now) {
+        StoredTask before = writer.task(taskKey);
+        if (before != null && before.state() instanceof TaskState.Active) {
+            Event cause = before.lastEvent();
+            moveOrFail(
+                    before,
+                    cause,
+                    now,
+                    move -> fail(move, cause, ErrorCode.PROCESS_RESTARTED, "process restarted, task cancelled", now));
+        }
+    }
+
+    /** Finds out whose progress is to be told, among the tasks that are there. */
+    void findProgress(Instant now) {
+        for (String key : standing.timers().all()) {
+            StoredTask task = writer.task(key);
+            if (task != null) {
+                progress.note(task, now.toEpochMilli());
+            }
+        }
+    }
+
+    /** Events that tell how far tasks in the background are, as often as they are to be told. */
+    List<Event> progress(Instant now) {
+        return progress.due(now, writer::task);
     }
 
     /** Whether a task has ended, and takes no more than new input. */

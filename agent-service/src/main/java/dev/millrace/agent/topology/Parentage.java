@@ -2,6 +2,7 @@ package dev.millrace.agent.topology;
 
 import dev.millrace.agent.core.Children;
 import dev.millrace.agent.core.TaskLimits;
+import dev.millrace.agent.core.ToolCall;
 import dev.millrace.agent.core.Usage;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Payload;
@@ -16,8 +17,20 @@ import org.jspecify.annotations.Nullable;
  * @param callId the tool call that started it, or let it go on
  * @param background whether that task goes on meanwhile
  * @param reported what the child had used when it last answered
+ * @param errand how it works apart; {@code null} = as a part of that task
  */
-public record Parentage(String taskId, @Nullable String sessionId, String callId, boolean background, Usage reported) {
+public record Parentage(
+        String taskId,
+        @Nullable String sessionId,
+        String callId,
+        boolean background,
+        Usage reported,
+        Payload.@Nullable Errand errand) {
+
+    /** Of a child that does a part of the work. */
+    public Parentage(String taskId, @Nullable String sessionId, String callId, boolean background, Usage reported) {
+        this(taskId, sessionId, callId, background, reported, null);
+    }
 
     /**
      * What the event says of a parent; {@code null} = it says nothing, or what no machine has written: the id of such
@@ -32,7 +45,8 @@ public record Parentage(String taskId, @Nullable String sessionId, String callId
                         parent.sessionId(),
                         parent.callId(),
                         Boolean.TRUE.equals(parent.background()),
-                        reported);
+                        reported,
+                        parent.errand());
     }
 
     private static Payload.@Nullable Parent parent(Event event) {
@@ -41,6 +55,11 @@ public record Parentage(String taskId, @Nullable String sessionId, String callId
             case Payload.TaskResumed resumed -> resumed.parent();
             default -> null;
         };
+    }
+
+    /** The same for a parent that waits for the answer. */
+    Parentage inForeground() {
+        return new Parentage(taskId, sessionId, callId, false, reported, errand);
     }
 
     /** Whether it speaks for the parent of this task. */
@@ -77,7 +96,8 @@ public record Parentage(String taskId, @Nullable String sessionId, String callId
     }
 
     /** What a child of this task is told of its parent. */
-    static Payload.Parent told(StoredTask parent, String callId, boolean background, TaskLimits limits) {
+    static Payload.Parent told(
+            StoredTask parent, String callId, boolean background, TaskLimits limits, ToolCall.@Nullable Errand errand) {
         return new Payload.Parent(
                 parent.taskId(),
                 parent.sessionId(),
@@ -86,6 +106,7 @@ public record Parentage(String taskId, @Nullable String sessionId, String callId
                 parent.agent().binding(),
                 StateReport.limit(limits.maxTokens()),
                 StateReport.limit(limits.maxCostMicros()),
-                StateReport.limit(limits.maxLifeTimeMs()));
+                StateReport.limit(limits.maxLifeTimeMs()),
+                errand == null ? null : new Payload.Errand(errand.description(), errand.forgotten()));
     }
 }

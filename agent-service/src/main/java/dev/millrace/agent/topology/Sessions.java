@@ -145,13 +145,13 @@ final class Sessions {
         if (after.sessionId() == null || !(after.state() instanceof TaskState.Existing state)) {
             return after;
         }
-        String key = after.conversation();
-        Row before = store.get(key);
         Usage more = after.usage().minus(used(from));
         Told part = part(after, state);
-        if (before != null && part == null && more.equals(Usage.NONE)) {
+        if (part == null && more.equals(Usage.NONE) && from instanceof TaskState.Existing) {
             return after;
         }
+        String key = after.conversation();
+        Row before = store.get(key);
         Row row = (before == null ? newRow(after.lineage().createdAtMs(), nowMs) : before).used(more);
         if (part == null) {
             put(key, row, nowMs);

@@ -127,6 +127,7 @@ public final class StoreSerdes {
         @JsonSubTypes.Type(value = ToolCall.Run.class, name = "run"),
         @JsonSubTypes.Type(value = ToolCall.Spawn.class, name = "spawn"),
         @JsonSubTypes.Type(value = ToolCall.Resume.class, name = "resume"),
+        @JsonSubTypes.Type(value = ToolCall.Stop.class, name = "stop"),
         @JsonSubTypes.Type(value = ToolCall.Refuse.class, name = "refuse")
     })
     private interface RouteKinds {}

@@ -330,6 +330,9 @@ final class TaskMove {
                 || event.type() == KnownEventType.TASK_CANCELLED;
         if (parent != null && ended) {
             toOthers.add(new TaskRecords(event).answer(parent, task));
+            if (parent.errand() != null && parent.errand().leavesNothing()) {
+                toOthers.add(new TaskRecords(event).forget(task));
+            }
         }
     }
 

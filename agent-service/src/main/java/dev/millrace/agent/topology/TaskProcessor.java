@@ -59,17 +59,26 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
     private Set<String> leftOver;
     private MoveWriter writer;
     private Moves moves;
+    private BackgroundProgress progress;
     private TaskForgetting forgetting;
     private Intake intake;
     private DueRows endedTasks;
     private DueRows oldSessions;
+    private final Set<Integer> begun;
+    private boolean restarted;
     private final Set<String> givenUp = new HashSet<>();
     private final TakenReplies replies = new TakenReplies();
     private final RuleRates ruleRates;
     private long watchedSinceMs;
 
+    /**
+     * For one partition.
+     *
+     * @param begun the partitions that this process has had before
+     */
     @SuppressWarnings("NullAway.Init") // Kafka Streams calls init before anything else
-    TaskProcessor(TaskTopology.Parts parts, TaskShellSettings settings) {
+    TaskProcessor(TaskTopology.Parts parts, TaskShellSettings settings, Set<Integer> begun) {
+        this.begun = begun;
         this.parts = parts;
         this.settings = settings;
         this.ruleRates = new RuleRates(parts.rules().bounds());
@@ -102,12 +111,18 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
                 unit::whenKept);
         watchedSinceMs = context.currentSystemTimeMs();
         replies.forget();
+        progress = new BackgroundProgress(settings.background().progressInterval());
         readRowsAnew();
         inbox = parts.inbox().open(partition());
+        restarted |= begun.add(partition()) && settings.onRestart() == RestartPolicy.FAIL;
 
         every(TICK, nowMs -> endedTasks.run(nowMs));
         every(TICK, nowMs -> oldSessions.run(nowMs));
         every(SWEEP_INTERVAL, nowMs -> forgetting.sweep(nowMs));
+        if (progress.isWanted()) {
+            moves.findProgress(Instant.ofEpochMilli(context.currentSystemTimeMs()));
+            every(TICK, this::tellProgress);
+        }
         context.schedule(TICK, PunctuationType.WALL_CLOCK_TIME, this::tick);
         context.schedule(OFTEN, PunctuationType.WALL_CLOCK_TIME, this::takeHanded);
         calls.fenceOff();
@@ -132,7 +147,11 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
         Timers timers =
                 new Timers(TaskStores.TIMERS.in(rows), state -> parts.machine().wakeAt(state, watchedSinceMs));
         moves = new Moves(
-                parts, settings.reflection(), writer, new Moves.Standing(admission, sessions, timers, watchedSinceMs));
+                parts,
+                settings.reflection(),
+                writer,
+                new Moves.Standing(admission, sessions, timers, watchedSinceMs),
+                progress);
         forgetting = new TaskForgetting(
                 new TaskForgetting.Known(TaskStores.FORGOTTEN.in(rows), tasks, cancels),
                 new TaskForgetting.Home(partition(), settings.partitions(), givenUp),
@@ -156,6 +175,11 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
         oldSessions = sessions.sweep(settings.sessionRetention());
     }
 
+    private void tellProgress(long nowMs) {
+        Instant now = Instant.ofEpochMilli(nowMs);
+        moves.progress(now).forEach(event -> outbox.lane(event, now));
+    }
+
     private void every(Duration interval, Punctuator work) {
         context.schedule(interval, PunctuationType.WALL_CLOCK_TIME, nowMs -> unit.attempt(() -> work.punctuate(nowMs)));
     }
@@ -167,8 +191,22 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
         parts.occupancy().leave(partition());
     }
 
+    /** Before anything else: each task that was under way by itself. */
+    private void failWhatWasUnderWay(Instant now) {
+        if (restarted) {
+            restarted = false;
+            for (String taskKey : moves.underWay()) {
+                unit.attempt(() -> {
+                    moves.failRestarted(taskKey, now);
+                    moves.settle();
+                });
+            }
+        }
+    }
+
     private void tick(long nowMs) {
         Instant now = Instant.ofEpochMilli(nowMs);
+        failWhatWasUnderWay(now);
         if (!leftOver.isEmpty()) {
             Set<String> calls = leftOver;
             leftOver = Set.of();
@@ -191,6 +229,7 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
 
     @Override
     public void process(Record<byte[], LaneDates.Dated> incoming) {
+        failWhatWasUnderWay(Instant.ofEpochMilli(context.currentSystemTimeMs()));
         if (OutstandingCalls.isFence(incoming.headers(), incoming.value().value())) {
             unit.attempt(() -> calls.passFence(incoming.headers()));
         } else if (!outbox.isFromLane(Segment.COGNITIVE) || !replies.isSecond(incoming.headers(), calls)) {

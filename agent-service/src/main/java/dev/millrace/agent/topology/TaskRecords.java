@@ -8,9 +8,11 @@ import dev.millrace.agent.core.Fact;
 import dev.millrace.agent.core.TaskContext;
 import dev.millrace.agent.core.TaskState;
 import dev.millrace.agent.core.Usage;
+import dev.millrace.schemas.BackgroundEnd;
 import dev.millrace.schemas.ErrorCode;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventType;
+import dev.millrace.schemas.ForgetScope;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.JsonText;
@@ -147,10 +149,15 @@ final class TaskRecords {
                 make(
                         KnownEventType.TOOL_CALL_COMPLETED,
                         SOURCE_AGENT,
+                        new Payload.ToolCallCompleted(f.callId(), f.toolName(), accepted(f), 0L, null));
+            case Fact.ChildStopping f ->
+                make(
+                        KnownEventType.TOOL_CALL_COMPLETED,
+                        SOURCE_AGENT,
                         new Payload.ToolCallCompleted(
                                 f.callId(),
                                 f.toolName(),
-                                Map.of("status", "accepted", "task_id", f.childId()),
+                                Map.of("status", "stopping", "task_id", f.childId()),
                                 0L,
                                 null));
             case Fact.ModelTimedOut f ->
@@ -201,6 +208,16 @@ final class TaskRecords {
         };
     }
 
+    private static Map<String, @Nullable Object> accepted(Fact.ChildAccepted fact) {
+        Map<String, @Nullable Object> accepted = new LinkedHashMap<>();
+        accepted.put("status", "accepted");
+        accepted.put("task_id", fact.childId());
+        if (fact.sessionId() != null) {
+            accepted.put("session_id", fact.sessionId());
+        }
+        return accepted;
+    }
+
     private Map<String, @Nullable Object> metadata() {
         Map<String, @Nullable Object> metadata =
                 cause.payload() instanceof Payload.TaskInput input ? input.metadata() : null;
@@ -211,7 +228,7 @@ final class TaskRecords {
     Event start(Effect.StartChild child, StoredTask parent, TaskContext context) {
         return cause.derive(child.childId(), KnownEventType.MESSAGE_RECEIVED, time)
                 .taskId(null)
-                .sessionId(null)
+                .sessionId(child.errand() == null ? null : child.childId())
                 .source(SOURCE_AGENT)
                 .causalDepth(context.causalDepth() + 1)
                 .priority(context.priority())
@@ -224,7 +241,7 @@ final class TaskRecords {
                         null,
                         null,
                         null,
-                        Parentage.told(parent, child.callId(), child.background(), child.limits())))
+                        Parentage.told(parent, child.callId(), child.background(), child.limits(), child.errand())))
                 .build();
     }
 
@@ -235,7 +252,7 @@ final class TaskRecords {
                 .sessionId(null)
                 .source(SOURCE_AGENT)
                 .payload(new Payload.TaskResumed(
-                        child.input(), Parentage.told(parent, child.callId(), false, child.limits())))
+                        child.input(), Parentage.told(parent, child.callId(), false, child.limits(), null)))
                 .build();
     }
 
@@ -258,22 +275,32 @@ final class TaskRecords {
                 Map<String, @Nullable Object> told = new LinkedHashMap<>();
                 told.put("task_id", child.taskId());
                 told.put("response", completed.result().response());
-                yield toParent(parent, child, used, told, null);
+                yield toParent(parent, child, used, told, null, BackgroundEnd.COMPLETED);
             }
-            case Payload.TaskCancelled cancelled -> ended(parent, child, used, "was cancelled: " + cancelled.reason());
+            case Payload.TaskCancelled cancelled ->
+                ended(parent, child, used, "was cancelled: " + cancelled.reason(), BackgroundEnd.STOPPED);
             case Payload.TaskFailed failed ->
-                ended(parent, child, used, "failed: " + failed.error() + " (" + failed.code() + ")");
+                ended(
+                        parent,
+                        child,
+                        used,
+                        "failed: " + failed.error() + " (" + failed.code() + ")",
+                        ErrorCode.TASK_TIMEOUT.code().equals(failed.code())
+                                ? BackgroundEnd.TIMEOUT
+                                : BackgroundEnd.FAILED);
             default -> throw new IllegalArgumentException("expected the end of a task, found " + cause.type());
         };
     }
 
-    private Event ended(Parentage parent, StoredTask child, Usage used, String why) {
-        return toParent(parent, child, used, null, JsonText.cut("Task " + child.taskId() + " " + why, MAX_CHILD_ERROR));
+    private Event ended(Parentage parent, StoredTask child, Usage used, String why, BackgroundEnd end) {
+        String error = JsonText.cut("Task " + child.taskId() + " " + why, MAX_CHILD_ERROR);
+        return toParent(parent, child, used, null, error, end);
     }
 
     /** The answer to a parent whose child, for the start of which this object was made, was not started. */
     Event notStarted(Parentage parent, StoredTask child, String why) {
-        return toParent(parent, child, Usage.NONE, null, "Task " + child.taskId() + " was not started: " + why);
+        String error = "Task " + child.taskId() + " was not started: " + why;
+        return toParent(parent, child, Usage.NONE, null, error, BackgroundEnd.FAILED);
     }
 
     /** The answer to a parent whose TASK_RESUMED, for which this object was made, was not taken. */
@@ -283,28 +310,52 @@ final class TaskRecords {
                 : "Task " + child.taskId() + " is in state "
                         + child.state().label().toUpperCase(Locale.ROOT) + ", can only resume COMPLETED tasks";
         // who lets a child go on always waits for it
-        return toParent(parent, false, child, Usage.NONE, null, error);
+        return toParent(parent.inForeground(), child, Usage.NONE, null, error, BackgroundEnd.FAILED);
     }
 
-    private Event toParent(
-            Parentage parent, StoredTask child, Usage used, @Nullable Object result, @Nullable String error) {
-        return toParent(parent, parent.background(), child, used, result, error);
+    /** FORGET_REQUESTED for the session of a child that was to leave nothing behind. */
+    Event forget(StoredTask child) {
+        String id = Ids.hash(idBase + "\nforget\n" + child.taskId()).substring(0, 32);
+        return cause.derive(id, KnownEventType.FORGET_REQUESTED, time)
+                .taskId(null)
+                .source(SOURCE_AGENT)
+                .payload(new Payload.ForgetRequested(
+                        ForgetScope.Kind.SESSION.wireName(),
+                        null,
+                        child.sessionId(),
+                        null,
+                        "a delegated task that was to leave nothing behind has ended"))
+                .build();
     }
 
-    /** @param error {@code null} = it has completed with the result */
+    /**
+     * What a parent is told of a child.
+     *
+     * @param error {@code null} = it has completed with the result
+     * @param end how it has ended, if the parent went on meanwhile
+     */
     private Event toParent(
             Parentage parent,
-            boolean background,
             StoredTask child,
             Usage used,
             @Nullable Object result,
-            @Nullable String error) {
+            @Nullable String error,
+            BackgroundEnd end) {
         Payload payload;
         EventType type;
-        if (background) {
-            type = EventType.of(
-                    error == null ? Payload.BackgroundTaskEnded.COMPLETED : Payload.BackgroundTaskEnded.FAILED);
-            payload = new Payload.BackgroundTaskEnded(parent.callId(), child.taskId(), result, error, usage(used));
+        if (parent.background()) {
+            boolean apart = parent.errand() != null;
+            // a part of the work fails, however it has ended
+            BackgroundEnd told = apart || error == null ? end : BackgroundEnd.FAILED;
+            type = told.type();
+            payload = new Payload.BackgroundTaskEnded(
+                    parent.callId(),
+                    child.taskId(),
+                    result,
+                    error,
+                    usage(used),
+                    apart ? child.sessionId() : null,
+                    apart ? told.state() : null);
         } else if (error == null) {
             type = KnownEventType.TOOL_CALL_COMPLETED;
             payload = new Payload.ToolCallCompleted(parent.callId(), "spawn_task", result, null, usage(used));

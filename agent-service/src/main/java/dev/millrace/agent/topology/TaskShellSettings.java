@@ -14,6 +14,8 @@ import java.time.Duration;
  * @param admission how many tasks work at the same time
  * @param sessionRetention how long it is known what a session has used and said after it was last used, more than zero
  * @param lanePriority whether higher lanes are read before lower ones; if not, the oldest record goes first
+ * @param background of tasks that are delegated
+ * @param onRestart what becomes of tasks that were under way
  */
 public record TaskShellSettings(
         Topics topics,
@@ -23,7 +25,67 @@ public record TaskShellSettings(
         boolean reflection,
         AdmissionSettings admission,
         Duration sessionRetention,
-        boolean lanePriority) {
+        boolean lanePriority,
+        Background background,
+        RestartPolicy onRestart) {
+
+    /** As usual in the background. */
+    public TaskShellSettings(
+            Topics topics,
+            int partitions,
+            Duration seenRetention,
+            Duration endedRetention,
+            boolean reflection,
+            AdmissionSettings admission,
+            Duration sessionRetention,
+            boolean lanePriority) {
+        this(
+                topics,
+                partitions,
+                seenRetention,
+                endedRetention,
+                reflection,
+                admission,
+                sessionRetention,
+                lanePriority,
+                Background.DEFAULT,
+                RestartPolicy.RESUME);
+    }
+
+    /** The same with another policy. */
+    TaskShellSettings onRestart(RestartPolicy policy) {
+        return new TaskShellSettings(
+                topics,
+                partitions,
+                seenRetention,
+                endedRetention,
+                reflection,
+                admission,
+                sessionRetention,
+                lanePriority,
+                background,
+                policy);
+    }
+
+    /**
+     * Tasks that are delegated into the background.
+     *
+     * @param timeout how long one may take unless the model says otherwise; more than zero
+     * @param progressInterval how often it is told how far one is; zero = never
+     */
+    public record Background(Duration timeout, Duration progressInterval) {
+        /** A quarter of an hour, and every two minutes. */
+        public static final Background DEFAULT = new Background(Duration.ofMinutes(15), Duration.ofMinutes(2));
+
+        public Background {
+            requirePositive("millrace.agent.background.timeout", timeout);
+            if (progressInterval.isNegative()) {
+                throw new IllegalArgumentException(
+                        "millrace.agent.background.progress-interval: expected zero or more, found "
+                                + progressInterval);
+            }
+        }
+    }
 
     public TaskShellSettings {
         if (partitions < 1) {

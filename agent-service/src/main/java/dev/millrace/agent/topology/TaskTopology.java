@@ -10,6 +10,7 @@ import dev.millrace.engine.Sender;
 import dev.millrace.engine.StoreSection;
 import dev.millrace.schemas.Event;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.streams.AutoOffsetReset;
 import org.apache.kafka.streams.Topology;
@@ -125,6 +126,7 @@ public final class TaskTopology {
      */
     public static Topology build(TaskShellSettings settings, TaskFsm machine, Surroundings around) {
         Parts parts = new Parts(machine, new EventMapping(around.routing()), around);
+        Set<Integer> begun = ConcurrentHashMap.newKeySet();
         Topology topology = new Topology();
         topology.addSource(
                 AutoOffsetReset.earliest(),
@@ -139,7 +141,7 @@ public final class TaskTopology {
                 new ProcessorSupplier<byte[], LaneDates.Dated, byte[], Outgoing>() {
                     @Override
                     public Processor<byte[], LaneDates.Dated, byte[], Outgoing> get() {
-                        return new TaskProcessor(parts, settings);
+                        return new TaskProcessor(parts, settings, begun);
                     }
 
                     @Override

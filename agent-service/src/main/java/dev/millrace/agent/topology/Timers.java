@@ -50,6 +50,15 @@ final class Timers {
         return task;
     }
 
+    /** Keys of all tasks that are to be woken at some time. */
+    List<String> all() {
+        List<String> keys = new ArrayList<>();
+        try (KeyValueIterator<String, String> rows = store.all()) {
+            rows.forEachRemaining(row -> keys.add(row.value));
+        }
+        return keys;
+    }
+
     /**
      * Takes wake-ups whose time has come out of the store, the oldest first.
      *

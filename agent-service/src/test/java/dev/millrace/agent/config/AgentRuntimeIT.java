@@ -59,6 +59,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.assertj.core.api.InstanceOfAssertFactories;
@@ -134,6 +135,58 @@ class AgentRuntimeIT {
                 assertThat(EventSchemas.problems(event)).isEmpty();
             });
         }
+    }
+
+    @Test
+    @DisplayName(
+            "F-204, issue 18 item 1: the second prompt of a session knows the first, also on another instance that takes"
+                    + " over while it is under way and has nothing on disk")
+    void shouldContinueASessionElsewhere(TestBroker broker, @TempDir Path elsewhere) throws Exception {
+        // given
+        try (AgentRuntime first = start(new EchoModel());
+                TopicReader journal = broker.read(topics.journal())) {
+            awaitReady(first);
+            broker.produce(topics, inSession("m1", "my name is Ada"));
+            awaitCompleted(journal, "m1");
+        }
+        CountDownLatch asked = new CountDownLatch(1);
+        try (AgentRuntime second = start(new SlowModel(asked))) {
+            awaitReady(second);
+            broker.produce(topics, inSession("m2", "what is my name?"));
+            asked.await();
+        }
+
+        // when
+        state = elsewhere;
+        WindowedModel model = new WindowedModel(1);
+        try (AgentRuntime third = start(model);
+                TopicReader journal = broker.read(topics.journal())) {
+            awaitReady(third);
+            awaitCompleted(journal, "m2");
+            broker.produce(topics, inSession("m3", "and now?"));
+            awaitCompleted(journal, "m3");
+        }
+
+        // then
+        assertThat(model.requests).hasSize(2);
+        assertThat(said(model.requests.getFirst())).containsExactly("my name is Ada", "done", "what is my name?");
+        assertThat(said(model.requests.getLast()))
+                .containsExactly("my name is Ada", "done", "what is my name?", "done", "and now?");
+    }
+
+    private static Event inSession(String id, String text) {
+        return message(id, text).toBuilder().sessionId("ada").build();
+    }
+
+    /** What people and the model have said, as a request has it. */
+    private static List<String> said(ModelRequest request) {
+        return request.messages().stream()
+                .flatMap(message -> switch (message) {
+                    case ChatMessage.UserMessage user -> Stream.of(user.text());
+                    case ChatMessage.AssistantMessage assistant -> Stream.ofNullable(assistant.text());
+                    default -> Stream.<String>empty();
+                })
+                .toList();
     }
 
     @Test

@@ -22,9 +22,12 @@ import static dev.millrace.schemas.KnownEventType.TOOL_CALL_FAILED;
 import static dev.millrace.schemas.KnownEventType.WEBHOOK_TRIGGERED;
 import static java.util.stream.Collectors.joining;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
 import dev.millrace.agent.core.DeclaredMoves.Move;
 import dev.millrace.agent.core.Effect.Discard;
 import dev.millrace.agent.core.Samples.Outcome;
+import dev.millrace.api.MachineView;
+import dev.millrace.schemas.Json;
 import dev.millrace.schemas.KnownEventType;
 import java.lang.reflect.RecordComponent;
 import java.util.ArrayList;
@@ -71,6 +74,33 @@ final class LifecycleDocument {
 
     static String of(List<Outcome> outcomes) {
         return new LifecycleDocument(outcomes).write();
+    }
+
+    /**
+     * {@code task-machine.json}: the states with their names on the wire, and the declared moves, which {@code
+     * TaskFsmTableTest} holds to be those that the machine makes.
+     */
+    static String machine() {
+        MachineView view = new MachineView(
+                states().map(state -> new MachineView.State(
+                                labelOf(state),
+                                state,
+                                kinds(TaskState.Ended.class).anyMatch(state::equals) || state.equals("Completed"),
+                                SourceText.sentenceAbout("TaskState", state)))
+                        .toList(),
+                DeclaredMoves.ALL.stream()
+                        .map(move -> new MachineView.Move(
+                                labelOf(move.from()),
+                                labelOf(move.to()),
+                                move.event(),
+                                wireNames(move.event()).toList(),
+                                move.when()))
+                        .toList());
+        try {
+            return Json.MAPPER.writerWithDefaultPrettyPrinter().writeValueAsString(view) + '\n';
+        } catch (JsonProcessingException e) {
+            throw new AssertionError(e);
+        }
     }
 
     private String write() {
@@ -290,6 +320,7 @@ final class LifecycleDocument {
             case "StepDone" -> STEP_COMPLETED;
             case "ToolRefused" -> TOOL_CALL_FAILED;
             case "ChildAccepted" -> TOOL_CALL_COMPLETED;
+            case "ChildStopping" -> TOOL_CALL_COMPLETED;
             case "ModelTimedOut" -> MODEL_CALL_FAILED;
             case "ToolTimedOut" -> TOOL_CALL_FAILED;
             case "ApprovalRequested" -> APPROVAL_REQUESTED;

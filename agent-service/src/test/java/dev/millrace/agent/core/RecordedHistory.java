@@ -147,6 +147,7 @@ record RecordedHistory(Head head, List<Line> lines) {
             case Fact.StepDone f -> "step " + f.stepIndex() + " done";
             case Fact.ToolRefused f -> "refused " + f.toolName() + " " + f.code();
             case Fact.ChildAccepted f -> "child accepted " + f.childId();
+            case Fact.ChildStopping f -> "child stopping " + f.childId();
             case Fact.ModelTimedOut f -> "model timed out " + f.callId();
             case Fact.ToolTimedOut f -> "tool timed out " + f.callId();
             case Fact.ApprovalRequested f -> "approval requested " + f.callId() + " " + f.arguments();

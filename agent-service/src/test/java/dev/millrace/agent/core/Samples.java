@@ -151,6 +151,7 @@ final class Samples {
             TaskEvents.childReturned("c1"),
             TaskEvents.called("m1", null, TaskEvents.spawn("p1", false), TaskEvents.spawn("p2", true)),
             TaskEvents.called("m1", null, TaskEvents.resumeChild("p1", "child")),
+            TaskEvents.called("m1", null, TaskEvents.stopChild("p1", "child-b1")),
             TaskEvents.suspend("lunch"),
             TaskEvents.resume(),
             TaskEvents.resumeWith("And now?"),

@@ -490,6 +490,7 @@ final class SimulatedShell {
                 require(approvalsOut.remove(withdrawn.callId()) != null, "withdrawn what nobody was asked");
             case Fact.ToolRefused refused -> throw new AssertionError("a refusal must be followed up");
             case Fact.ChildAccepted other -> throw new AssertionError("to be followed up: " + other);
+            case Fact.ChildStopping other -> throw new AssertionError("to be followed up: " + other);
             case Fact.ModelTimedOut other -> throw new AssertionError("to be followed up: " + other);
             case Fact.ToolTimedOut other -> throw new AssertionError("to be followed up: " + other);
             case Fact.ApprovalExpired other -> throw new AssertionError("to be followed up: " + other);
@@ -507,6 +508,8 @@ final class SimulatedShell {
             refusalsOut.add(refused.callId());
         } else if (fact instanceof Fact.ChildAccepted accepted) {
             refusalsOut.add(accepted.callId());
+        } else if (fact instanceof Fact.ChildStopping stopping) {
+            refusalsOut.add(stopping.callId());
         }
         followUps.add(fact.event(meta));
     }

@@ -175,6 +175,10 @@ final class TaskEvents {
         return new ToolCall(toolCallId, "resume_task", "{}", new ToolCall.Resume(taskId, "Look again"));
     }
 
+    static ToolCall stopChild(String toolCallId, String taskId) {
+        return new ToolCall(toolCallId, "stop_task", "{}", new ToolCall.Stop(taskId));
+    }
+
     static TaskSuspended suspend(String reason) {
         return new TaskSuspended(meta(), reason);
     }

@@ -17,6 +17,7 @@ import static dev.millrace.agent.core.TaskBuilder.suspended;
 import static dev.millrace.agent.core.TaskBuilder.undecided;
 import static dev.millrace.agent.core.TaskEvents.ERROR;
 import static dev.millrace.agent.core.TaskEvents.NOW_MS;
+import static dev.millrace.agent.core.TaskEvents.firstInput;
 import static dev.millrace.agent.core.TaskEvents.timePassed;
 import static dev.millrace.agent.core.TransitionRow.discard;
 import static dev.millrace.agent.core.TransitionRow.row;
@@ -121,6 +122,27 @@ class TaskFsmDeadlineTest {
                         aTask().actingInOrder(open(0, "c1", "search"), held(1, "c2", "fetch")),
                         timePassed(TOOL_DEADLINE_MS - 1),
                         NOT_DUE));
+    }
+
+    @Test
+    @DisplayName("F-287: a message that expires at the moment in which it is taken is a task that has failed")
+    void shouldFailWhatHasExpired() {
+        TaskFsm machine = new TaskFsm(MachineLimits.DEFAULT);
+
+        Transition late = machine.transition(TaskState.ABSENT, firstInput("Hi", expiringAt(NOW_MS)));
+        Transition inTime = machine.transition(TaskState.ABSENT, firstInput("Hi", expiringAt(NOW_MS + 1)));
+
+        assertThat(late.next())
+                .isInstanceOfSatisfying(
+                        TaskState.Failed.class,
+                        failed -> assertThat(failed.error()).isEqualTo(TaskError.expired()));
+        assertThat(late.effects()).noneMatch(Effect.RequestAdmission.class::isInstance);
+        assertThat(inTime.next()).isInstanceOf(TaskState.Idle.class);
+        assertThat(inTime.effects()).anyMatch(Effect.RequestAdmission.class::isInstance);
+    }
+
+    private static TaskEvent.Terms expiringAt(long expiresAtMs) {
+        return new TaskEvent.Terms(0, expiresAtMs, TaskLimits.UNLIMITED, TaskEvent.Opening.NONE);
     }
 
     static Stream<TransitionRow> lives() {

@@ -27,6 +27,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class TaskFsmTableTest {
 
     private static final Path DOCUMENT = Path.of("../docs/task-lifecycle.md");
+    private static final Path MACHINE = Path.of("src/main/resources/task-machine.json");
 
     static Stream<Outcome> everyPair() {
         return Samples.outcomes().stream();
@@ -144,5 +145,18 @@ class TaskFsmTableTest {
             Files.writeString(DOCUMENT, document);
         }
         assertThat(DOCUMENT).content().isEqualTo(document);
+    }
+
+    @Test
+    @DisplayName("task-machine.json says what the machine does; -Dmillrace.docs.write=true writes it again")
+    void shouldKeepMachineFileFresh() throws IOException {
+        // when
+        String machine = LifecycleDocument.machine();
+
+        // then
+        if (Boolean.getBoolean("millrace.docs.write")) {
+            Files.writeString(MACHINE, machine);
+        }
+        assertThat(MACHINE).content().isEqualTo(machine);
     }
 }

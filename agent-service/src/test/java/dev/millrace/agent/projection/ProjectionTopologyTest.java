@@ -249,6 +249,51 @@ class ProjectionTopologyTest {
     }
 
     @Test
+    void shouldFilterByTraitsAndCountWhatIsLeft() {
+        // given
+        write(Histories.startedBy("m1", NOW, "s1", "default")
+                .created()
+                .answered()
+                .events());
+        write(Histories.startedBy("m2", NOW.plusSeconds(10), "s1", "default")
+                .created()
+                .events());
+        write(Histories.startedBy("m3", NOW.plusSeconds(20), "s2", "default")
+                .created()
+                .then(KnownEventType.TASK_FAILED, Map.of("error", "no more", "code", "iteration_limit"))
+                .events());
+
+        // then
+        assertThat(withTraits(new TaskTraits("explore", null, null, null, null, null)))
+                .containsExactly("m3", "m2", "m1");
+        assertThat(withTraits(new TaskTraits("general", null, null, null, null, null)))
+                .isEmpty();
+        assertThat(withTraits(new TaskTraits(null, "iteration_limit", null, null, null, null)))
+                .containsExactly("m3");
+        assertThat(withTraits(new TaskTraits(null, null, "NOON", null, null, null)))
+                .containsExactly("m1");
+        assertThat(withTraits(new TaskTraits(null, null, "no more", null, null, null)))
+                .containsExactly("m3");
+        assertThat(withTraits(new TaskTraits(null, null, null, "m1", null, null)))
+                .isEmpty();
+        long tenSeconds = NOW.plusSeconds(10).toEpochMilli();
+        assertThat(withTraits(new TaskTraits(null, null, null, null, tenSeconds, null)))
+                .containsExactly("m3", "m2");
+        assertThat(withTraits(new TaskTraits(null, null, null, null, null, tenSeconds)))
+                .containsExactly("m1");
+        assertThat(reader().counts(new TaskQuery("default", null, null, null, 1, null)))
+                .isEqualTo(new Task.Counts(Map.of("completed", 1, "reasoning", 1, "failed", 1), true));
+        assertThat(reader().counts(new TaskQuery("default", null, "s1", null, 1, null)))
+                .isEqualTo(new Task.Counts(Map.of("completed", 1, "reasoning", 1), true));
+    }
+
+    private List<String> withTraits(TaskTraits traits) {
+        return reader().tasks(new TaskQuery("default", null, null, null, 10, null, traits)).tasks().stream()
+                .map(Task::taskId)
+                .toList();
+    }
+
+    @Test
     void shouldFilterByWhatTasksWaitFor() {
         // given
         write(Histories.startedBy("m1", NOW, "s1", "default").events());

@@ -56,7 +56,21 @@ class TaskRowTest {
                         "3:0",
                         "3:" + (history.size() - 1),
                         null,
+                        null,
                         null));
+    }
+
+    @Test
+    void shouldNameTheTaskThatItIsAPartOf() {
+        // given
+        Event root = Event.root("child", KnownEventType.MESSAGE_RECEIVED, Histories.START)
+                .taskId("child")
+                .payload(Map.of("text", "tell a tale", "parent", Map.of("taskId", "boss", "callId", "c1")))
+                .build();
+
+        // then
+        assertThat(view(List.of(root)).parentTaskId()).isEqualTo("boss");
+        assertThat(TaskRow.fromJson(after(List.of(root)).toJson()).view()).isEqualTo(view(List.of(root)));
     }
 
     @Test
@@ -71,6 +85,31 @@ class TaskRowTest {
 
         // then
         assertThat(row.view()).isNull();
+    }
+
+    @Test
+    @DisplayName("F-287: what came too late is among the events of the task, and changes nothing else")
+    void shouldNotGoOnWithWhatCameTooLate() {
+        // given
+        List<Event> history = Histories.startedBy("m1")
+                .created()
+                .moved("reasoning", "suspended")
+                .then(KnownEventType.MESSAGE_RECEIVED, Map.of("text", "too late"))
+                .events();
+        TaskRow suspended = after(history.subList(0, history.size() - 1));
+        JournalEntry late = entry(history.getLast(), history.size() - 1);
+
+        // when
+        TaskRow row = TaskRow.afterNothing(suspended, late, 1);
+
+        // then
+        assertThat(Objects.requireNonNull(row.view()).waitingFor())
+                .isEqualTo(Objects.requireNonNull(suspended.view()).waitingFor())
+                .isNotEqualTo(
+                        Objects.requireNonNull(TaskRow.after(suspended, late, 1).view())
+                                .waitingFor());
+        assertThat(row.view().lastCursor()).isEqualTo(late.cursor().toString());
+        assertThat(TaskRow.afterNothing(null, late, 1).view()).isNull();
     }
 
     @Test

@@ -23,7 +23,8 @@ class CallStreamTest {
     private final List<Boolean> scheduled = new ArrayList<>();
 
     @Test
-    @DisplayName("F-227: stream.start, then what comes, then stream.completed")
+    @DisplayName("F-227, F-239 stream_event_published, stream_event_metadata: stream.start, then what comes, then"
+            + " stream.completed, each of the session and from llm")
     void shouldTellStartPiecesAndEndInOrderAndNumbered() {
         // given
         CallStream stream = stream(0);

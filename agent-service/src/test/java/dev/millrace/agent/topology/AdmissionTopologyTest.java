@@ -363,6 +363,92 @@ class AdmissionTopologyTest {
     }
 
     @Test
+    @DisplayName("X-27, X-10: the double of an answer to a suspended task starts no second one, for 24 hours")
+    void shouldTakeAnAnswerOnce() {
+        // given
+        machine.send(message("m1").sessionId("s1"));
+        machine.ask("m1", "Which one?");
+
+        // when: it comes again while the task works, after its end, and just before the ids are forgotten
+        machine.send(message("a1").sessionId("s1"));
+        machine.send(message("a1").sessionId("s1"));
+        machine.answer("m1");
+        machine.send(message("a1").sessionId("s1"));
+        machine.driver.advanceWallClockTime(Duration.ofHours(24).minusMinutes(1));
+        machine.send(message("a1").sessionId("s1"));
+
+        // then
+        assertThat(machine.called()).containsExactly("m1", "m1");
+        assertThat(machine.discards())
+                .containsExactly(DiscardReason.DUPLICATE, DiscardReason.DUPLICATE, DiscardReason.DUPLICATE);
+
+        // when: nobody promises more
+        machine.driver.advanceWallClockTime(Duration.ofMinutes(2));
+        machine.send(message("a1").sessionId("s1"));
+
+        // then
+        assertThat(machine.called()).containsExactly("m1", "m1", "a1");
+    }
+
+    @Test
+    @DisplayName("F-287: an answer that has expired on its lane answers nothing, and whoever sent it is told")
+    void shouldNotTakeAnAnswerThatHasExpired() {
+        // given
+        machine.send(message("m1").sessionId("s1"));
+        machine.ask("m1", "Which one?");
+
+        // when
+        machine.send(message("a1").sessionId("s1").expiry(TestMachine.START.minusMillis(1)));
+
+        // then
+        assertThat(machine.called()).containsExactly("m1");
+        assertThat(machine.journal())
+                .filteredOn(event -> event.type() == KnownEventType.TASK_FAILED)
+                .singleElement()
+                .satisfies(failed -> assertThat(failed.taskId()).isEqualTo("a1"));
+        machine.send(message("a2").sessionId("s1"));
+        assertThat(machine.called()).containsExactly("m1", "m1");
+    }
+
+    @Test
+    @DisplayName("F-176, X-17: where the policy is fail, a start fails what was under way, and nothing else")
+    void shouldFailWhatWasUnderWay(@TempDir Path other) {
+        // given: one waits for its model, one for a tool, one for a person; and another machine takes over
+        machine.serve("write");
+        machine.send(message("m3"));
+        machine.ask("m3", "Which one?");
+        machine.send(message("m1"));
+        machine.send(message("m2"));
+        machine.callTool("m2", "write");
+        try (TestMachine next = new TestMachine(other, new AdmissionSettings(10, Policy.QUEUE), RestartPolicy.FAIL)) {
+            next.inherit(machine, TaskStores.TASKS);
+            next.inherit(machine, TaskStores.TRANSCRIPTS);
+            next.inherit(machine, TaskStores.TIMERS);
+
+            // when
+            next.driver.advanceWallClockTime(Duration.ofMillis(200));
+
+            // then
+            assertThat(next.journal())
+                    .filteredOn(event -> event.type() == KnownEventType.TASK_FAILED)
+                    .allSatisfy(failed -> {
+                        assertThat(failed.text("code")).isEqualTo("process_restarted");
+                        assertThat(failed.text("error")).isEqualTo("process restarted, task cancelled");
+                    })
+                    .extracting(Event::taskId)
+                    .containsExactlyInAnyOrder("m1", "m2");
+
+            // when: what begins from now on, and who waited for a person, goes on
+            next.send(message("a3").taskId("m3"));
+            next.send(message("m4"));
+            next.driver.advanceWallClockTime(Duration.ofMillis(200));
+
+            // then
+            assertThat(next.called()).containsExactly("m3", "m4");
+        }
+    }
+
+    @Test
     @DisplayName("X-07: system events are in the journal, and an instance that stops alone drains nothing")
     void shouldRecordSystemEvents() {
         machine.send(event("b", KnownEventType.HEARTBEAT).payload(Map.of("instance", "a")));

@@ -78,7 +78,7 @@ class RulesTopologyTest {
     }
 
     @Test
-    @DisplayName("F-208, F-211, F-190: the message that begins the agent's task, and where it comes from")
+    @DisplayName("F-208, F-211: the message that begins the agent's task, and where it comes from")
     void shouldDeriveAMessage() {
         // given
         session("s");
@@ -392,7 +392,7 @@ class RulesTopologyTest {
     }
 
     @Test
-    @DisplayName("X-25, F-255: a session is given so many events in a minute, and a rule as well")
+    @DisplayName("X-25: a session is given so many events in a minute, and a rule as well")
     void shouldBoundWhatFollows() {
         // given: three of a session, five of a rule
         session("s");

@@ -13,6 +13,7 @@ import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Segment;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -110,6 +111,139 @@ class SubTasksTopologyTest {
                 .endsWith("boss");
         assertThat(journalled(EventType.of("background_task.completed"))).hasSize(2);
         assertThat(journalled(EventType.of("background_task.failed"))).hasSize(1);
+    }
+
+    @Test
+    @DisplayName("F-253: a delegated task is accepted at once, has a session of its own, and its end is told")
+    void shouldDelegate() {
+        // given
+        machine.send(message("boss").sessionId("s1"));
+
+        // when
+        calls("boss", List.of(delegate("p1", Map.of("background", true))));
+        String child = childrenOf("boss").getFirst();
+        machine.answer("boss");
+        machine.answer(child);
+
+        // then
+        assertThat(journalled(KnownEventType.TOOL_CALL_COMPLETED)
+                        .getFirst()
+                        .fields()
+                        .get("result"))
+                .isEqualTo(Map.of("status", "accepted", "task_id", child, "session_id", child));
+        assertThat(transcript("boss", 2))
+                .isEqualTo(new TranscriptEntry.ToolResult(
+                        "p1",
+                        "delegate_task",
+                        "{\"status\":\"accepted\",\"task_id\":\"" + child + "\",\"session_id\":\"" + child + "\"}",
+                        false));
+        assertThat(started(child)).satisfies(event -> {
+            assertThat(event.sessionId()).isEqualTo(child);
+            assertThat(event.text("taskType")).isEqualTo("explore");
+        });
+        assertThat(journalled(EventType.of("background_task.completed")))
+                .singleElement()
+                .satisfies(end -> {
+                    assertThat(end.sessionId()).isEqualTo("s1");
+                    assertThat(end.fields()).containsEntry("taskSessionId", child).containsEntry("state", "completed");
+                });
+        assertThat(transcript("boss", 4))
+                .isEqualTo(new TranscriptEntry.UserText("Background task " + child + " completed: done"));
+        machine.answer("boss");
+        assertThat(journalled(KnownEventType.TASK_COMPLETED))
+                .extracting(Event::taskId)
+                .containsExactly(child, "boss");
+    }
+
+    @Test
+    @DisplayName("F-252: how far a delegated task is, is told every two minutes; after its time-out it has ended")
+    void shouldTellProgressAndTheTimeout() {
+        // given
+        machine.send(message("boss").sessionId("s1"));
+        calls("boss", List.of(delegate("p1", Map.of("background", true, "timeout", 300)), spawn("p2", true)));
+        String child = childrenOf("boss").getFirst();
+        machine.answer("boss"); // and waits for them
+
+        // when
+        machine.driver.advanceWallClockTime(Duration.ofSeconds(119));
+        int early = journalled(EventType.of("background_task.progress")).size();
+        machine.driver.advanceWallClockTime(Duration.ofSeconds(2));
+        machine.driver.advanceWallClockTime(Duration.ofMinutes(2));
+
+        // then
+        assertThat(early).isZero();
+        assertThat(journalled(EventType.of("background_task.progress")))
+                .hasSize(2)
+                .allSatisfy(told -> {
+                    assertThat(told.taskId()).isEqualTo("boss");
+                    assertThat(told.sessionId()).isEqualTo("s1");
+                    assertThat(told.fields())
+                            .containsEntry("taskId", child)
+                            .containsEntry("description", "a look")
+                            .containsEntry("state", "running")
+                            .containsEntry("iterations", 1);
+                });
+
+        // when
+        machine.driver.advanceWallClockTime(Duration.ofSeconds(60));
+        machine.driver.advanceWallClockTime(Duration.ofMinutes(4));
+
+        // then
+        assertThat(journalled(EventType.of("background_task.timeout")))
+                .singleElement()
+                .satisfies(end -> assertThat(end.fields()).containsEntry("state", "timeout"));
+        assertThat(journalled(EventType.of("background_task.progress"))).hasSize(2);
+        assertThat(task(child).state().label()).isEqualTo("failed");
+    }
+
+    @Test
+    @DisplayName("F-253: stop_task ends a task in the background, and no other; with cleanup nothing of it is left")
+    void shouldStopADelegatedTask() {
+        // given
+        machine.send(message("boss").sessionId("s1"));
+        calls("boss", List.of(delegate("p1", Map.of("background", true, "cleanup", "delete"))));
+        String child = childrenOf("boss").getFirst();
+        String nobody = "0".repeat(32);
+
+        // when
+        calls("boss", List.of(stop("p2", child), stop("p3", nobody)));
+
+        // then
+        assertThat(transcript("boss", 4))
+                .isEqualTo(new TranscriptEntry.ToolResult(
+                        "p2", "stop_task", "{\"status\":\"stopping\",\"task_id\":\"" + child + "\"}", false));
+        assertThat(transcript("boss", 5)).isInstanceOfSatisfying(TranscriptEntry.ToolResult.class, refused -> {
+            assertThat(refused.isError()).isTrue();
+            assertThat(refused.content()).contains(nobody + " is none that works for this one");
+        });
+        assertThat(journalled(EventType.of("background_task.stopped")))
+                .singleElement()
+                .satisfies(end -> assertThat(end.fields()).containsEntry("state", "stopped"));
+        assertThat(journalled(KnownEventType.TASK_CANCELLED))
+                .extracting(Event::taskId)
+                .containsExactly(child);
+        assertThat(machine.rows(TaskStores.TASKS).get(child)).isNull();
+        machine.answer("boss");
+        machine.answer("boss");
+        assertThat(task("boss").state().label()).isEqualTo("completed");
+    }
+
+    @Test
+    @DisplayName("F-253: who works for another task delegates no further")
+    void shouldNotDelegateFurther() {
+        // given
+        machine.send(message("boss"));
+        calls("boss", List.of(call("p1", "delegate_task", Map.of("description", "d", "prompt", "go"))));
+        String child = last(machine.called());
+
+        // when
+        calls(child, List.of(delegate("p2", Map.of())));
+
+        // then
+        assertThat(started(child).text("taskType")).isEqualTo("general");
+        assertThat(journalled(KnownEventType.TOOL_CALL_FAILED))
+                .singleElement()
+                .satisfies(refused -> assertThat(refused.text("code")).isEqualTo("tool_not_allowed"));
     }
 
     @Test
@@ -340,6 +474,18 @@ class SubTasksTopologyTest {
         payload.put("response", null);
         payload.put("toolCalls", calls);
         machine.send(call.reply(KnownEventType.REASON_DONE, TestMachine.START).payload(payload));
+    }
+
+    private static Map<String, Object> delegate(String toolCallId, Map<String, Object> more) {
+        Map<String, Object> arguments = new LinkedHashMap<>(more);
+        arguments.put("description", "a look");
+        arguments.put("prompt", "look");
+        arguments.put("subagent_type", "explore");
+        return call(toolCallId, "delegate_task", arguments);
+    }
+
+    private static Map<String, Object> stop(String toolCallId, String taskId) {
+        return call(toolCallId, "stop_task", Map.of("task_id", taskId));
     }
 
     private static Map<String, Object> spawn(String toolCallId, boolean background) {

@@ -697,12 +697,32 @@ class TaskTopologyTest {
     }
 
     @Test
-    @DisplayName("F-287: an event past its expiry is recorded as expired and not processed")
-    void shouldNotProcessExpiredEvents() {
+    @DisplayName("F-287: a message that has expired on its lane is a task that has failed, which its owner is told")
+    void shouldFailWhatExpiredOnItsLane() throws MalformedEventException {
         send(message("m1", "too late").toBuilder().expiry(NOW.minusSeconds(1)).build());
 
-        assertThat(header(journal.readRecord(), HeaderNames.OUTCOME)).isEqualTo("expired");
+        assertThat(journal()).satisfiesExactly(start -> assertThat(start.id()).isEqualTo("m1"), failed -> {
+            assertThat(failed.type()).isEqualTo(KnownEventType.TASK_FAILED);
+            assertThat(failed.taskId()).isEqualTo("m1");
+            assertThat(failed.text("code")).isEqualTo("expired");
+        });
         assertThat(model.requested).isEmpty();
+    }
+
+    @Test
+    @DisplayName("F-287: an event for a task past its expiry is recorded as expired and not processed")
+    void shouldNotProcessExpiredEvents() {
+        send(message("m1", "hello"));
+        journal.readRecordsToList();
+
+        send(event("r1", KnownEventType.TASK_CANCEL_REQUESTED)
+                .taskId("m1")
+                .payload(Map.of())
+                .expiry(NOW.minusSeconds(1))
+                .build());
+
+        assertThat(header(journal.readRecord(), HeaderNames.OUTCOME)).isEqualTo("expired");
+        assertThat(journal.isEmpty()).isTrue();
     }
 
     @Test

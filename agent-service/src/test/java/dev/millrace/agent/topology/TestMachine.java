@@ -98,17 +98,22 @@ final class TestMachine implements AutoCloseable {
 
     /** One that begins at some other time than the events say. */
     TestMachine(Path stateDir, AdmissionSettings admission, int partitions, Instant start) {
-        this(stateDir, admission, partitions, start, List.of(), BuiltInAgents.agents());
+        this(stateDir, admission, partitions, start, List.of(), BuiltInAgents.agents(), RestartPolicy.RESUME);
+    }
+
+    /** One that fails what was under way. */
+    TestMachine(Path stateDir, AdmissionSettings admission, RestartPolicy onRestart) {
+        this(stateDir, admission, 1, START, List.of(), BuiltInAgents.agents(), onRestart);
     }
 
     /** One with these tools, which has tasks reflected on. */
     TestMachine(Path stateDir, AdmissionSettings admission, List<ToolDefinition> tools) {
-        this(stateDir, admission, 1, START, tools, BuiltInAgents.agents());
+        this(stateDir, admission, 1, START, tools, BuiltInAgents.agents(), RestartPolicy.RESUME);
     }
 
     /** One with these agents. */
     TestMachine(Path stateDir, AdmissionSettings admission, Agents agents) {
-        this(stateDir, admission, 1, START, List.of(), agents);
+        this(stateDir, admission, 1, START, List.of(), agents, RestartPolicy.RESUME);
     }
 
     private TestMachine(
@@ -117,7 +122,8 @@ final class TestMachine implements AutoCloseable {
             int partitions,
             Instant start,
             List<ToolDefinition> served,
-            Agents agents) {
+            Agents agents,
+            RestartPolicy onRestart) {
         this.agents = agents;
         served.forEach(tool -> tools.put(tool.name(), tool));
         Properties config = new Properties();
@@ -127,14 +133,15 @@ final class TestMachine implements AutoCloseable {
         driver = new TopologyTestDriver(
                 TaskTopology.build(
                         new TaskShellSettings(
-                                TOPICS,
-                                partitions,
-                                Duration.ofHours(24),
-                                Duration.ofDays(30),
-                                !served.isEmpty(),
-                                admission,
-                                Duration.ofDays(30),
-                                true),
+                                        TOPICS,
+                                        partitions,
+                                        Duration.ofHours(24),
+                                        Duration.ofDays(30),
+                                        !served.isEmpty(),
+                                        admission,
+                                        Duration.ofDays(30),
+                                        true)
+                                .onRestart(onRestart),
                         new TaskFsm(MachineLimits.DEFAULT),
                         new TaskTopology.Surroundings(
                                 new ToolRouting(agents, new Tools(tools), new Approvals(Duration.ofHours(1))),

@@ -53,6 +53,21 @@ public interface GatewayConfig {
     @Max(1_000_000)
     int recentTasks();
 
+    /** Conversations. */
+    Sessions sessions();
+
+    /** Conversations. */
+    interface Sessions {
+
+        /** Whether the routes of sessions are there; without, they are 503. */
+        @WithDefault("true")
+        boolean enabled();
+
+        /** Whether the first prompt to a session makes it; without, a prompt to one that nobody has made is a 404. */
+        @WithDefault("false")
+        boolean autoCreate();
+    }
+
     /** Clients that speak OpenAI's API. */
     Openai openai();
 

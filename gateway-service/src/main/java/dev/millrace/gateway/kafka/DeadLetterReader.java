@@ -95,6 +95,46 @@ public final class DeadLetterReader {
         }
     }
 
+    /**
+     * Reads one of them whole.
+     *
+     * @param partition of {@link DeadLetter#place}
+     * @param offset of the same
+     * @param atMost how long this may take
+     * @return empty if there is none, or no more
+     * @throws BrokerUnavailableException if it takes longer
+     */
+    public Optional<WholeDeadLetter> letter(int partition, long offset, Duration atMost)
+            throws BrokerUnavailableException, InterruptedException {
+        long deadline = System.nanoTime() + atMost.toNanos();
+        if (!permits.tryAcquire(atMost.toNanos(), TimeUnit.NANOSECONDS)) {
+            throw new BrokerUnavailableException("too many others read the dead letters", null);
+        }
+        try (Consumer<byte[], byte[]> consumer = log.open("dead-letter")) {
+            Optional<TopicPartition> place = log.partitions(consumer, atMost).stream()
+                    .filter(one -> one.partition() == partition)
+                    .findFirst();
+            if (place.isEmpty()
+                    || consumer.beginningOffsets(List.of(place.get())).getOrDefault(place.get(), 0L) > offset
+                    || consumer.endOffsets(List.of(place.get())).getOrDefault(place.get(), 0L) <= offset) {
+                return Optional.empty();
+            }
+            consumer.assign(List.of(place.get()));
+            consumer.seek(place.get(), offset);
+            List<WholeDeadLetter> found = new ArrayList<>();
+            TopicLog.readTo(Map.of(place.get(), offset + 1), consumer, deadline, letter -> {
+                if (letter.offset() == offset) {
+                    found.add(new WholeDeadLetter(letter));
+                }
+            });
+            return found.stream().findFirst();
+        } catch (KafkaException e) {
+            throw new BrokerUnavailableException("the brokers did not tell the dead letter", e);
+        } finally {
+            permits.release();
+        }
+    }
+
     private static long bytesRead(List<Backward> partitions) {
         return partitions.stream().mapToLong(partition -> partition.bytesRead).sum();
     }

@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaException;
@@ -54,6 +55,21 @@ public final class EventSender implements AutoCloseable {
     public void send(String topic, String key, Event event) throws BrokerUnavailableException, EventTooLargeException {
         ProducerRecord<String, byte[]> encoded = EventCodec.toRecord(topic, event);
         produce(List.of(new ProducerRecord<>(topic, null, key, encoded.value(), encoded.headers())));
+    }
+
+    /**
+     * Puts the record that was refused back on the lane that it was read from, byte for byte and with its own headers.
+     *
+     * @return the lane; empty if the record was on none, or was not kept, so that nothing was sent
+     */
+    public Optional<String> sendAgain(WholeDeadLetter letter)
+            throws BrokerUnavailableException, EventTooLargeException {
+        Optional<ProducerRecord<String, byte[]>> again = letter.again(topics);
+        if (again.isEmpty()) {
+            return Optional.empty();
+        }
+        produce(List.of(again.get()));
+        return Optional.of(again.get().topic());
     }
 
     private void produce(List<ProducerRecord<String, byte[]>> records)

@@ -169,6 +169,7 @@ public final class RecentTasks {
                 null,
                 null,
                 null,
+                null,
                 null);
         return new Task.Details(task, List.of());
     }

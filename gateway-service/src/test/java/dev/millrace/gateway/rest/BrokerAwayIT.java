@@ -12,7 +12,9 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -34,6 +36,8 @@ class BrokerAwayIT {
                         "1500ms",
                         "millrace.gateway.agent-url",
                         "http://127.0.0.1:" + socket.getLocalPort(),
+                        "millrace.gateway.sessions.enabled",
+                        "false",
                         "quarkus.http.test-port",
                         "0");
             } catch (IOException e) {
@@ -72,6 +76,21 @@ class BrokerAwayIT {
 
         // then
         assertThat(answer.text("code")).isEqualTo("broker_unavailable");
+    }
+
+    @Test
+    @DisplayName(
+            "F-238 prompt_route_no_session_support: F-225: where there are no sessions every route of theirs is a 503")
+    void shouldSayThatThereAreNoSessions() throws Exception {
+        for (String path : List.of("/sessions", "/sessions/ada", "/sessions/ada/messages")) {
+            Answer answer = gateway.get(path);
+            assertThat(answer.status()).as(path).isEqualTo(503);
+            assertThat(answer.body()).isEqualTo("{\"error\":\"Session support not available\"}");
+        }
+        Answer prompt = gateway.postJson("/sessions/ada/prompt", Map.of("content", "hello"));
+        assertThat(prompt.status()).isEqualTo(503);
+        assertThat(prompt.body()).isEqualTo("{\"error\":\"Session support not available\"}");
+        assertThat(gateway.get("/v1/sessions").text("code")).isEqualTo("sessions_disabled");
     }
 
     @Test

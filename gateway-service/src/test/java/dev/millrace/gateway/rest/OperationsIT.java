@@ -74,6 +74,34 @@ class OperationsIT {
     }
 
     @Test
+    @DisplayName("the console: any address below /console is the page, / leads there, and nothing else is touched")
+    void shouldServeTheConsole() throws Exception {
+        Answer page = gateway.get("/console/tasks/build.17");
+        assertThat(page.status()).isEqualTo(200);
+        assertThat(page.header("Content-Type")).isEqualTo("text/html; charset=utf-8");
+        assertThat(page.header("Content-Security-Policy"))
+                .contains("default-src 'none'", "require-trusted-types-for 'script'", "frame-ancestors 'none'");
+        assertThat(page.header("X-Content-Type-Options")).isEqualTo("nosniff");
+        assertThat(page.body()).isEqualTo(gateway.get("/console").body()).contains("<mill-app>", "importmap");
+        assertThat(gateway.get("/console/-/app.js").header("Content-Type")).isEqualTo("text/javascript; charset=utf-8");
+        assertThat(gateway.get("/_static/lit/3.3.3/index.js").status()).isEqualTo(200);
+        assertThat(gateway.get("/console/-/nothing.js").text("code")).isEqualTo("unknown_route");
+        assertThat(gateway.send(gateway.request("/console/-/app.js")
+                                .header(
+                                        "If-None-Match",
+                                        gateway.get("/console/-/app.js").header("ETag")))
+                        .status())
+                .isEqualTo(304);
+        assertThat(gateway.send(gateway.request("/console/").header("Sec-Fetch-Site", "cross-site"))
+                        .status())
+                .as("a link from elsewhere")
+                .isEqualTo(200);
+        assertThat(gateway.get("/").status()).isEqualTo(302);
+        assertThat(gateway.get("/").header("Location")).isEqualTo("/console/");
+        assertThat(gateway.get("/v1/nothing").text("code")).isEqualTo("unknown_route");
+    }
+
+    @Test
     void shouldCountWhatItAccepts() throws Exception {
         // when
         gateway.postJson("/v1/tasks", Map.of("text", "hello"));

@@ -160,6 +160,17 @@ final class StubAgent implements AutoCloseable {
             problem(exchange, Problem.of(400, "bad_parameter", "Bad", "groupBy: that is nothing to group by"));
         } else if (what.equals("usage")) {
             send(exchange, 200, Map.of("total", Map.of("query", query)));
+        } else if (what.equals("machine")) {
+            send(exchange, 200, Map.of("states", List.of(), "moves", List.of()));
+        } else if (what.equals("task-counts")) {
+            // what it was asked for, in the one place of the answer where there are names
+            Map<String, Integer> asked = new LinkedHashMap<>();
+            query.forEach((name, value) -> asked.put(name + "=" + value, 1));
+            send(exchange, 200, Map.of("states", asked, "complete", true));
+        } else if (what.equals("sessions") || what.equals("session")) {
+            sessions(exchange, path, namespace, query);
+        } else if (what.equals("tasks") && query.getOrDefault("sessionId", "").startsWith("talk-")) {
+            tasksOf(exchange, query.getOrDefault("sessionId", ""));
         } else if (what.equals("tasks") && path.length == 3) {
             if ("nonsense".equals(query.get("before"))) {
                 problem(exchange, Problem.of(400, "bad_parameter", "Bad", "before: that is no cursor"));
@@ -190,6 +201,71 @@ final class StubAgent implements AutoCloseable {
                 events(exchange, history, query.get("after"));
             }
         }
+    }
+
+    private void sessions(HttpExchange exchange, String[] path, String namespace, Map<String, String> query)
+            throws IOException {
+        String wanted = query.get("sessionId");
+        List<JournalEntry> said = journal.stream()
+                .filter(entry -> entry.event().namespace().equals(namespace))
+                .filter(entry -> entry.event().sessionId() != null)
+                .filter(entry -> wanted == null || wanted.equals(entry.event().sessionId()))
+                .toList();
+        if (path[2].equals("sessions")) {
+            Map<String, @Nullable Object> page = new LinkedHashMap<>();
+            page.put(
+                    "sessions", said.stream().map(StubAgent::session).distinct().toList());
+            page.put("next", null);
+            send(exchange, 200, page);
+        } else if (said.isEmpty()) {
+            problem(exchange, Problem.of(404, "unknown_session", "Unknown session", "There is none."));
+        } else if (path.length == 3) {
+            send(exchange, 200, session(said.getFirst()));
+        } else {
+            Map<String, @Nullable Object> page = new LinkedHashMap<>();
+            page.put(
+                    "messages",
+                    said.stream().map(entry -> message(entry, query)).toList());
+            page.put("next", null);
+            send(exchange, 200, page);
+        }
+    }
+
+    private static Map<String, @Nullable Object> session(JournalEntry entry) {
+        Map<String, @Nullable Object> session = new LinkedHashMap<>();
+        session.put("sessionId", entry.event().sessionId());
+        session.put("namespace", entry.event().namespace());
+        session.put("title", entry.event().text("title"));
+        session.put("createdAt", 1L);
+        session.put("updatedAt", 2L);
+        return session;
+    }
+
+    /** What the query was stands in the content. */
+    private static Map<String, Object> message(JournalEntry entry, Map<String, String> query) {
+        return Map.of(
+                "id",
+                entry.event().id(),
+                "role",
+                "user",
+                "content",
+                query.getOrDefault("from", "") + "-" + query.getOrDefault("to", "") + "/" + query.get("limit"),
+                "timestamp",
+                3L,
+                "taskId",
+                taskOf(entry.event()),
+                "cursor",
+                entry.cursor().toString());
+    }
+
+    private void tasksOf(HttpExchange exchange, String sessionId) throws IOException {
+        Map<String, List<JournalEntry>> histories = journal.stream()
+                .filter(entry -> sessionId.equals(entry.event().sessionId()))
+                .collect(Collectors.groupingBy(entry -> taskOf(entry.event())));
+        Map<String, @Nullable Object> page = new LinkedHashMap<>();
+        page.put("tasks", histories.values().stream().map(StubAgent::view).toList());
+        page.put("next", null);
+        send(exchange, 200, page);
     }
 
     private void awaitPlace(@Nullable String at) {

@@ -1,5 +1,6 @@
 package dev.millrace.gateway.rest.memory;
 
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.millrace.api.MemoryPage;
 import dev.millrace.gateway.config.GatewayConfig;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
@@ -8,6 +9,8 @@ import dev.millrace.gateway.kafka.Memory;
 import dev.millrace.gateway.kafka.Memory.Outcome;
 import dev.millrace.gateway.kafka.MemoryVersion;
 import dev.millrace.gateway.rest.problems.ProblemException;
+import dev.millrace.gateway.rest.requests.Bodies;
+import dev.millrace.gateway.rest.requests.BodyReader;
 import dev.millrace.gateway.rest.requests.IdempotencyKey;
 import dev.millrace.gateway.rest.requests.WaitParameter;
 import dev.millrace.gateway.rest.tasks.TaskIntake;
@@ -22,6 +25,8 @@ import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
 import jakarta.ws.rs.core.HttpHeaders;
 import jakarta.ws.rs.core.Response;
+import java.io.IOException;
+import java.io.InputStream;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;
@@ -125,6 +130,31 @@ public class MemoryEdits {
             case Outcome.Written(long version) -> written(place, version, event);
             case Outcome.Refused(MemoryDocument.Refusal why) -> throw refused(place, why);
         };
+    }
+
+    /**
+     * Refuses a body that says anything: it would be ignored.
+     *
+     * @throws ProblemException if it has a field, or is no JSON object
+     */
+    void requireNoFields(InputStream body, HttpHeaders headers) throws IOException, InterruptedException {
+        try (Bodies.Body read = intake.read(body, config.maxBodySize().asLongValue())) {
+            if (read.bytes().length == 0) {
+                return;
+            }
+            BodyReader.requireJson(headers);
+            ObjectNode fields = BodyReader.object(read.bytes());
+            if (!fields.isEmpty()) {
+                String name = fields.fieldNames().next();
+                throw new ProblemException(new Problem(
+                        400,
+                        "unknown_field",
+                        "A field is unknown",
+                        "The body: expected none, or {}, found the field \"" + Place.shown(name)
+                                + "\". What is to be restored is in the path, who restores it in ?by=.",
+                        Map.of("field", Place.shown(name))));
+            }
+        }
     }
 
     private Event event(Place place, @Nullable String content, Asked asked) {

@@ -24,6 +24,8 @@ import jakarta.ws.rs.core.Context;
 import jakarta.ws.rs.core.HttpHeaders;
 import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.core.Response;
+import java.io.IOException;
+import java.io.InputStream;
 import java.util.List;
 import org.eclipse.microprofile.openapi.annotations.Operation;
 import org.eclipse.microprofile.openapi.annotations.enums.ParameterIn;
@@ -32,6 +34,7 @@ import org.eclipse.microprofile.openapi.annotations.headers.Header;
 import org.eclipse.microprofile.openapi.annotations.media.Content;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.eclipse.microprofile.openapi.annotations.parameters.Parameter;
+import org.eclipse.microprofile.openapi.annotations.parameters.RequestBody;
 import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 import org.jspecify.annotations.Nullable;
@@ -99,7 +102,9 @@ public class MemoryVersionsResource {
     @Path("/{namespace}/{path: .+}/versions/{version}/restore")
     @Operation(
             summary = "Make a document what it was",
-            description = "That is a new version with the content of this one. If-Match as for writing it.")
+            description =
+                    "That is a new version with the content of this one. If-Match as for writing it. There is no body; an"
+                            + " empty JSON object counts as none.")
     @Parameter(
             name = "If-Match",
             in = ParameterIn.HEADER,
@@ -115,6 +120,9 @@ public class MemoryVersionsResource {
             in = ParameterIn.HEADER,
             description = MemoryResource.IDEMPOTENCY_KEY,
             schema = @Schema(type = SchemaType.STRING))
+    @RequestBody(
+            description = "None, or an empty object.",
+            content = @Content(mediaType = MediaType.APPLICATION_JSON, schema = @Schema(type = SchemaType.OBJECT)))
     @APIResponse(
             responseCode = "200",
             description = "It is written.",
@@ -132,12 +140,13 @@ public class MemoryVersionsResource {
             responseCode = "202",
             description = "It is stored, and the writer does not answer in time; it will come to it.",
             content = @Content(schema = @Schema(implementation = MemoryPage.EditAccepted.class)))
-    @APIResponse(responseCode = "400", description = "bad_path, bad_parameter")
+    @APIResponse(responseCode = "400", description = "bad_path, bad_parameter, bad_json, unknown_field")
     @APIResponse(responseCode = "404", description = "unknown_version")
     @APIResponse(responseCode = "409", description = "memory_full: take documents away first")
     @APIResponse(responseCode = "412", description = "precondition_failed: it is another one by now")
     @APIResponse(responseCode = "503", description = "broker_unavailable")
     public Response restore(
+            InputStream body,
             @PathParam("namespace") String namespace,
             @PathParam("path") String path,
             @PathParam("version") String version,
@@ -148,8 +157,9 @@ public class MemoryVersionsResource {
                     @Nullable
                     String wait,
             @Context HttpHeaders headers)
-            throws BrokerUnavailableException, EventTooLargeException, InterruptedException {
+            throws BrokerUnavailableException, EventTooLargeException, InterruptedException, IOException {
         Place place = Place.of(namespace, path);
+        edits.requireNoFields(body, headers);
         return edits.edit(place, content(place, version).content(), new Asked(by, wait, headers));
     }
 

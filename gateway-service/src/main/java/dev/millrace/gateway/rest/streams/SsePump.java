@@ -43,6 +43,9 @@ public final class SsePump implements Flow.Publisher<OutboundSseEvent> {
         /** An event with an id and a name, and data as JSON. */
         void send(String id, Shown shown) throws InterruptedException, ClientGoneException;
 
+        /** An event without a name, so that {@code onmessage} gets it; {@code null} = without an id, too. */
+        void message(@Nullable String id, String data) throws InterruptedException, ClientGoneException;
+
         /** An event of nothing but data, in one line. */
         void data(String text) throws InterruptedException, ClientGoneException;
 
@@ -145,8 +148,14 @@ public final class SsePump implements Flow.Publisher<OutboundSseEvent> {
         }
 
         @Override
+        public void message(@Nullable String id, String data) throws InterruptedException, ClientGoneException {
+            var event = new OutboundSseEventImpl.BuilderImpl().data(data);
+            write((id == null ? event : event.id(id)).build(), data.length());
+        }
+
+        @Override
         public void data(String text) throws InterruptedException, ClientGoneException {
-            write(new OutboundSseEventImpl.BuilderImpl().data(text).build(), text.length());
+            message(null, text);
         }
 
         @Override

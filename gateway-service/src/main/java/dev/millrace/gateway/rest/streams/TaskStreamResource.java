@@ -5,8 +5,10 @@ import dev.millrace.gateway.config.GatewayConfig;
 import dev.millrace.gateway.kafka.EventStreams;
 import dev.millrace.gateway.kafka.Places;
 import dev.millrace.gateway.query.Tasks;
+import dev.millrace.gateway.query.Tasks.Found;
 import dev.millrace.gateway.rest.problems.ProblemException;
 import dev.millrace.gateway.rest.requests.Parameters;
+import dev.millrace.gateway.rest.tasks.TaskWaiter;
 import dev.millrace.http.client.QueryUnavailableException;
 import dev.millrace.schemas.Event;
 import io.smallrye.common.annotation.Blocking;
@@ -43,10 +45,12 @@ public class TaskStreamResource {
     private final Tasks tasks;
     private final EventStreams streams;
     private final OpenStreams open;
+    private final TaskWaiter waiter;
     private final GatewayConfig config;
 
     @Inject
-    TaskStreamResource(Tasks tasks, EventStreams streams, OpenStreams open, GatewayConfig config) {
+    TaskStreamResource(Tasks tasks, EventStreams streams, OpenStreams open, TaskWaiter waiter, GatewayConfig config) {
+        this.waiter = waiter;
         this.tasks = tasks;
         this.streams = streams;
         this.open = open;
@@ -100,11 +104,14 @@ public class TaskStreamResource {
                         && streams.partitions().containsAll(from.next().keySet()))) {
             throw seen.refused();
         }
-        if (tasks.task(namespace, taskId, null).isEmpty()) {
-            throw ProblemException.unknownTask(namespace, taskId);
-        }
+        Found found =
+                tasks.task(namespace, taskId, null).orElseThrow(() -> ProblemException.unknownTask(namespace, taskId));
         if (from != null) {
             EventStream.requireReached(from, seen, streams, config.produceTimeout());
+            int partition = waiter.partitionOf(found);
+            if (!from.next().containsKey(partition)) {
+                throw seen.refused("an id of this task's stream (its partition is " + partition + ")");
+            }
         }
         if (stream.isOver()) {
             throw new WebApplicationException(Response.noContent().build());

@@ -5,19 +5,27 @@ import dev.millrace.gateway.config.GatewayConfig;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.kafka.DeadLetter;
 import dev.millrace.gateway.kafka.DeadLetterReader;
+import dev.millrace.gateway.kafka.EventSender;
+import dev.millrace.gateway.kafka.EventTooLargeException;
 import dev.millrace.gateway.kafka.ForgottenTopic;
 import dev.millrace.gateway.kafka.Places;
+import dev.millrace.gateway.kafka.WholeDeadLetter;
 import dev.millrace.gateway.rest.problems.ProblemException;
 import dev.millrace.gateway.rest.requests.Parameters;
 import dev.millrace.schemas.DeadLetters;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
+import dev.millrace.schemas.JournalCursor;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.Problem;
 import io.smallrye.common.annotation.RunOnVirtualThread;
 import jakarta.inject.Inject;
+import jakarta.ws.rs.Consumes;
 import jakarta.ws.rs.DefaultValue;
 import jakarta.ws.rs.GET;
+import jakarta.ws.rs.POST;
 import jakarta.ws.rs.Path;
+import jakarta.ws.rs.PathParam;
 import jakarta.ws.rs.Produces;
 import jakarta.ws.rs.QueryParam;
 import jakarta.ws.rs.core.MediaType;
@@ -31,6 +39,7 @@ import org.eclipse.microprofile.openapi.annotations.enums.SchemaType;
 import org.eclipse.microprofile.openapi.annotations.media.Content;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.eclipse.microprofile.openapi.annotations.parameters.Parameter;
+import org.eclipse.microprofile.openapi.annotations.parameters.RequestBody;
 import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 import org.jspecify.annotations.Nullable;
@@ -46,12 +55,14 @@ public class DeadLettersResource {
 
     private final DeadLetterReader reader;
     private final ForgottenTopic forgotten;
+    private final EventSender sender;
     private final GatewayConfig config;
 
     @Inject
-    DeadLettersResource(DeadLetterReader reader, ForgottenTopic forgotten, GatewayConfig config) {
+    DeadLettersResource(DeadLetterReader reader, ForgottenTopic forgotten, EventSender sender, GatewayConfig config) {
         this.reader = reader;
         this.forgotten = forgotten;
+        this.sender = sender;
         this.config = config;
     }
 
@@ -94,11 +105,73 @@ public class DeadLettersResource {
                 .build();
     }
 
+    @GET
+    @Path("/{cursor}")
+    @Operation(summary = "One of them, with its whole value")
+    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = DeadLetterView.class)))
+    @APIResponse(responseCode = "400", description = "bad_parameter")
+    @APIResponse(responseCode = "404", description = "unknown_dead_letter: there is none at this place, or no more")
+    @APIResponse(responseCode = "503", description = "broker_unavailable")
+    public Response letter(@PathParam("cursor") String cursor) throws BrokerUnavailableException, InterruptedException {
+        WholeDeadLetter whole = find(cursor);
+        return Response.ok(Json.writeText(view(whole.letter(), whole.letter().value() == null ? null : whole.text())))
+                .build();
+    }
+
+    @POST
+    @Path("/{cursor}/redrive")
+    @Consumes(MediaType.WILDCARD)
+    @Operation(
+            summary = "Send one of them again",
+            description = "Puts the record back on the lane that it was read from, byte for byte. It is judged anew: if"
+                    + " it is refused again there is another dead letter, and this one stays as it is.")
+    @RequestBody(description = "None.")
+    @APIResponse(
+            responseCode = "202",
+            description = "The record is on its lane again.",
+            content = @Content(schema = @Schema(implementation = DeadLetterView.Redriven.class)))
+    @APIResponse(responseCode = "400", description = "bad_parameter")
+    @APIResponse(responseCode = "404", description = "unknown_dead_letter")
+    @APIResponse(responseCode = "409", description = "not_redrivable: it was on no lane, or its record was not kept")
+    @APIResponse(responseCode = "503", description = "broker_unavailable")
+    public Response redrive(@PathParam("cursor") String cursor)
+            throws BrokerUnavailableException, EventTooLargeException, InterruptedException {
+        WholeDeadLetter whole = find(cursor);
+        String lane = sender.sendAgain(whole)
+                .orElseThrow(() -> new ProblemException(Problem.of(
+                        409,
+                        "not_redrivable",
+                        "This cannot be sent again",
+                        "Expected a record that was read from a lane of events and was kept whole, found one from "
+                                + whole.letter().header(DeadLetters.ORIGIN_TOPIC)
+                                + ".")));
+        return Response.accepted(Json.writeText(
+                        new DeadLetterView.Redriven(cursor, whole.letter().header("ce_id"), lane, "accepted")))
+                .build();
+    }
+
+    private WholeDeadLetter find(String cursor) throws BrokerUnavailableException, InterruptedException {
+        JournalCursor place = JournalCursor.parse(cursor)
+                .orElseThrow(() -> ProblemException.badParameter("cursor", "<partition>:<offset>", cursor));
+        forgotten.readUpToNow();
+        return reader.letter(place.partition(), place.offset(), config.produceTimeout())
+                .filter(whole -> !forgotten.hides(whole.letter()))
+                .orElseThrow(() -> new ProblemException(Problem.of(
+                        404,
+                        "unknown_dead_letter",
+                        "Unknown dead letter",
+                        "There is no dead letter at " + cursor + ", or no more.")));
+    }
+
     private static boolean isAny(@Nullable String wanted, @Nullable String found) {
         return wanted == null || wanted.isBlank() || wanted.equals(found);
     }
 
     private static DeadLetterView view(DeadLetter letter) {
+        return view(letter, cut(letter.value()));
+    }
+
+    private static DeadLetterView view(DeadLetter letter, @Nullable String value) {
         String namespace = letter.header("ce_" + EventCodec.NAMESPACE);
         return new DeadLetterView(
                 letter.place(),
@@ -114,7 +187,7 @@ public class DeadLettersResource {
                 letter.header("ce_" + EventCodec.SESSION_ID),
                 namespace == null ? Event.DEFAULT_NAMESPACE : namespace,
                 cut(letter.key()),
-                cut(letter.value()),
+                value,
                 letter.valueBytes());
     }
 

@@ -2,6 +2,7 @@ package dev.millrace.gateway.rest.tasks;
 
 import dev.millrace.gateway.rest.problems.ProblemException;
 import dev.millrace.gateway.rest.requests.BodyReader;
+import dev.millrace.schemas.BackgroundEnd;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.EventSchemas;
@@ -80,10 +81,7 @@ final class OutsideEvents {
     /** Where an event of this type comes in, if not here; {@code null} = here. */
     private static @Nullable String instead(EventType type) {
         if (!(type instanceof KnownEventType known)) {
-            return type.wireName().equals("background_task.completed")
-                            || type.wireName().equals("background_task.failed")
-                    ? KAFKA_ONLY
-                    : null;
+            return BackgroundEnd.of(type).isPresent() ? KAFKA_ONLY : null;
         }
         return switch (known) {
             case APPROVAL_DECIDED -> "Decide with POST /v1/approvals/{callId}.";

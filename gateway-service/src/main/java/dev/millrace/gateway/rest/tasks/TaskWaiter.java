@@ -69,6 +69,59 @@ public class TaskWaiter {
         return tail.listen(partition, tail.end(partition, atMost), filter);
     }
 
+    /** The partition on which everything of a task stands. */
+    public int partitionOf(Found found) throws QueryUnavailableException {
+        return switch (found) {
+            case Found.Known known ->
+                JournalCursor.parse(known.answer()
+                                .as(ObjectNode.class)
+                                .path("lastCursor")
+                                .asText())
+                        .orElseThrow(() -> new IllegalStateException("expected a task with its place, found none"))
+                        .partition();
+            case Found.Accepted accepted -> tail.partitionOf(accepted.event().sessionKey());
+        };
+    }
+
+    /**
+     * Waits until a task that there is has ended, or waits for a person.
+     *
+     * @param found as it was a moment ago
+     * @return the task as it then is, or as it is when the time is over; empty if agent-service does not tell it
+     * @throws BrokerUnavailableException if it could not be found out in time what is to come
+     */
+    Optional<ObjectNode> awaitRest(String namespace, String taskId, Found found, Duration atMost)
+            throws BrokerUnavailableException, QueryUnavailableException, InterruptedException {
+        JournalFilter filter = JournalFilter.task(namespace, taskId).and(JournalFilter.types(TYPES));
+        int partition = partitionOf(found);
+        long end = System.nanoTime() + atMost.toNanos();
+        Optional<ObjectNode> last = Optional.empty();
+        try (JournalListener listener = tail.listen(partition, tail.end(partition, atMost), filter)) {
+            JournalCursor at = null;
+            while (true) {
+                Optional<ObjectNode> view = view(namespace, taskId, at);
+                last = view.isPresent() ? view : last;
+                long left = end - System.nanoTime();
+                if (left <= 0 || view.filter(TaskWaiter::rests).isPresent()) {
+                    return last;
+                }
+                JournalEntry entry = listener.next(Duration.ofNanos(Math.min(left, LOOK_AGAIN.toNanos())));
+                at = entry == null ? null : entry.cursor();
+            }
+        } catch (ListenerDroppedException e) {
+            return last; // this instance stops: the client may ask another one
+        }
+    }
+
+    /** Whether a task goes on only if a person does something, or not at all. */
+    private static boolean rests(ObjectNode view) {
+        String state = view.path("state").asText();
+        String waitsFor = view.path("waitingFor").path("kind").asText();
+        return AT_REST.contains(state)
+                && !(state.equals("suspended")
+                        && Set.of("children", "admission").contains(waitsFor));
+    }
+
     private static String taskOf(Event event) {
         return event.taskId() == null ? event.id() : event.taskId();
     }
@@ -117,8 +170,13 @@ public class TaskWaiter {
     }
 
     private Optional<ObjectNode> view(Event event, @Nullable JournalCursor at) throws InterruptedException {
+        return view(event.namespace(), taskOf(event), at);
+    }
+
+    private Optional<ObjectNode> view(String namespace, String taskId, @Nullable JournalCursor at)
+            throws InterruptedException {
         try {
-            return tasks.task(event.namespace(), taskOf(event), at).orElse(null) instanceof Found.Known known
+            return tasks.task(namespace, taskId, at).orElse(null) instanceof Found.Known known
                     ? Optional.of(known.answer().as(ObjectNode.class))
                     : Optional.empty();
         } catch (QueryUnavailableException e) {

@@ -13,6 +13,7 @@ import dev.millrace.gateway.rest.problems.ProblemException;
 import dev.millrace.gateway.rest.requests.Bodies;
 import dev.millrace.gateway.rest.requests.BodyReader;
 import dev.millrace.gateway.rest.requests.Parameters;
+import dev.millrace.gateway.rest.requests.TaskFilters;
 import dev.millrace.gateway.rest.requests.WaitParameter;
 import dev.millrace.http.client.AgentClient;
 import dev.millrace.http.client.QueryUnavailableException;
@@ -20,6 +21,7 @@ import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Json;
 import io.smallrye.common.annotation.RunOnVirtualThread;
 import jakarta.inject.Inject;
+import jakarta.ws.rs.BeanParam;
 import jakarta.ws.rs.Consumes;
 import jakarta.ws.rs.DefaultValue;
 import jakarta.ws.rs.GET;
@@ -38,7 +40,6 @@ import java.io.InputStream;
 import java.net.URI;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -61,8 +62,7 @@ import org.jspecify.annotations.Nullable;
 public class TasksResource {
     private static final Set<String> STATES =
             Set.of("idle", "reasoning", "acting", "suspended", "completed", "failed", "cancelled");
-    private static final Set<String> WAITS =
-            Set.of("admission", "model", "tools", "answer", "approval", "resume", "children");
+    static final Set<String> WAITS = Set.of("admission", "model", "tools", "answer", "approval", "resume", "children");
     private static final int MAX_TASKS = 200;
     private static final int MAX_EVENTS = 500;
     /** No page of events is much larger; a single larger event is a page of its own. */
@@ -183,16 +183,8 @@ public class TasksResource {
     public Response list(
             @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace,
             @Parameter(description = "Only tasks in this state.") @QueryParam("state") @Nullable String state,
-            @Parameter(description = "Only tasks of this conversation.") @QueryParam("sessionId") @Nullable
-                    String sessionId,
+            @BeanParam TaskFilters filters,
             @Parameter(description = "The same as sessionId.") @QueryParam("session") @Nullable String session,
-            @Parameter(
-                            description =
-                                    "Only tasks that wait for this: admission, model, tools, answer, approval, resume"
-                                            + " or children.")
-                    @QueryParam("waitingFor")
-                    @Nullable
-                    String waitingFor,
             @Parameter(description = "1 to 200", schema = @Schema(type = SchemaType.INTEGER, defaultValue = "50"))
                     @QueryParam("limit")
                     @DefaultValue("50")
@@ -201,12 +193,12 @@ public class TasksResource {
                     String cursor)
             throws QueryUnavailableException, InterruptedException {
         requireOneOf("state", state, STATES);
-        requireOneOf("waitingFor", waitingFor, WAITS);
-        Map<String, @Nullable String> query = new HashMap<>();
+        requireOneOf("waitingFor", filters.waitingFor(), WAITS);
+        Map<String, @Nullable String> query = filters.query();
         query.put("namespace", namespace);
         query.put("state", state);
+        String sessionId = query.get("sessionId");
         query.put("sessionId", sessionId != null && !sessionId.isBlank() ? sessionId : session);
-        query.put("waitingFor", waitingFor);
         query.put("limit", Integer.toString(Parameters.number("limit", limit, MAX_TASKS)));
         query.put("before", cursor);
         return Response.ok(agentService.get(AgentClient.path("tasks"), query).json())
@@ -219,16 +211,30 @@ public class TasksResource {
             summary = "One task",
             description =
                     "A task that was accepted a moment ago and is not known everywhere yet is in the state accepted."
-                            + " history has the last 50 moves from state to state; transitions says how many there are.")
+                            + " history has the last 50 moves from state to state; transitions says how many there are."
+                            + " With ?wait= the answer comes as soon as the task has ended, asks a question, needs an"
+                            + " approval or is held by hand; if that takes longer, it is the task as it is then.")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = Task.Details.class)))
+    @APIResponse(responseCode = "400", description = "bad_parameter")
     @APIResponse(responseCode = "404", description = "unknown_task")
-    @APIResponse(responseCode = "503", description = "query_unavailable")
+    @APIResponse(responseCode = "503", description = "query_unavailable; broker_unavailable: only with ?wait=")
     public Response task(
             @PathParam("taskId") String taskId,
-            @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace)
-            throws QueryUnavailableException, InterruptedException {
+            @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace,
+            @Parameter(description = "How long to wait for the end, such as 10s or PT10S; at most 120 s.")
+                    @QueryParam("wait")
+                    @Nullable
+                    String wait)
+            throws QueryUnavailableException, BrokerUnavailableException, InterruptedException {
+        Duration patience = WaitParameter.parse(wait, config.maxWait());
         Found found =
                 tasks.task(namespace, taskId, null).orElseThrow(() -> ProblemException.unknownTask(namespace, taskId));
+        if (!patience.isZero()) {
+            Optional<ObjectNode> waitedFor = waiter.awaitRest(namespace, taskId, found, patience);
+            if (waitedFor.isPresent()) {
+                return Response.ok(Json.writeText(waitedFor.get())).build();
+            }
+        }
         return Response.ok(
                         switch (found) {
                             case Found.Known known -> known.answer().json();
@@ -290,7 +296,7 @@ public class TasksResource {
                 .build();
     }
 
-    private static void requireOneOf(String name, @Nullable String value, Set<String> known) {
+    static void requireOneOf(String name, @Nullable String value, Set<String> known) {
         if (value != null && !value.isBlank() && !known.contains(value)) {
             throw ProblemException.badParameter(name, "one of " + String.join(", ", new TreeSet<>(known)), value);
         }

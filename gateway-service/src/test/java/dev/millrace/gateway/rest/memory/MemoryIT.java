@@ -89,6 +89,24 @@ class MemoryIT {
         }
     }
 
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "{\"by\":\"ada\"} | 400 | unknown_field",
+                "# Ada          | 400 | bad_json",
+                "{}             | 404 | unknown_version",
+            })
+    @DisplayName("a body of a restore is not ignored: what it says is refused")
+    void shouldRefuseTheBodyOfARestore(String body, int status, String code) throws Exception {
+        publish(document(2, "as it was"), null, null);
+
+        Answer refused = gateway.postText(url + "/versions/9/restore", body);
+
+        assertThat(refused.status()).as(refused.body()).isEqualTo(status);
+        assertThat(refused.text("code")).isEqualTo(code);
+    }
+
     @Test
     void shouldReadWhatIsThereNowThoughItHasChangedAgainAndAgain() throws Exception {
         for (int version = 1; version <= 30; version++) {

@@ -11,6 +11,7 @@ import dev.millrace.gateway.rest.SseClient.SseEvent;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.StreamType;
 import dev.millrace.testing.RequiresBroker;
 import dev.millrace.testing.TestBroker;
 import io.quarkus.test.common.WithTestResource;
@@ -26,6 +27,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -118,6 +120,128 @@ class StreamsIT {
 
         // then
         assertThat(again.status()).isEqualTo(204);
+    }
+
+    @Test
+    @DisplayName(
+            "F-250, F-251: /events tells exactly its session in flat messages: connected, live text, facts, heartbeats")
+    void shouldTellASessionInFlatMessages() throws Exception {
+        // given
+        String session = "flat-" + Ids.random();
+        Event root = gateway.journalRoot(Ids.random(), session);
+
+        // when
+        String last;
+        try (SseClient stream = gateway.stream("/events?sessionId=" + session, null)) {
+            Map<String, @Nullable Object> connected =
+                    Objects.requireNonNull(stream.next()).json();
+            gateway.tokens(root, StreamType.START, 1, 0, Map.of("callId", "c1", "model", "m"));
+            gateway.tokens(root, StreamType.TEXT, 1, 1, Map.of("callId", "c1", "delta", "Hel"));
+            gateway.tokens(root, StreamType.TEXT, 1, 2, Map.of("callId", "c1", "delta", "lo"));
+            List<Map<String, @Nullable Object>> live = new ArrayList<>();
+            for (int i = 0; i < 3; i++) {
+                live.add(told(stream).json());
+            }
+            gateway.journal(gateway.journalRoot(Ids.random(), "another"), KnownEventType.TASK_NOTIFY, 1, Map.of());
+            gateway.journal(
+                    root,
+                    KnownEventType.TASK_COMPLETED,
+                    1,
+                    Map.of(
+                            "result",
+                            Map.of("taskId", root.id(), "input", "hello", "response", "Hello", "iterations", 1)));
+            SseEvent fact = told(stream);
+            SseEvent end = told(stream);
+            SseEvent beat = Objects.requireNonNull(stream.next());
+            last = Objects.requireNonNull(end.id());
+
+            // then
+            assertThat(connected).containsEntry("type", "server.connected").containsEntry("sessionId", session);
+            assertThat(connected.get("timestamp")).isInstanceOf(Number.class);
+            assertThat(live)
+                    .extracting(message -> message.get("type"))
+                    .containsExactly("stream.start", "stream.text", "stream.text");
+            assertThat(live.getLast()).containsEntry("delta", "lo");
+            assertThat(String.valueOf(live.getLast().get("content"))).isEqualTo("Hello");
+            assertThat(fact.json()).containsEntry("type", "TASK_COMPLETED").containsEntry("sessionId", session);
+            assertThat(fact.id()).isNull();
+            assertThat(fact.name()).isNull();
+            assertThat(end.json()).containsEntry("type", "query.completed").containsEntry("response", "Hello");
+            assertThat(beat.json()).containsEntry("type", "server.heartbeat").containsEntry("sessionId", session);
+        }
+        gateway.journal(root, KnownEventType.TASK_NOTIFY, 2, Map.of("message", "x"));
+        try (SseClient again = gateway.stream("/events?session=" + session, last)) {
+            assertThat(Objects.requireNonNull(again.next()).json()).containsEntry("type", "server.connected");
+            assertThat(told(again).json()).containsEntry("type", "TASK_NOTIFY");
+        }
+        assertThat(gateway.get("/events").status()).isEqualTo(400);
+    }
+
+    @Test
+    @DisplayName("F-239 existing_emit_unchanged: a stream that does not ask for live text is as if there were none")
+    void shouldTellFactsAloneUnlessAskedForMore() throws Exception {
+        // given
+        String session = "plain-" + Ids.random();
+        Event root = gateway.journalRoot(Ids.random(), session);
+
+        // when
+        try (SseClient stream = gateway.stream("/v1/sessions/" + session + "/stream?types=TASK_NOTIFY", null)) {
+            gateway.tokens(root, StreamType.START, 1, 0, Map.of("callId", "c1", "model", "m"));
+            gateway.tokens(root, StreamType.TEXT, 1, 1, Map.of("callId", "c1", "delta", "Hello"));
+            Event fact = gateway.journal(root, KnownEventType.TASK_NOTIFY, 1, Map.of("message", "x"));
+            gateway.tokens(root, StreamType.COMPLETED, 1, 2, Map.of("callId", "c1"));
+            gateway.journal(root, KnownEventType.TASK_NOTIFY, 2, Map.of("message", "y"));
+            SseEvent told = Objects.requireNonNull(stream.next());
+
+            // then
+            assertThat(told.name()).isEqualTo("TASK_NOTIFY");
+            assertThat(told.json())
+                    .containsOnlyKeys(
+                            "id",
+                            "type",
+                            "timestamp",
+                            "source",
+                            "taskId",
+                            "sessionId",
+                            "namespace",
+                            "correlationId",
+                            "parentEventId",
+                            "effectivePriority",
+                            "payload",
+                            "cursor")
+                    .containsEntry("id", fact.id())
+                    .containsEntry("payload", Map.of("message", "x"));
+            assertThat(Objects.requireNonNull(stream.next()).json()).containsEntry("payload", Map.of("message", "y"));
+        }
+    }
+
+    /** The next message but for heartbeats and for what was sent before the stream began. */
+    private static SseEvent told(SseClient stream) throws IOException {
+        SseEvent next = Objects.requireNonNull(stream.next());
+        while (Set.of("server.heartbeat", "MESSAGE_RECEIVED")
+                .contains(String.valueOf(next.json().get("type")))) {
+            next = Objects.requireNonNull(stream.next());
+        }
+        return next;
+    }
+
+    @Test
+    @DisplayName("an id of another partition is refused: with live text it would have waited for ever")
+    void shouldRefuseAPlaceInThePartitionOfAnotherTask() throws Exception {
+        // given
+        String id = Ids.random();
+        past(id, 2);
+        awaitKnown(id, 2);
+        int own = Utils.toPositive(Utils.murmur2(id.getBytes(StandardCharsets.UTF_8))) % TestBroker.DEFAULT_PARTITIONS;
+        int other = (own + 1) % TestBroker.DEFAULT_PARTITIONS;
+
+        // when
+        Answer answer = gateway.get("/v1/tasks/" + id + "/stream?tokens=stream&after=" + other + "@0~0");
+
+        // then
+        assertThat(answer.status()).isEqualTo(400);
+        assertThat(answer.text("detail"))
+                .contains("after: expected an id of this task's stream (its partition is " + own + ")");
     }
 
     @Test

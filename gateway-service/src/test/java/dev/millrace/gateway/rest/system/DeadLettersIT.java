@@ -13,8 +13,10 @@ import dev.millrace.schemas.ForgetScope;
 import dev.millrace.schemas.Forgotten;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.Segment;
 import dev.millrace.testing.RequiresBroker;
 import dev.millrace.testing.TestBroker;
+import dev.millrace.testing.TopicReader;
 import io.quarkus.test.common.WithTestResource;
 import io.quarkus.test.junit.QuarkusTest;
 import java.nio.charset.StandardCharsets;
@@ -85,6 +87,62 @@ class DeadLettersIT {
                         .containsEntry("taskId", task)
                         .containsEntry("namespace", "default")
                         .containsEntry("value", "{\"text\":\"hello 1\"}"));
+    }
+
+    @Test
+    @DisplayName("one with its whole value, and sent again: byte for byte on the lane that it came from")
+    void shouldSendOneAgain() throws Exception {
+        // given
+        Event event = Event.root(Ids.random(), KnownEventType.MESSAGE_RECEIVED, Instant.now())
+                .payload(Map.of("text", "x".repeat(9_000)))
+                .taskId("letter-" + Ids.random())
+                .build();
+        String id = event.id();
+        String lane = gateway.topics().lane(Segment.EXTERNAL);
+        ProducerRecord<String, byte[]> sent = EventCodec.toRecord(lane, event);
+        TestBroker.shared()
+                .produce(new ProducerRecord<>(
+                        gateway.topics().deadLetters(),
+                        null,
+                        null,
+                        sent.key().getBytes(StandardCharsets.UTF_8),
+                        sent.value(),
+                        DeadLetters.headers(sent.headers(), new Origin(lane, 0, 7, 0), "internal_error", null)));
+        Answer listed = gateway.get("/v1/dead-letters?taskId=" + event.taskId());
+        String cursor = String.valueOf(letters(listed).getFirst().get("cursor"));
+
+        // when
+        Answer one = gateway.get("/v1/dead-letters/" + cursor);
+        Answer again = gateway.postJson("/v1/dead-letters/" + cursor + "/redrive", Map.of());
+
+        // then
+        assertThat(one.json()).containsEntry("value", new String(sent.value(), StandardCharsets.UTF_8));
+        assertThat(again.status()).as(again.body()).isEqualTo(202);
+        assertThat(again.json()).containsEntry("eventId", id).containsEntry("topic", lane);
+        try (TopicReader reader = TestBroker.shared().read(lane)) {
+            assertThat(reader.events(
+                            all -> all.stream().anyMatch(found -> found.id().equals(id)), GatewayClient.LIMIT))
+                    .filteredOn(found -> found.id().equals(id))
+                    .containsExactly(event);
+        }
+    }
+
+    @Test
+    void shouldRefuseToSendWhatItCannot() throws Exception {
+        // given
+        String task = Ids.random();
+        refused(task, "not_waiting", 1);
+        String cursor = String.valueOf(letters(gateway.get("/v1/dead-letters?taskId=" + task))
+                .getFirst()
+                .get("cursor"));
+
+        // then
+        assertThat(gateway.postJson("/v1/dead-letters/" + cursor + "/redrive", Map.of())
+                        .json())
+                .containsEntry("code", "not_redrivable");
+        assertThat(gateway.get("/v1/dead-letters/0:999999999").json()).containsEntry("code", "unknown_dead_letter");
+        assertThat(gateway.get("/v1/dead-letters/99:0").json()).containsEntry("code", "unknown_dead_letter");
+        assertThat(gateway.get("/v1/dead-letters/nonsense").json()).containsEntry("code", "bad_parameter");
     }
 
     @Test

@@ -159,7 +159,9 @@ class CloudEventsIT {
         "TASK_COMPLETED, machines",
         "TOOL_CALL_REQUESTED, machines",
         "background_task.completed, machines",
-        "background_task.failed, machines"
+        "background_task.failed, machines",
+        "background_task.timeout, machines",
+        "background_task.stopped, machines"
     })
     @DisplayName("ADR 0022: what workers and machines write is not taken over HTTP, and its problem says where it is")
     void shouldLeaveWorkToWorkers(String type, String instead) throws Exception {

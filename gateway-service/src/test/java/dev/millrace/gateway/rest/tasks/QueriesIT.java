@@ -93,6 +93,33 @@ class QueriesIT {
     }
 
     @Test
+    @DisplayName("filters beside state and session, counts with the same ones, and the machine")
+    void shouldPassTraitsOn() throws Exception {
+        // given
+        String traits =
+                "agent=a%20b&errorCode=e&text=T&parentTaskId=p&createdAfter=2026-01-31&createdBefore=2026-02-01";
+
+        // when
+        Answer tasks = gateway.get("/v1/tasks?" + traits);
+        Answer counts = gateway.get("/v1/task-counts?" + traits + "&waitingFor=answer");
+
+        // then
+        assertThat(tasks.body()).contains("\"parentTaskId\":\"p\"", "\"text\":\"T\"");
+        assertThat(counts.field("states"))
+                .isEqualTo(Map.of(
+                        "agent=a b", 1,
+                        "errorCode=e", 1,
+                        "text=T", 1,
+                        "parentTaskId=p", 1,
+                        "createdAfter=2026-01-31", 1,
+                        "createdBefore=2026-02-01", 1,
+                        "waitingFor=answer", 1,
+                        "namespace=default", 1));
+        assertThat(gateway.get("/v1/task-counts?waitingFor=godot").json()).containsEntry("code", "bad_parameter");
+        assertThat(gateway.get("/v1/machine").json()).containsKeys("states", "moves");
+    }
+
+    @Test
     @DisplayName("what model calls used, as agent-service tells it; its refusals are the client's")
     void shouldTellTheUsage() throws Exception {
         // when

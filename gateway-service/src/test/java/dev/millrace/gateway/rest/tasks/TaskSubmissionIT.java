@@ -1,6 +1,7 @@
 package dev.millrace.gateway.rest.tasks;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.millrace.gateway.rest.GatewayClient;
 import dev.millrace.gateway.rest.GatewayClient.Answer;
@@ -244,6 +245,43 @@ class TaskSubmissionIT {
             Answer answer = waiting.get();
             assertThat(answer.status()).isEqualTo(200);
             assertThat(answer.json()).containsEntry("state", "suspended").containsEntry("question", "Which one?");
+        }
+    }
+
+    @Test
+    @DisplayName("F-112: whoever asks for a task may wait until it has ended; a question ends the wait, too")
+    void shouldWaitForTheEndOfATaskThatThereIs() throws Exception {
+        // given
+        String id = Ids.random();
+        Event root = gateway.journalRoot(id, "s-wait");
+        String path = "/v1/tasks/" + id;
+        await().atMost(GatewayClient.LIMIT).until(() -> gateway.get(path).status() == 200);
+        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+
+            // when
+            long start = System.nanoTime();
+            Answer tooShort = gateway.get(path + "?wait=300ms");
+            Duration waited = Duration.ofNanos(System.nanoTime() - start);
+            Future<Answer> waiting = threads.submit(() -> gateway.get(path + "?wait=15s"));
+            gateway.journal(
+                    root,
+                    KnownEventType.TASK_STATE_CHANGED,
+                    1,
+                    Map.of("fromState", "reasoning", "toState", "suspended"));
+            gateway.journal(root, KnownEventType.TASK_SUSPENDED, 2, Map.of("question", "Which one?"));
+            Answer asks = waiting.get();
+            gateway.journal(
+                    root, KnownEventType.TASK_COMPLETED, 3, Map.of("result", Map.of("taskId", id, "response", "Hi!")));
+            await().atMost(GatewayClient.LIMIT)
+                    .until(() -> gateway.get(path + "?wait=1s").text("state").equals("completed"));
+
+            // then
+            assertThat(tooShort.text("state")).isEqualTo("reasoning");
+            assertThat(waited).isGreaterThanOrEqualTo(Duration.ofMillis(300));
+            assertThat(asks.status()).isEqualTo(200);
+            assertThat(asks.json()).containsEntry("state", "suspended");
+            assertThat(gateway.get(path + "?wait=121s").status()).isEqualTo(400);
+            assertThat(gateway.get("/v1/tasks/nobody?wait=1s").status()).isEqualTo(404);
         }
     }
 

@@ -1,0 +1,105 @@
+package dev.millrace.agent.projection;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import dev.millrace.api.Session;
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.Json;
+import dev.millrace.schemas.Payload;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import org.apache.kafka.common.utils.Bytes;
+import org.apache.kafka.streams.state.KeyValueStore;
+import org.apache.kafka.streams.state.ReadOnlyKeyValueStore;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the journal has told about a session.
+ *
+ * @param title what it is called; {@code null} = nobody has said
+ * @param createdAt when it was made or its first task began, in Unix milliseconds
+ * @param updatedAt when something was last said in it or a task of it ended, in Unix milliseconds
+ * @param storedAt when the row was last written, in Unix milliseconds
+ */
+@JsonInclude(JsonInclude.Include.NON_NULL)
+record SessionRow(
+        String namespace, String sessionId, @Nullable String title, long createdAt, long updatedAt, long storedAt) {
+
+    static final String CREATED = "session.created";
+    static final String UPDATED = "session.updated";
+
+    static @Nullable SessionRow in(ReadOnlyKeyValueStore<Bytes, byte[]> rows, String namespace, String sessionId) {
+        byte[] json = rows.get(ProjectionKeys.session(namespace, sessionId));
+        return json == null ? null : fromJson(json);
+    }
+
+    /**
+     * Writes what an event tells of its session, if it tells anything. The same event once more changes nothing.
+     *
+     * @param happened when, in Unix milliseconds
+     */
+    static void take(KeyValueStore<Bytes, byte[]> rows, Event event, long happened, long now) {
+        String sessionId = event.sessionId();
+        if (sessionId == null || !tells(event)) {
+            return;
+        }
+        SessionRow before = in(rows, event.namespace(), sessionId);
+        SessionRow after = new SessionRow(
+                event.namespace(),
+                sessionId,
+                title(event, before),
+                before == null ? happened : Math.min(before.createdAt, happened),
+                before == null ? happened : Math.max(before.updatedAt, happened),
+                now);
+        if (before == null) {
+            rows.put(ProjectionKeys.dueSession(now, event.namespace(), sessionId), new byte[0]);
+        } else if (before.updatedAt != after.updatedAt) {
+            rows.delete(before.place());
+        }
+        rows.put(ProjectionKeys.session(event.namespace(), sessionId), Json.write(after));
+        rows.put(after.place(), new byte[0]);
+    }
+
+    private static boolean tells(Event event) {
+        String type = event.type().wireName();
+        return type.equals(CREATED)
+                || type.equals(UPDATED)
+                || switch (event.payload()) {
+                    case Payload.TaskInput input -> true;
+                    case Payload.TaskResumed resumed -> true;
+                    case Payload.NeedMoreInfo asked -> true;
+                    case Payload.TaskCompleted completed -> true;
+                    case Payload.TaskFailed failed -> true;
+                    case Payload.TaskCancelled cancelled -> true;
+                    default -> false;
+                };
+    }
+
+    private static @Nullable String title(Event event, @Nullable SessionRow before) {
+        String type = event.type().wireName();
+        String said = type.equals(CREATED) || type.equals(UPDATED) ? event.text("title") : null;
+        return said != null || before == null ? said : before.title;
+    }
+
+    /** Where it stands in the list of its namespace. */
+    Bytes place() {
+        return ProjectionKeys.listed(ProjectionKeys.sessions(namespace), updatedAt, sessionId);
+    }
+
+    /** Removes it. */
+    void remove(KeyValueStore<Bytes, byte[]> rows) {
+        rows.delete(place());
+        rows.delete(ProjectionKeys.session(namespace, sessionId));
+    }
+
+    Session view() {
+        return new Session(sessionId, namespace, title, createdAt, updatedAt);
+    }
+
+    static SessionRow fromJson(byte[] json) {
+        try {
+            return Json.MAPPER.readValue(json, SessionRow.class);
+        } catch (IOException e) {
+            throw new UncheckedIOException("the projection's own row cannot be read", e);
+        }
+    }
+}

@@ -1,0 +1,168 @@
+// What was not taken, and why: grouped by reason, each with where it came from.
+import { html, nothing } from 'lit'
+import { call, get, path } from '../api.js'
+import { bytes, count, exact, plain } from '../format.js'
+import { Screen, asCurl, confirmed, copyButton, empty, eventLink, moment, problem, say, sessionLink, taskLink } from '../ui.js'
+
+class Letters extends Screen {
+  static properties = { letters: { state: true }, next: { state: true }, reasons: { state: true }, whole: { state: true }, outcomes: { state: true }, drafts: { state: true } }
+
+  #shown = null
+  #known = new Map()
+
+  constructor() {
+    super()
+    this.letters = []
+    this.next = null
+    this.reasons = new Map()
+    this.whole = new Map()
+    this.outcomes = new Map()
+    this.drafts = new Map()
+  }
+
+  willUpdate(changes) {
+    const wanted = `${this.query.get('reason') ?? ''} ${this.query.get('taskId') ?? ''}`
+    if (changes.has('query') && wanted !== this.#shown) {
+      this.#shown = wanted
+      this.load()
+    }
+  }
+
+  url(cursor) {
+    return path('/v1/dead-letters', { reason: this.query.get('reason'), taskId: this.query.get('taskId'), limit: 100, cursor })
+  }
+
+  async load(cursor) {
+    this.loading = true
+    await this.attempt(async () => {
+      const page = await get(this.url(cursor), this.signal)
+      this.letters = cursor ? [...this.letters, ...page.deadLetters] : page.deadLetters
+      this.next = page.next
+      if (!this.query.get('reason')) {
+        const reasons = new Map()
+        for (const letter of this.letters) reasons.set(letter.reason ?? 'unknown', (reasons.get(letter.reason ?? 'unknown') ?? 0) + 1)
+        this.reasons = reasons
+      }
+    })
+    this.loading = false
+  }
+
+  /** Its value as it was, however long. */
+  async value(letter) {
+    if (this.whole.has(letter.cursor)) return this.whole.get(letter.cursor)
+    const { value } = await get(`/v1/dead-letters/${letter.cursor}`, this.signal)
+    this.whole = new Map(this.whole).set(letter.cursor, value ?? '')
+    return value ?? ''
+  }
+
+  outcome(letter, words) {
+    this.outcomes = new Map(this.outcomes).set(letter.cursor, words)
+  }
+
+  async again(letter) {
+    this.outcome(letter, '…')
+    try {
+      await this.note(letter)
+      const { json } = await call('POST', `/v1/dead-letters/${letter.cursor}/redrive`)
+      await this.judged(letter, `on ${json.topic} again`)
+    } catch (e) {
+      this.outcome(letter, `refused: ${e.code} ${e.message}`)
+    }
+  }
+
+  async ofTheSame(letter) {
+    const page = await get(path('/v1/dead-letters', { limit: 50, taskId: letter.taskId })).catch(() => ({ deadLetters: [] }))
+    return page.deadLetters.filter(one => one.eventId === letter.eventId)
+  }
+
+  /** Which dead letters of this event there are before it is sent again. */
+  async note(letter) {
+    this.#known.set(letter.cursor, new Set((await this.ofTheSame(letter)).map(one => one.cursor)))
+  }
+
+  /** The record is judged anew; what is refused a second time is a new dead letter. */
+  async judged(letter, sent) {
+    for (let tries = 0; tries < 8; tries++) {
+      await new Promise(resolve => setTimeout(resolve, 400))
+      const newer = (await this.ofTheSame(letter)).find(one => !this.#known.get(letter.cursor).has(one.cursor))
+      if (newer) {
+        this.outcome(letter, `refused again: ${newer.reason}`)
+        return
+      }
+    }
+    this.outcome(letter, `${sent}, and not refused within 3 s`)
+    say('Sent again')
+  }
+
+  async allOfThem() {
+    const letters = this.letters
+    if (!await confirmed(html`<strong>Send ${count(letters.length)} ${letters.length === 1 ? 'record' : 'records'} again?</strong> Each is judged anew. What it is refused for has to be gone by now, or it comes back.`)) return
+    const waiting = [...letters]
+    const work = async () => {
+      for (let one = waiting.shift(); one; one = waiting.shift()) await this.again(one)
+    }
+    await Promise.all(Array.from({ length: 4 }, work))
+  }
+
+  /** The same event with another payload, in the way in which clients send one. */
+  async edited(letter) {
+    let data
+    try {
+      data = JSON.parse(this.drafts.get(letter.cursor))
+    } catch (e) {
+      this.outcome(letter, `that is no JSON: ${e.message}`)
+      return
+    }
+    this.outcome(letter, '…')
+    await this.note(letter)
+    const event = { specversion: '1.0', id: letter.eventId ?? crypto.randomUUID(), type: letter.type, source: 'console', data }
+    if (letter.taskId) event.subject = letter.taskId
+    if (letter.sessionId) event.sessionid = letter.sessionId
+    if (letter.namespace && letter.namespace !== 'default') event.namespace = letter.namespace
+    try {
+      await call('POST', '/v1/events', { body: JSON.stringify(event), type: 'application/cloudevents+json' })
+      await this.judged(letter, 'sent as edited')
+    } catch (e) {
+      this.outcome(letter, `refused: ${e.code} ${e.message}`)
+    }
+  }
+
+  async edit(letter) {
+    await this.attempt(async () => {
+      const value = await this.value(letter)
+      let text = value
+      try {
+        text = JSON.stringify(JSON.parse(value), null, 2)
+      } catch {
+        // what is no JSON is edited as it is
+      }
+      this.drafts = new Map(this.drafts).set(letter.cursor, text)
+    })
+  }
+
+  render() {
+    const reason = this.query.get('reason')
+    return html`<div class="head"><h1>Dead letters</h1><span class="faint">records that could not be read or were not taken</span></div>
+      ${problem(this.problem)}
+      ${this.reasons.size ? html`<div class="chips" role="group" aria-label="Reason"><button type="button" aria-pressed=${!reason} @click=${() => this.filter({ reason: null })}>all</button>
+        ${[...this.reasons].map(([name, times]) => html`<button type="button" aria-pressed=${reason === name} @click=${() => this.filter({ reason: reason === name ? null : name })}>${plain(name)} <span class="tally">${count(times)}</span></button>`)}</div>` : nothing}
+      ${reason && this.letters.length ? html`<div class="bulk"><button type="button" @click=${() => this.allOfThem()}>Send ${this.letters.length === 1 ? 'it' : `these ${count(this.letters.length)}`} again…</button></div>` : nothing}
+      ${this.letters.length ? html`<ul class="plain letters">${this.letters.map(letter => html`<li class="row"><details><summary><strong>${plain(letter.reason ?? 'unknown')}</strong> <span class="type">${plain(letter.type ?? '')}</span> <span class="faint">${moment(letter.timestamp, this.now)}</span> ${plain(letter.detail ?? '')}</summary>
+        <dl class="facts"><dt>When</dt><dd>${exact(letter.timestamp)}</dd><dt>From</dt><dd>${plain(letter.originTopic ?? 'unknown')}${letter.originPartition ? `, partition ${plain(letter.originPartition)}, offset ${plain(letter.originOffset ?? '')}` : ''}</dd>
+          ${letter.taskId ? html`<dt>Task</dt><dd>${taskLink(letter.taskId)}</dd>` : nothing}${letter.sessionId ? html`<dt>Session</dt><dd>${sessionLink(letter.sessionId)}</dd>` : nothing}${letter.eventId ? html`<dt>Event</dt><dd>${eventLink(letter.eventId)}</dd>` : nothing}
+          ${letter.key ? html`<dt>Key</dt><dd>${plain(letter.key)}</dd>` : nothing}<dt>Size</dt><dd>${bytes(letter.valueBytes)}</dd></dl>
+        ${this.drafts.has(letter.cursor)
+          ? html`<label class="stack"><span>Payload as JSON</span><textarea class="code" rows="8" spellcheck="false" .value=${this.drafts.get(letter.cursor)} @input=${event => { this.drafts = new Map(this.drafts).set(letter.cursor, event.target.value) }}></textarea></label>`
+          : html`<pre class="json" tabindex="0">${plain(this.whole.get(letter.cursor) ?? letter.value ?? '')}</pre>`}
+        <div class="actions">${this.drafts.has(letter.cursor)
+          ? html`<button type="button" class="primary" @click=${() => this.edited(letter)}>Send as edited</button><button type="button" @click=${() => { const drafts = new Map(this.drafts); drafts.delete(letter.cursor); this.drafts = drafts }}>Leave it as it was</button>`
+          : html`<button type="button" class="primary" @click=${() => this.again(letter)}>Send again</button>${letter.type ? html`<button type="button" @click=${() => this.edit(letter)}>Edit first</button>` : nothing}
+            ${letter.valueBytes > (letter.value ?? '').length && !this.whole.has(letter.cursor) ? html`<button type="button" @click=${() => this.attempt(() => this.value(letter))}>Whole value</button>` : nothing}
+            ${letter.value ? copyButton(this.whole.get(letter.cursor) ?? letter.value, 'Copy the value') : nothing}`}
+        </div></details>${this.outcomes.has(letter.cursor) ? html`<p class="outcome-line" role="status">${plain(this.outcomes.get(letter.cursor))}</p>` : nothing}</li>`)}</ul>`
+        : this.loading ? html`<p class="faint">Loading…</p>` : empty('Everything that came was taken.')}
+      ${this.next ? html`<button type="button" class="more" @click=${() => this.load(this.next)}>Older ones</button>` : nothing}
+      ${asCurl('GET', this.url())}`
+  }
+}
+customElements.define('mill-letters', Letters)

@@ -1,0 +1,160 @@
+// What agents remember: documents with their versions. Nothing is written before its difference was seen.
+import { html, nothing } from 'lit'
+import { call, get, namespace } from '../api.js'
+import { bytes, count, plain, settings } from '../format.js'
+import { diff, excerpt } from '../diff.js'
+import { markdown } from '../markdown.js'
+import { Screen, asCurl, at, confirmed, empty, go, moment, problem, say, taskLink } from '../ui.js'
+
+class Memory extends Screen {
+  static properties = { documents: { state: true }, next: { state: true }, spaces: { state: true }, text: { state: true }, draft: { state: true }, versions: { state: true }, looked: { state: true }, theirs: { state: true }, saving: { state: true } }
+
+  #etag = ''
+
+  constructor() {
+    super()
+    this.documents = []
+    this.next = null
+    this.spaces = []
+    this.text = null
+    this.draft = null
+    this.versions = []
+    this.looked = null
+    this.theirs = null
+    this.saving = false
+  }
+
+  get document() {
+    return this.params.document
+  }
+
+  url(more = '') {
+    return `/v1/memory/${encodeURIComponent(namespace())}/${this.document.split('/').map(encodeURIComponent).join('/')}${more}`
+  }
+
+  connectedCallback() {
+    super.connectedCallback()
+    if (this.document) this.open()
+    else this.list()
+  }
+
+  async list(cursor) {
+    await this.attempt(async () => {
+      const [page, spaces] = await Promise.all([
+        get(`/v1/memory/${encodeURIComponent(namespace())}?limit=200${cursor ? `&cursor=${encodeURIComponent(cursor)}` : ''}`, this.signal),
+        get('/v1/memory?limit=100', this.signal)])
+      this.documents = cursor ? [...this.documents, ...page.documents] : page.documents
+      this.next = page.next
+      this.spaces = spaces.namespaces
+    })
+    this.loading = false
+  }
+
+  async open() {
+    await this.attempt(async () => {
+      try {
+        const answer = await call('GET', this.url(), { headers: { accept: 'text/markdown' }, signal: this.signal })
+        this.text = answer.text
+        this.#etag = answer.headers.get('etag')
+      } catch (e) {
+        if (e.code !== 'unknown_document') throw e
+        this.text = ''
+        this.#etag = ''
+        this.draft ??= ''
+      }
+      this.versions = this.#etag ? (await get(this.url('/versions'), this.signal)).versions : []
+    })
+    this.loading = false
+  }
+
+  get signed() {
+    return settings.name ? `?by=${encodeURIComponent(settings.name)}` : ''
+  }
+
+  async save() {
+    this.saving = true
+    await this.attempt(async () => {
+      try {
+        const headers = this.#etag ? { 'if-match': this.#etag } : { 'if-none-match': '*' }
+        const answer = await call('PUT', this.url() + this.signed, { body: this.draft, type: 'text/markdown', headers })
+        say(answer.status === 202 ? 'Asked to save' : 'Saved')
+        this.looked = null
+        this.theirs = null
+        this.draft = null
+        if (answer.status === 202) throw { code: 'not yet', message: 'The edit is stored, and the writer of memory has not come to it yet. Look again in a moment.' }
+        await this.open()
+      } catch (e) {
+        if (e.status !== 412) throw e
+        // somebody else wrote meanwhile: show what they made of it, and let the reader decide
+        const answer = await call('GET', this.url(), { headers: { accept: 'text/markdown' } })
+        this.theirs = { before: this.text, now: answer.text }
+        this.text = answer.text
+        this.#etag = answer.headers.get('etag')
+        this.looked = null
+      }
+    })
+    this.saving = false
+  }
+
+  async restore(version) {
+    if (!await confirmed(`Make it what it was in version ${version}? That is a new version; none is lost.`)) return
+    await this.attempt(async () => {
+      await call('POST', this.url(`/versions/${version}/restore`) + this.signed, { headers: { 'if-match': this.#etag } })
+      say('Restored')
+      await this.open()
+    })
+  }
+
+  async takeAway() {
+    if (!await confirmed(`Take ${this.document} away? Agents no longer see it; its versions are kept for a while.`)) return
+    await this.attempt(async () => {
+      await call('DELETE', this.url() + this.signed, { headers: { 'if-match': this.#etag } })
+      say('Taken away')
+      go(at('/memory'))
+    })
+  }
+
+  render() {
+    return this.document ? this.one() : this.all()
+  }
+
+  all() {
+    return html`<div class="head"><h1>Memory</h1><span class="faint">of the namespace ${plain(namespace())}</span></div>
+      ${problem(this.problem)}
+      ${this.spaces.length > 1 ? html`<div class="chips" role="group" aria-label="Namespace">${this.spaces.map(space => html`<a class="button" aria-current=${space.namespace === namespace() ? 'true' : nothing} href=${`/console/memory${space.namespace === 'default' ? '' : `?namespace=${encodeURIComponent(space.namespace)}`}`}>${plain(space.namespace)} <span class="tally">${count(space.documents)}</span></a>`)}</div>` : nothing}
+      ${this.documents.length ? html`<div class="scroll"><table class="list"><thead><tr><th scope="col">Document</th><th scope="col">Summary</th><th scope="col">Changed</th><th scope="col">By</th><th scope="col" class="num">Size</th></tr></thead>
+        <tbody>${this.documents.map(one => html`<tr class="row"><td><a class="main" href=${at(`/memory/${encodeURIComponent(one.path)}`)}>${plain(one.path)}</a></td><td class="wide">${plain(one.summary)}</td><td>${moment(Date.parse(one.updatedAt), this.now)}</td><td>${this.by(one)}</td><td class="num">${bytes(one.size)}</td></tr>`)}</tbody></table></div>`
+        : this.loading ? html`<p class="faint">Loading…</p>` : empty('Nothing is remembered here yet. Agents write what they learn; so can you:', './millrace memory edit facts/user.md')}
+      ${this.next ? html`<button type="button" class="more" @click=${() => this.list(this.next)}>More</button>` : nothing}
+      ${asCurl('GET', `/v1/memory/${encodeURIComponent(namespace())}`)}`
+  }
+
+  by(one) {
+    const [who, id] = String(one.updatedBy).split(' ')
+    return (who === 'task' || who === 'reflection') && id ? html`${who} ${taskLink(id)}` : plain(one.updatedBy)
+  }
+
+  one() {
+    const editing = this.draft != null
+    return html`<div class="head"><h1>${plain(this.document)}</h1><a class="button" href=${at('/memory')}>All documents</a></div>
+      ${problem(this.problem)}
+      ${this.text == null ? nothing : editing ? this.editor() : html`<section class="answer-box" aria-label="Document">${markdown(this.text)}</section>
+        <div class="actions"><button type="button" class="primary" @click=${() => { this.draft = this.text }}>Edit</button><button type="button" class="danger" @click=${() => this.takeAway()}>Take away…</button></div>`}
+      ${this.versions.length ? html`<h2>Versions</h2><ul class="plain">${this.versions.map((one, i) => html`<li class="row">${one.version} · ${moment(Date.parse(one.updatedAt), this.now)} · ${this.by(one)} · ${one.deleted ? 'taken away' : bytes(one.size)} ${i && !one.deleted ? html`<button type="button" class="quiet" @click=${() => this.restore(one.version)}>restore<span class="hidden"> version ${one.version}</span></button>` : nothing}</li>`)}</ul>` : nothing}
+      ${asCurl('GET', this.url())}`
+  }
+
+  editor() {
+    return html`${this.theirs ? html`<div class="problem" role="alert"><strong>Somebody else wrote meanwhile</strong> Their change is below; your text is as you left it. Saving it now takes the place of theirs.${this.difference(this.theirs.before, this.theirs.now, 'Their change')}</div>` : nothing}
+      <label class="stack"><span>Text, in Markdown</span><textarea class="code" rows="14" spellcheck="true" .value=${this.draft} @input=${event => { this.draft = event.target.value; this.looked = null }}></textarea></label>
+      ${this.looked === this.draft ? html`<h2>What changes</h2>${this.difference(this.text, this.draft, 'Your change')}
+        <div class="actions"><button type="button" class="primary" ?disabled=${this.saving || this.draft === this.text} @click=${() => this.save()}>Save</button><button type="button" @click=${() => { this.looked = null }}>Go on editing</button></div>`
+        : html`<div class="actions"><button type="button" class="primary" @click=${() => { this.looked = this.draft }}>See what changes</button><button type="button" @click=${() => { this.draft = null; this.theirs = null }}>Leave it as it is</button></div>`}`
+  }
+
+  difference(before, after, label) {
+    const rows = excerpt(diff(before, after))
+    return rows.length ? html`<pre class="diff" tabindex="0" aria-label=${label}>${rows.map(row => row === null ? html`<span class="gap">⋯</span>` : html`<span class=${row.mark === '+' ? 'added' : row.mark === '-' ? 'removed' : ''}>${row.mark} ${plain(row.text)}</span>`)}</pre>` : html`<p class="faint">Nothing.</p>`
+  }
+}
+customElements.define('mill-memory', Memory)

@@ -1,0 +1,106 @@
+// What model calls have used: bars by hour or day, and the same as a table. What has no price is said apart.
+import { html, svg, nothing } from 'lit'
+import { get, scoped } from '../api.js'
+import { cost, costOf, count, plain } from '../format.js'
+import { Screen, asCurl, at, empty, problem, sessionLink, taskLink } from '../ui.js'
+
+const SPANS = { '24h': ['hour', 24 * 3_600_000], '7d': ['day', 7 * 86_400_000], '30d': ['day', 30 * 86_400_000] }
+const BY = ['model', 'agent', 'sessionId', 'taskId']
+const WORDS = { model: 'model', agent: 'agent', sessionId: 'session', taskId: 'task' }
+
+class Usage extends Screen {
+  static properties = { answer: { state: true }, series: { state: true } }
+
+  #shown = ''
+
+  constructor() {
+    super()
+    this.answer = null
+    this.series = []
+  }
+
+  willUpdate(changes) {
+    if (changes.has('query')) {
+      const wanted = `${this.span} ${this.by} ${this.query.get('namespace') ?? ''}`
+      if (wanted !== this.#shown) {
+        this.#shown = wanted
+        this.load()
+      }
+    }
+  }
+
+  get span() {
+    return SPANS[this.query.get('span')] ? this.query.get('span') : '24h'
+  }
+
+  get by() {
+    return BY.includes(this.query.get('by')) ? this.query.get('by') : 'model'
+  }
+
+  url(groupBy) {
+    const from = new Date(Math.floor((Date.now() - SPANS[this.span][1]) / 3_600_000) * 3_600_000).toISOString()
+    return scoped('/v1/usage', { from, groupBy })
+  }
+
+  async load() {
+    await this.attempt(async () => {
+      const [groups, series] = await Promise.all([get(this.url(this.by), this.signal), get(this.url(SPANS[this.span][0]), this.signal)])
+      this.answer = groups
+      this.series = series.groups ?? []
+    })
+  }
+
+  csv() {
+    const names = ['calls', 'failedCalls', 'abandonedCalls', 'requests', 'inputTokens', 'outputTokens', 'cachedInputTokens', 'reasoningTokens', 'costMicros', 'callsWithoutPrice']
+    // a cell that begins like a formula is one to a spreadsheet
+    const cell = value => `"${String(value ?? '').replaceAll('"', '""').replace(/^[=+\-@\t\r]/, "'$&")}"`
+    const text = [[this.by, ...names].join(','), ...(this.answer.groups ?? []).map(group => [cell(group[this.by]), ...names.map(name => group[name])].join(','))].join('\n')
+    const link = document.createElement('a')
+    link.href = URL.createObjectURL(new Blob([text], { type: 'text/csv' }))
+    link.download = `usage-by-${WORDS[this.by]}.csv`
+    link.click()
+    URL.revokeObjectURL(link.href)
+  }
+
+  render() {
+    const total = this.answer?.total
+    const groups = [...(this.answer?.groups ?? [])].sort((a, b) => b.costMicros - a.costMicros || b.inputTokens - a.inputTokens)
+    return html`<div class="head"><h1>Usage</h1></div>
+      <div class="filters"><label><span>In the last</span><select @change=${event => this.filter({ span: event.target.value })}>${Object.keys(SPANS).map(span => html`<option value=${span} ?selected=${span === this.span}>${span}</option>`)}</select></label>
+        <label><span>By</span><select @change=${event => this.filter({ by: event.target.value })}>${BY.map(by => html`<option value=${by} ?selected=${by === this.by}>${WORDS[by]}</option>`)}</select></label>
+        ${groups.length ? html`<button type="button" @click=${() => this.csv()}>Save as CSV</button>` : nothing}</div>
+      ${problem(this.problem)}
+      ${total ? html`<dl class="sums"><div><dt>Cost</dt><dd>${costOf(total)}${total.callsWithoutPrice ? html` <span class="faint">and ${count(total.callsWithoutPrice)} calls without a price</span>` : nothing}</dd></div>
+        <div><dt>Calls</dt><dd>${count(total.calls)}${total.failedCalls ? html` <span class="error">${count(total.failedCalls)} failed</span>` : nothing}${total.abandonedCalls ? html` <span class="faint">${count(total.abandonedCalls)} cut off</span>` : nothing}</dd></div>
+        <div><dt>Tokens read</dt><dd>${count(total.inputTokens)}${total.cachedInputTokens ? html` <span class="faint">${count(total.cachedInputTokens)} cached</span>` : nothing}</dd></div>
+        <div><dt>Tokens written</dt><dd>${count(total.outputTokens)}${total.reasoningTokens ? html` <span class="faint">${count(total.reasoningTokens)} reasoning</span>` : nothing}</dd></div></dl>` : nothing}
+      ${this.chart()}
+      ${groups.length ? html`<div class="scroll"><table class="list"><thead><tr><th scope="col">${WORDS[this.by]}</th><th scope="col" class="num">Calls</th><th scope="col" class="num">Failed</th><th scope="col" class="num">Read</th><th scope="col" class="num">Written</th><th scope="col" class="num">Cost</th><th scope="col" class="num">Without price</th></tr></thead>
+        <tbody>${groups.map(group => html`<tr class="row"><td>${this.name(group)}</td><td class="num">${count(group.calls)}</td><td class="num">${count(group.failedCalls)}</td><td class="num">${count(group.inputTokens)}</td><td class="num">${count(group.outputTokens)}</td><td class="num">${costOf(group)}</td><td class="num">${count(group.callsWithoutPrice)}</td></tr>`)}</tbody></table></div>`
+        : this.answer ? empty('No model was called in this time.') : nothing}
+      ${asCurl('GET', this.url(this.by))}`
+  }
+
+  name(group) {
+    const value = group[this.by]
+    if (value == null) return html`<span class="faint">none</span>`
+    return this.by === 'taskId' ? taskLink(value) : this.by === 'sessionId' ? sessionLink(value)
+      : this.by === 'agent' ? html`<a href=${at(`/agents/${encodeURIComponent(value)}`)}>${plain(value)}</a>` : plain(value)
+  }
+
+  /** Tokens by time, read below and written above. */
+  chart() {
+    const unit = SPANS[this.span][0]
+    const rows = [...this.series].sort((a, b) => String(a[unit]).localeCompare(String(b[unit])))
+    if (!rows.length) return nothing
+    const most = Math.max(1, ...rows.map(row => row.inputTokens + row.outputTokens))
+    const width = 1000 / Math.max(rows.length, 12)
+    return html`<figure class="chart"><figcaption>Tokens by ${unit}, at most ${count(most)}</figcaption>
+      <svg viewBox="0 0 1000 120" preserveAspectRatio="none" role="img" aria-label="Tokens by ${unit}; the table below has the sums">${rows.map((row, i) => {
+        const input = row.inputTokens / most * 116
+        const output = row.outputTokens / most * 116
+        return svg`<g><title>${row[unit]}: ${row.inputTokens} read, ${row.outputTokens} written, ${cost(row.costMicros)}</title><rect class="in" x=${i * width + 1} y=${118 - input} width=${width - 2} height=${input}></rect><rect class="out" x=${i * width + 1} y=${118 - input - output} width=${width - 2} height=${output}></rect></g>`
+      })}</svg><div class="faint legend"><span class="in">read</span><span class="out">written</span><span>${rows[0][unit]} to ${rows.at(-1)[unit]}</span></div></figure>`
+  }
+}
+customElements.define('mill-usage', Usage)

@@ -1,0 +1,301 @@
+package dev.millrace.gateway.rest.tasks;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.millrace.api.Session;
+import dev.millrace.api.Task;
+import dev.millrace.gateway.config.GatewayConfig;
+import dev.millrace.gateway.kafka.BrokerUnavailableException;
+import dev.millrace.gateway.kafka.EventTooLargeException;
+import dev.millrace.gateway.rest.problems.ProblemException;
+import dev.millrace.gateway.rest.requests.Bodies;
+import dev.millrace.gateway.rest.requests.BodyReader;
+import dev.millrace.gateway.rest.requests.Parameters;
+import dev.millrace.gateway.rest.tasks.SessionControls.Name;
+import dev.millrace.http.client.QueryUnavailableException;
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.EventCodec;
+import dev.millrace.schemas.Ids;
+import dev.millrace.schemas.Json;
+import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.Payload;
+import io.smallrye.common.annotation.RunOnVirtualThread;
+import jakarta.inject.Inject;
+import jakarta.ws.rs.Consumes;
+import jakarta.ws.rs.DELETE;
+import jakarta.ws.rs.DefaultValue;
+import jakarta.ws.rs.GET;
+import jakarta.ws.rs.POST;
+import jakarta.ws.rs.Path;
+import jakarta.ws.rs.PathParam;
+import jakarta.ws.rs.Produces;
+import jakarta.ws.rs.QueryParam;
+import jakarta.ws.rs.core.Context;
+import jakarta.ws.rs.core.HttpHeaders;
+import jakarta.ws.rs.core.MediaType;
+import jakarta.ws.rs.core.Response;
+import java.io.IOException;
+import java.io.InputStream;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.eclipse.microprofile.openapi.annotations.Operation;
+import org.eclipse.microprofile.openapi.annotations.tags.Tag;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Sessions for clients that were written for agent servers with plain routes: bare lists and objects, errors as
+ * {@code {"error": …}}. The same as {@link SessionsResource} does, which has more.
+ */
+@Path("/sessions")
+@Produces(MediaType.APPLICATION_JSON)
+@RunOnVirtualThread
+@Tag(name = "Plain session routes", description = "Sessions in the form of plain agent servers.")
+public class SessionRoutesResource {
+
+    private static final int MAX_SESSIONS = 500;
+    private static final int OK = 200;
+    private static final int CREATED = 201;
+    private static final int BAD_REQUEST = 400;
+    private static final int NOT_FOUND = 404;
+    private static final int UNAVAILABLE = 503;
+
+    private final SessionControls sessions;
+    private final TaskIntake intake;
+    private final GatewayConfig config;
+
+    @Inject
+    SessionRoutesResource(SessionControls sessions, TaskIntake intake, GatewayConfig config) {
+        this.sessions = sessions;
+        this.intake = intake;
+        this.config = config;
+    }
+
+    @GET
+    @Operation(summary = "List sessions", description = "The one in which something happened last comes first.")
+    public Response list(
+            @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace,
+            @QueryParam("limit") @DefaultValue("100") String limit)
+            throws QueryUnavailableException, InterruptedException {
+        return sessions.enabled()
+                ? answer(
+                        OK,
+                        sessions
+                                .list(namespace, Parameters.number("limit", limit, MAX_SESSIONS), null)
+                                .sessions()
+                                .stream()
+                                .map(SessionRoutesResource::plain)
+                                .toList())
+                : unsupported();
+    }
+
+    @POST
+    @Operation(summary = "Make a session", description = "The body may have a title.")
+    public Response create(
+            InputStream body,
+            @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace,
+            @Context HttpHeaders headers)
+            throws IOException, BrokerUnavailableException, EventTooLargeException, InterruptedException {
+        if (!sessions.enabled()) {
+            return unsupported();
+        }
+        JsonNode said = read(body, headers).path("title");
+        String title = BodyReader.text("title", said.isTextual() ? said.textValue() : null, Session.Request.MAX_TITLE);
+        try {
+            return answer(CREATED, plain(sessions.create(new Name(namespace, Ids.random()), title)));
+        } catch (IllegalArgumentException e) {
+            throw ProblemException.unreadable(e);
+        }
+    }
+
+    @GET
+    @Path("/{sessionId}")
+    @Operation(summary = "One session")
+    public Response session(
+            @PathParam("sessionId") String sessionId,
+            @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace)
+            throws QueryUnavailableException, InterruptedException {
+        if (!sessions.enabled()) {
+            return unsupported();
+        }
+        Optional<Session> found = sessions.find(new Name(namespace, sessionId));
+        return found.isPresent() ? answer(OK, plain(found.get())) : unknown();
+    }
+
+    @DELETE
+    @Path("/{sessionId}")
+    @Operation(summary = "Delete a session", description = "The same as forgetting it.")
+    public Response delete(
+            @PathParam("sessionId") String sessionId,
+            @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace)
+            throws QueryUnavailableException, BrokerUnavailableException, EventTooLargeException, InterruptedException {
+        if (!sessions.enabled()) {
+            return unsupported();
+        }
+        Name name = new Name(namespace, sessionId);
+        if (sessions.find(name).isEmpty()) {
+            return unknown();
+        }
+        sessions.forget(name);
+        return answer(OK, Map.of("success", true));
+    }
+
+    @GET
+    @Path("/{sessionId}/messages")
+    @Operation(
+            summary = "What was said in a session",
+            description =
+                    "startTime and endTime are RFC 3339 or Unix milliseconds; of more messages than limit, the newest.")
+    public Response messages(
+            @PathParam("sessionId") String sessionId,
+            @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace,
+            @QueryParam("limit") @DefaultValue("100") String limit,
+            @QueryParam("startTime") @Nullable String startTime,
+            @QueryParam("endTime") @Nullable String endTime)
+            throws QueryUnavailableException, InterruptedException {
+        if (!sessions.enabled()) {
+            return unsupported();
+        }
+        Optional<Session.Messages> said = sessions.messages(
+                new Name(namespace, sessionId), SessionsResource.wanted(limit, startTime, endTime, null));
+        return said.isEmpty()
+                ? unknown()
+                : answer(
+                        OK,
+                        said.get().messages().stream()
+                                .map(SessionRoutesResource::plain)
+                                .toList());
+    }
+
+    @POST
+    @Path("/{sessionId}/interrupt")
+    @Operation(summary = "Stop what is going on in a session")
+    public Response interrupt(
+            @PathParam("sessionId") String sessionId,
+            @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace)
+            throws QueryUnavailableException, BrokerUnavailableException, EventTooLargeException, InterruptedException {
+        if (!sessions.enabled()) {
+            return unsupported();
+        }
+        Name name = new Name(namespace, sessionId);
+        if (sessions.find(name).isEmpty()) {
+            return unknown();
+        }
+        SessionControls.Interruption stopped = sessions.interrupt(name);
+        Map<String, Object> json = new LinkedHashMap<>();
+        json.put("success", true);
+        json.put("interrupted", !stopped.taskIds().isEmpty());
+        if (stopped.children() > 0) {
+            json.put("stoppedBackgroundTasks", stopped.children());
+        }
+        return answer(OK, json);
+    }
+
+    @POST
+    @Path("/{sessionId}/prompt")
+    @Consumes(MediaType.APPLICATION_JSON)
+    @Operation(
+            summary = "Say something in a session",
+            description = "Sends an event, and answers as soon as it is stored; the body has the content.")
+    public Response prompt(
+            @PathParam("sessionId") String sessionId,
+            InputStream body,
+            @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace,
+            @Context HttpHeaders headers)
+            throws IOException, QueryUnavailableException, BrokerUnavailableException, EventTooLargeException,
+                    InterruptedException {
+        if (!sessions.enabled()) {
+            return unsupported();
+        }
+        JsonNode said = read(body, headers).path("content");
+        String content = said.isTextual() ? said.textValue() : "";
+        if (content.isBlank()) {
+            return answer(BAD_REQUEST, Map.of("error", "Content is required"));
+        }
+        if (content.length() > Task.Request.MAX_TEXT) {
+            return answer(
+                    BAD_REQUEST,
+                    Map.of(
+                            "error",
+                            "content: expected at most " + Task.Request.MAX_TEXT + " characters, found "
+                                    + content.length()));
+        }
+        if (!sessions.takesPrompts(new Name(namespace, sessionId))) {
+            return unknown();
+        }
+        intake.accept(List.of(event(namespace, sessionId, content, headers)));
+        Map<String, Object> json = new LinkedHashMap<>();
+        json.put("success", true);
+        json.put("sessionId", sessionId);
+        json.put("message", "Processing started");
+        return answer(OK, json);
+    }
+
+    private Event event(String namespace, String sessionId, String content, HttpHeaders headers) {
+        try {
+            Event event = Event.root(Ids.random(), KnownEventType.MESSAGE_RECEIVED, Instant.now())
+                    .source("user")
+                    .sessionId(sessionId)
+                    .namespace(namespace)
+                    .traceparent(headers.getHeaderString(EventCodec.TRACEPARENT))
+                    .tracestate(headers.getHeaderString(EventCodec.TRACESTATE))
+                    .payload(new Payload.MessageReceived(
+                            null,
+                            content,
+                            List.of(),
+                            List.of(),
+                            null,
+                            Map.of("trigger_session_id", sessionId, "source", "user"),
+                            null,
+                            null,
+                            null))
+                    .build();
+            intake.requireValid(event);
+            return event;
+        } catch (IllegalArgumentException e) {
+            throw ProblemException.unreadable(e);
+        }
+    }
+
+    /** An object, an empty one if there is no body. */
+    private JsonNode read(InputStream body, HttpHeaders headers) throws IOException, InterruptedException {
+        try (Bodies.Body read = intake.read(body, config.maxBodySize().asLongValue())) {
+            if (read.bytes().length == 0) {
+                return Json.MAPPER.createObjectNode();
+            }
+            BodyReader.requireJson(headers);
+            return BodyReader.object(read.bytes());
+        }
+    }
+
+    private static Map<String, @Nullable Object> plain(Session session) {
+        Map<String, @Nullable Object> json = new LinkedHashMap<>();
+        json.put("id", session.sessionId());
+        json.put("title", session.title());
+        json.put("createdAt", session.createdAt());
+        json.put("updatedAt", session.updatedAt());
+        return json;
+    }
+
+    private static Map<String, Object> plain(Session.Message message) {
+        Map<String, Object> json = new LinkedHashMap<>();
+        json.put("id", message.id());
+        json.put("role", message.role());
+        json.put("content", message.content());
+        json.put("timestamp", message.timestamp());
+        return json;
+    }
+
+    private static Response unsupported() {
+        return answer(UNAVAILABLE, Map.of("error", "Session support not available"));
+    }
+
+    private static Response unknown() {
+        return answer(NOT_FOUND, Map.of("error", "Session not found"));
+    }
+
+    private static Response answer(int status, Object json) {
+        return Response.status(status).entity(Json.writeText(json)).build();
+    }
+}

@@ -1,0 +1,942 @@
+package dev.millrace.standalone;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.microsoft.playwright.Browser;
+import com.microsoft.playwright.BrowserContext;
+import com.microsoft.playwright.BrowserType;
+import com.microsoft.playwright.Locator;
+import com.microsoft.playwright.Page;
+import com.microsoft.playwright.Playwright;
+import com.microsoft.playwright.Route;
+import com.microsoft.playwright.assertions.PlaywrightAssertions;
+import com.microsoft.playwright.options.AriaRole;
+import com.microsoft.playwright.options.ColorScheme;
+import com.microsoft.playwright.options.ReducedMotion;
+import dev.millrace.schemas.Json;
+import dev.millrace.testing.Chromium;
+import dev.millrace.testing.FreePort;
+import dev.millrace.testing.HttpApi;
+import dev.millrace.testing.NpmPackages;
+import dev.millrace.testing.ServiceProcess;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * The console in a real browser, before a real standalone with a scripted model: one of each for all claims, of which
+ * the last one kills the process. With {@code -Dmillrace.docs.write=true} it writes the pictures of the documents.
+ */
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+class ConsoleIT {
+
+    private static final Duration LIMIT = Duration.ofSeconds(60);
+    private static final int WIDE = 1280;
+    private static final int NARROW = 390;
+    private static final Path PICTURES = Path.of("../docs/pictures");
+
+    private static final String TALE = IntStream.rangeClosed(1, 60)
+            .mapToObj(number -> "The wheel turned " + number + " times.")
+            .collect(Collectors.joining(" "));
+    private static final String HOSTILE = "<img src=x onerror=alert(1)>\u202E<script>alert(2)</script>"
+            + "[click](javascript:alert(3)) ![p](https://evil.example/p.png) </pre></main><style>*{display:none}</style>"
+            + "gnp.exe `code` **bold** {{7*7}} ${8*8} \u200B";
+    private static final int GIANT = 900_000;
+
+    private static final String SCRIPT = """
+            rules:
+              - user: 'slow tale'
+                reasoning: "A long tale wants time."
+                stream: { chunkChars: 12, chunkMs: 60 }
+                text: "TALE"
+              - user: 'write the note'
+                steps:
+                  - reasoning: "The person has to agree to this."
+                    calls: [{ tool: write_file, arguments: { path: "note.txt", content: "oil the gate" } }]
+                  - text: |
+                      # Done
+
+                      The note **is written**:
+
+                      - to `note.txt`
+                      - with [a link](https://example.org/)
+              - user: 'which wheel'
+                steps:
+                  - calls: [{ tool: ask_user, arguments: { question: "Which wheel do you mean?" } }]
+                  - text: "So it is {{result.ask_user}}."
+              - user: 'delegate'
+                system: 'You are the boss'
+                steps:
+                  - calls: [{ tool: spawn_task, arguments: { input: "write the note for me", type: careful } }]
+                  - text: "My helper says: {{result}}"
+              - user: 'say it back'
+                literal: true
+                text: HOSTILE
+              - user: 'giant'
+                stream: { chunkChars: 100000 }
+                text: "GIANT"
+              - user: 'refuse'
+                fail: { code: auth_failed, message: "the key is wrong" }
+              - user: 'read'
+                steps:
+                  - calls: [{ tool: list_files, arguments: { path: "." } }, { tool: current_time, arguments: {} }]
+                  - calls: [{ tool: read_file, arguments: { path: "nowhere.txt" } }]
+                  - text: "There are two files, and none is called nowhere.txt."
+              - text: "You said {{user}}"
+            """;
+
+    @TempDir
+    static Path temp;
+
+    private static final int PORT = FreePort.find();
+    private static final String BASE = "http://localhost:" + PORT + "/console";
+    private static final HttpApi API = HttpApi.onPort(PORT);
+    private static ServiceProcess up;
+    private static Playwright playwright;
+    private static Browser browser;
+    private static String axe;
+
+    private final List<String> complaints = new CopyOnWriteArrayList<>();
+    private BrowserContext context;
+    private Page page;
+
+    @BeforeAll
+    static void start() throws IOException {
+        Optional<Path> chromium = Chromium.find("ConsoleIT");
+        Assumptions.assumeTrue(chromium.isPresent(), "Chromium is not installed");
+        boolean node = NpmPackages.runs("node", "--version");
+        if (!node) {
+            System.err.println("SKIPPED: ConsoleIT needs Node 20 or newer on the PATH");
+        }
+        Assumptions.assumeTrue(node, "Node is not installed");
+        agent("careful", "tools: [write_file, list_files]\napproval:\n  write_file: always");
+        agent("boss", "tools: [list_files, write_file]\nsubAgents: [careful]");
+        Files.writeString(
+                temp.resolve("script.yaml"),
+                SCRIPT.replace("TALE", TALE)
+                        .replace("HOSTILE", Json.writeText(HOSTILE))
+                        .replace("GIANT", "W".repeat(GIANT)));
+        up = up();
+        try (InputStream in = ConsoleIT.class.getResourceAsStream("/axe.min.js")) {
+            assertThat(in).isNotNull();
+            axe = new String(in.readAllBytes(), StandardCharsets.UTF_8);
+        }
+        Map<String, String> environment = new HashMap<>(System.getenv());
+        environment.put("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "1");
+        environment.put("PLAYWRIGHT_NODEJS_PATH", nodePath());
+        playwright = Playwright.create(new Playwright.CreateOptions().setEnv(environment));
+        browser = playwright
+                .chromium()
+                .launch(new BrowserType.LaunchOptions()
+                        .setExecutablePath(chromium.orElseThrow())
+                        .setArgs(List.of("--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage")));
+    }
+
+    private static String nodePath() {
+        return Arrays.stream(System.getenv("PATH").split(":", -1))
+                .map(folder -> Path.of(folder, "node"))
+                .filter(Files::isExecutable)
+                .findFirst()
+                .orElseThrow()
+                .toString();
+    }
+
+    private static void agent(String name, String keys) throws IOException {
+        Path folder = Files.createDirectories(temp.resolve("agents").resolve(name));
+        Files.writeString(
+                folder.resolve("AGENT.md"),
+                "---\nname: " + name + "\ndescription: The " + name + " one.\n" + keys + "\n---\nYou are the " + name
+                        + ".\n");
+    }
+
+    private static ServiceProcess up() {
+        return ServiceProcess.standalone(
+                        "up",
+                        "--port",
+                        Integer.toString(PORT),
+                        "--kafka-port",
+                        "0",
+                        "--script",
+                        temp.resolve("script.yaml").toString())
+                .start(temp)
+                .awaitOutput("Millrace is ready", ServiceProcess.START_LIMIT);
+    }
+
+    @AfterAll
+    static void stop() {
+        if (browser != null) {
+            browser.close();
+        }
+        if (playwright != null) {
+            playwright.close();
+        }
+        if (up != null) {
+            up.close();
+        }
+    }
+
+    @BeforeEach
+    void open() {
+        context = browser.newContext(
+                new Browser.NewContextOptions().setViewportSize(WIDE, 800).setReducedMotion(ReducedMotion.REDUCE));
+        page = context.newPage();
+        page.setDefaultTimeout((double) LIMIT.toMillis());
+        PlaywrightAssertions.setDefaultAssertionTimeout((double) LIMIT.toMillis());
+        page.onPageError(complaints::add);
+        page.onDialog(dialog -> {
+            complaints.add("a dialog: " + dialog.message());
+            dialog.dismiss();
+        });
+        page.onConsoleMessage(message -> {
+            // what a server refused, or that it is gone, is said by the browser itself
+            if (message.type().equals("error") && !message.text().startsWith("Failed to load resource")) {
+                complaints.add(message.text());
+            }
+        });
+        page.onRequest(request -> {
+            if (!request.url().startsWith("http://localhost:" + PORT + "/")) {
+                complaints.add("a request to " + request.url());
+            }
+        });
+    }
+
+    @AfterEach
+    void shouldHaveComplainedOfNothing() {
+        context.close();
+        assertThat(complaints)
+                .as("violations of the policy, errors, and requests to elsewhere")
+                .isEmpty();
+    }
+
+    @Test
+    @Order(1)
+    @DisplayName("a new user begins at /, chats, sees the model think and call, approves an edited call in place")
+    void shouldChatAndApproveInPlace() {
+        // given
+        page.navigate("http://localhost:" + PORT + "/");
+        heading("New chat");
+
+        // when
+        page.getByLabel("Agent").selectOption("careful");
+        page.getByLabel("What is to be done").fill("write the note, please");
+        page.keyboard().press("Enter");
+
+        // then
+        Locator ask = page.getByRole(AriaRole.REGION, new Page.GetByRoleOptions().setName("Approval"));
+        PlaywrightAssertions.assertThat(ask).containsText("write_file wants to run");
+        assertThat(page.url()).contains("/console/sessions/chat-");
+        picture("chat");
+        assertAccessible("the chat with an approval");
+
+        // when
+        ask.getByRole(AriaRole.BUTTON, new Locator.GetByRoleOptions().setName("Edit the arguments"))
+                .click();
+        ask.getByLabel("content").fill("grease the gate");
+        ask.getByRole(AriaRole.BUTTON, new Locator.GetByRoleOptions().setName("Approve as edited"))
+                .click();
+
+        // then
+        Locator turn = page.locator("article.turn");
+        PlaywrightAssertions.assertThat(turn).containsText("completed");
+        PlaywrightAssertions.assertThat(turn.locator(".prose strong")).hasText("is written");
+        PlaywrightAssertions.assertThat(turn.locator(".prose a")).hasText("a link (https://example.org/)");
+        PlaywrightAssertions.assertThat(turn).containsText("approved");
+        assertThat(temp.resolve("workspace/note.txt")).hasContent("grease the gate");
+        assertAccessible("the chat with its answer");
+        assertFits("the chat");
+
+        // and when: more is said in the same conversation
+        page.getByLabel("What is to be done").fill("hello again");
+        page.getByRole(AriaRole.BUTTON, new Page.GetByRoleOptions().setName("Send"))
+                .click();
+
+        // then
+        PlaywrightAssertions.assertThat(turn.last()).containsText("You said hello again");
+        PlaywrightAssertions.assertThat(turn).hasCount(2);
+    }
+
+    @Test
+    @Order(2)
+    @DisplayName("what a sub-task asks is decided in the chat of the task that started it")
+    void shouldApproveForASubTask() {
+        // given
+        page.navigate(BASE + "/chat?agent=boss");
+        PlaywrightAssertions.assertThat(page.getByLabel("Agent")).hasValue("boss");
+        page.getByLabel("What is to be done").fill("delegate it");
+        page.keyboard().press("Enter");
+
+        // when
+        Locator ask = page.getByRole(AriaRole.REGION, new Page.GetByRoleOptions().setName("A sub-task asks"));
+        PlaywrightAssertions.assertThat(ask).containsText("wants to run write_file");
+        ask.getByRole(AriaRole.BUTTON, new Locator.GetByRoleOptions().setName("Reject"))
+                .click();
+
+        // then
+        PlaywrightAssertions.assertThat(page.locator("article.turn")).containsText("My helper says");
+        PlaywrightAssertions.assertThat(ask).hasCount(0);
+
+        // and: the task page has both directions
+        page.getByRole(AriaRole.LINK, new Page.GetByRoleOptions().setName("open as task"))
+                .click();
+        Locator children = page.getByRole(AriaRole.REGION, new Page.GetByRoleOptions().setName("Sub-tasks"));
+        PlaywrightAssertions.assertThat(children).containsText("write the note for me");
+        children.getByRole(AriaRole.LINK).first().click();
+        PlaywrightAssertions.assertThat(page.locator("main")).containsText("part of");
+    }
+
+    @Test
+    @Order(3)
+    @DisplayName("a task tells what it did and why: timeline, causes, machine, raw event; a failed one its error first")
+    void shouldExplainATask() {
+        // given
+        String taskId = API.submit("read all of it");
+        API.awaitEnd(taskId, LIMIT);
+
+        // when
+        page.navigate(BASE + "/tasks/" + taskId);
+
+        // then
+        Locator bars = page.locator("table.timeline tbody tr");
+        PlaywrightAssertions.assertThat(page.locator("h1")).containsText("completed");
+        PlaywrightAssertions.assertThat(page.locator("table.timeline")).containsText("list_files");
+        PlaywrightAssertions.assertThat(page.locator("table.timeline")).containsText("not_found");
+        assertThat(bars.count()).isGreaterThanOrEqualTo(6);
+        PlaywrightAssertions.assertThat(page.getByLabel("Budget")).containsText("Model calls");
+        picture("task");
+        assertAccessible("the timeline");
+        assertFits("the task");
+
+        // when
+        page.locator("button.span", new Page.LocatorOptions().setHasText("read_file"))
+                .click();
+        // then
+        PlaywrightAssertions.assertThat(page.getByRole(
+                        AriaRole.REGION,
+                        new Page.GetByRoleOptions().setName("Event").setExact(true)))
+                .containsText("\"toolName\": \"read_file\"");
+        assertThat(page.url()).contains("event=");
+
+        // when
+        page.getByRole(AriaRole.TAB, new Page.GetByRoleOptions().setName("Causes"))
+                .click();
+        // then
+        int events = API.events(taskId).size();
+        PlaywrightAssertions.assertThat(page.getByRole(AriaRole.TREEITEM)).hasCount(events);
+        assertAccessible("the causes");
+
+        // when
+        page.getByRole(AriaRole.TAB, new Page.GetByRoleOptions().setName("Machine"))
+                .click();
+        // then
+        PlaywrightAssertions.assertThat(page.locator(".machine .node.now")).containsText("completed");
+        List<String> walked = new ArrayList<>();
+        API.get("/v1/tasks/" + taskId + "/history").json().path("history").forEach(move -> {
+            String edge = move.path("fromState").asText() + " → "
+                    + move.path("toState").asText();
+            if (!walked.contains(edge)) {
+                walked.add(edge);
+            }
+        });
+        assertThat(page.locator(".machine .edge.on title").allTextContents().stream()
+                        .map(title -> title.substring(0, title.indexOf(':'))))
+                .containsExactlyInAnyOrderElementsOf(walked);
+        picture("machine");
+        assertAccessible("the machine");
+        page.goBack();
+        PlaywrightAssertions.assertThat(page.getByRole(AriaRole.TREE)).isVisible();
+
+        // and: a failed task begins with why
+        String failed = API.submit("refuse it");
+        API.awaitEnd(failed, LIMIT);
+        page.navigate(BASE + "/tasks/" + failed);
+        PlaywrightAssertions.assertThat(page.getByRole(AriaRole.ALERT)).containsText("auth_failed");
+        PlaywrightAssertions.assertThat(page.getByRole(AriaRole.ALERT)).containsText("the key is wrong");
+    }
+
+    @Test
+    @Order(4)
+    @DisplayName(
+            "tasks: filters are the address, what is new waits for a click, many are cancelled with an outcome each")
+    void shouldListFilterAndCancel() {
+        // given
+        List<String> waiting = IntStream.range(0, 3)
+                .mapToObj(number -> API.submit("which wheel, number " + number))
+                .toList();
+        waiting.forEach(
+                taskId -> await().atMost(LIMIT).until(() -> waitsFor(taskId).equals("answer")));
+        page.navigate(BASE + "/tasks");
+        Locator rows = page.locator("table.tasks tbody tr");
+        PlaywrightAssertions.assertThat(rows.first()).containsText("which wheel");
+        picture("tasks");
+        assertAccessible("the tasks");
+        assertFits("the tasks");
+
+        // when: somebody else begins one
+        String other = API.submit("read all of it, too");
+        // then: it does not push away what is being read
+        Locator pill = page.getByRole(AriaRole.BUTTON, new Page.GetByRoleOptions().setName("1 new"));
+        PlaywrightAssertions.assertThat(pill).isVisible();
+        PlaywrightAssertions.assertThat(rows.first()).containsText("which wheel, number 2");
+        pill.click();
+        PlaywrightAssertions.assertThat(rows.first()).containsText("read all of it, too");
+        API.awaitEnd(other, LIMIT);
+        PlaywrightAssertions.assertThat(rows.first()).containsText("completed");
+
+        // when
+        page.getByLabel("Text").fill("WHEEL, number");
+        page.getByLabel("Waits for").selectOption("answer");
+        // then
+        PlaywrightAssertions.assertThat(rows).hasCount(3);
+        PlaywrightAssertions.assertThat(page)
+                .hasURL(Pattern.compile(".*(text=WHEEL.*waitingFor=answer|waitingFor=answer.*text=WHEEL).*"));
+        page.reload();
+        PlaywrightAssertions.assertThat(rows).hasCount(3);
+        PlaywrightAssertions.assertThat(page.getByLabel("State", new Page.GetByLabelOptions().setExact(true)))
+                .containsText("suspended 3");
+
+        // when
+        page.getByRole(AriaRole.BUTTON, new Page.GetByRoleOptions().setName("Cancel…"))
+                .click();
+        Locator question = page.getByRole(AriaRole.DIALOG);
+        PlaywrightAssertions.assertThat(question).containsText("Cancel 3 tasks?");
+        question.getByRole(AriaRole.BUTTON, new Locator.GetByRoleOptions().setName("Yes, do it"))
+                .click();
+
+        // then
+        PlaywrightAssertions.assertThat(
+                        page.getByRole(AriaRole.REGION, new Page.GetByRoleOptions().setName("What became of it")))
+                .containsText("3 cancelled");
+        waiting.forEach(taskId -> assertThat(
+                        API.get("/v1/tasks/" + taskId).json().path("state").asText())
+                .isEqualTo("cancelled"));
+    }
+
+    @Test
+    @Order(5)
+    @DisplayName("the inbox by keyboard alone: from another screen to three decisions, the oldest first")
+    void shouldDecideByKeyboardAlone() {
+        // given
+        leaveNobodyWaiting();
+        String first = submitTo("careful", "write the note, first");
+        await().atMost(LIMIT).until(() -> waitsFor(first).equals("approval"));
+        String second = API.submit("which wheel is it");
+        await().atMost(LIMIT).until(() -> waitsFor(second).equals("answer"));
+        String third = submitTo("careful", "write the note, third");
+        await().atMost(LIMIT).until(() -> waitsFor(third).equals("approval"));
+        page.navigate(BASE + "/tasks");
+        heading("Tasks");
+        PlaywrightAssertions.assertThat(page.locator("nav .badge")).hasText("3");
+
+        // when
+        page.keyboard().press("g");
+        page.keyboard().press("i");
+
+        // then
+        heading("Inbox");
+        Locator items = page.locator("button.item");
+        PlaywrightAssertions.assertThat(items).hasCount(3);
+        PlaywrightAssertions.assertThat(items.first()).containsText("write_file");
+        PlaywrightAssertions.assertThat(items.nth(1)).containsText("Which wheel do you mean?");
+        PlaywrightAssertions.assertThat(page.getByLabel("What is asked")).containsText("write the note, first");
+        picture("inbox");
+        assertAccessible("the inbox");
+        assertFits("the inbox");
+
+        // when
+        page.keyboard().press("a");
+        // then: the question opens itself
+        PlaywrightAssertions.assertThat(page.getByLabel("What is asked")).containsText("A question");
+        assertThat(API.awaitEnd(first, LIMIT).path("state").asText()).isEqualTo("completed");
+
+        // when
+        tabTo("textarea");
+        page.keyboard().type("the great one");
+        page.keyboard().press("Enter");
+        // then
+        assertThat(API.awaitEnd(second, LIMIT).path("response").asText()).isEqualTo("So it is the great one.");
+        PlaywrightAssertions.assertThat(page.getByLabel("What is asked")).containsText("write the note, third");
+
+        // when: a key in a field is a letter, and no command
+        tabTo("input.reason");
+        page.keyboard().type("are not now");
+        page.keyboard().press("Escape");
+        page.keyboard().press("r");
+        // then
+        assertThat(API.awaitEnd(third, LIMIT).path("state").asText()).isEqualTo("completed");
+        assertThat(API.events(third).toString()).contains("are not now");
+        PlaywrightAssertions.assertThat(page.locator("main")).containsText("Nobody waits for you");
+
+        // when
+        page.keyboard().press("?");
+        // then
+        PlaywrightAssertions.assertThat(page.getByRole(AriaRole.DIALOG)).containsText("Keys");
+        assertAccessible("the settings");
+        page.keyboard().press("Escape");
+    }
+
+    @Test
+    @Order(6)
+    @DisplayName("hostile texts are shown as text, wherever they stand")
+    void shouldShowHostileTextsAsText() {
+        // given
+        String task = submitTo("general", "say it back " + HOSTILE, "hostile");
+        API.awaitEnd(task, LIMIT);
+        String giant = submitTo("general", "giant", "hostile");
+        assertThat(API.awaitEnd(giant, Duration.ofSeconds(90)).path("response").asText())
+                .hasSize(GIANT);
+
+        for (String screen : List.of(
+                "/sessions/hostile", "/tasks/" + task, "/tasks/" + task + "?tab=causes", "/tasks?sessionId=hostile")) {
+            // when
+            page.navigate(BASE + screen);
+
+            // then
+            PlaywrightAssertions.assertThat(page.locator("main")).containsText("<img src=x onerror=alert(1)>");
+            assertThat(page.locator("main img, main script, main style").count())
+                    .as(screen)
+                    .isZero();
+            assertThat(page.locator("main a[href^=javascript]").count()).isZero();
+            assertThat(page.locator("main").textContent())
+                    .doesNotContain("\u202E")
+                    .contains("‹202E›");
+            assertFits(screen);
+        }
+        page.navigate(BASE + "/tasks/" + giant);
+        PlaywrightAssertions.assertThat(page.locator("pre.long")).isVisible();
+        assertThat(page.locator("pre.long").textContent()).hasSize(GIANT);
+        assertFits("a line of a megabyte");
+    }
+
+    @Test
+    @Order(7)
+    @DisplayName("a thousand events of a task are there within a second")
+    void shouldShowAThousandEventsQuickly() {
+        // given
+        String taskId = API.submit("read them");
+        API.awaitEnd(taskId, LIMIT);
+        List<JsonNode> real = API.events(taskId);
+        String many = Json.writeText(Map.of(
+                "events",
+                IntStream.range(0, 1000)
+                        .mapToObj(number -> {
+                            ObjectNode event = real.get(number % real.size()).deepCopy();
+                            event.put("id", "event-" + number);
+                            event.put("parentEventId", number == 0 ? null : "event-" + (number - 1 - number % 3));
+                            event.put("timestamp", 1_800_000_000_000L + number * 10L);
+                            return event;
+                        })
+                        .toList(),
+                "upTo",
+                real.getLast().path("cursor").asText()));
+        page.route(
+                "**/v1/tasks/" + taskId + "/events*",
+                route -> route.fulfill(new Route.FulfillOptions()
+                        .setContentType("application/json")
+                        .setBody(many)));
+
+        // when
+        page.navigate(BASE + "/tasks/" + taskId + "?tab=causes");
+        PlaywrightAssertions.assertThat(page.getByRole(AriaRole.TREEITEM)).hasCount(1000);
+
+        // then
+        Object millis = page.evaluate("""
+                async () => {
+                  const screen = document.querySelector('mill-task')
+                  const events = screen.events
+                  screen.events = []
+                  await screen.updateComplete
+                  const begin = performance.now()
+                  screen.events = events
+                  await screen.updateComplete
+                  document.body.getBoundingClientRect()
+                  return performance.now() - begin
+                }""");
+        assertThat(((Number) millis).doubleValue()).as("milliseconds").isLessThan(1000);
+        page.getByRole(AriaRole.TAB, new Page.GetByRoleOptions().setName("Timeline"))
+                .click();
+        PlaywrightAssertions.assertThat(page.locator("table.timeline tbody tr").first())
+                .isVisible();
+    }
+
+    @Test
+    @Order(8)
+    @DisplayName("what events come to: live text is void once it is told anew, and the journal has the last word")
+    void shouldMakeTheSameOfTheSameEvents() {
+        // given
+        page.navigate(BASE + "/tasks");
+
+        // when
+        Object found = page.evaluate("""
+                async () => {
+                  const { Turn, spans, scale, causes } = await import('/console/-/story.js')
+                  const { diff, excerpt } = await import('/console/-/diff.js')
+                  const turn = new Turn('t')
+                  const text = () => turn.blocks.filter(block => block.kind === 'call').map(block => block.text).join('|')
+                  const said = []
+                  turn.hear('stream.start', { callId: 'c', attempt: 1 })
+                  turn.hear('stream.text', { callId: 'c', attempt: 1, delta: 'half' })
+                  said.push(text())
+                  turn.hear('stream.restart', { callId: 'c', attempt: 3 })
+                  turn.hear('stream.text', { callId: 'c', attempt: 1, delta: ' a ghost' })
+                  turn.hear('stream.text', { callId: 'c', attempt: 3, delta: 'who' })
+                  said.push(text())
+                  const reply = { id: 'e', type: 'REASON_DONE', timestamp: 9, payload: { callId: 'c', response: 'whole' } }
+                  turn.add(reply)
+                  turn.hear('stream.text', { callId: 'c', attempt: 9, delta: ' late' })
+                  said.push(text(), String(turn.add(reply)), String(turn.usage.calls))
+                  const event = (id, type, timestamp, payload, parentEventId) => ({ id, type, timestamp, payload, parentEventId })
+                  const night = [
+                    event('1', 'MODEL_CALL_REQUESTED', 0, { callId: 'm', iteration: 1 }),
+                    event('2', 'REASON_DONE', 1000, { callId: 'm' }, '1'),
+                    event('3', 'APPROVAL_REQUESTED', 1000, { callId: 'a', toolName: 'pay' }, '2'),
+                    event('4', 'APPROVAL_DECIDED', 30000000, { callId: 'a', decision: 'approve' }),
+                    event('5', 'TOOL_CALL_REQUESTED', 30000000, { callId: 'p', toolName: 'pay' }, '4'),
+                    event('6', 'TOOL_CALL_COMPLETED', 30001000, { callId: 'p', toolName: 'pay' }, '5'),
+                  ]
+                  const list = spans(night)
+                  const { x, breaks } = scale(list, 30001000)
+                  said.push(list.map(span => span.kind).join(), String(breaks.length), String(x(1000) > 0.4 && x(30000000) < 0.6))
+                  said.push(causes(night).map(row => row.event.id + row.depth).join())
+                  said.push(excerpt(diff('a\\nb\\nc', 'a\\nx\\nc')).map(row => row.mark + row.text).join())
+                  return said
+                }""");
+
+        // then
+        assertThat(found)
+                .isEqualTo(List.of(
+                        "half",
+                        "who",
+                        "whole",
+                        "false",
+                        "1",
+                        "model,wait,tool",
+                        "1",
+                        "true",
+                        "10,20,30,40,50,60",
+                        " a,-b,+x, c"));
+    }
+
+    @Test
+    @Order(9)
+    @DisplayName(
+            "a memory is corrected: its difference is seen first, and what somebody else wrote meanwhile is not lost")
+    void shouldCorrectAMemory() {
+        // given
+        String document = "/v1/memory/default/facts/wheels.md";
+        assertThat(put(document, "If-None-Match", "*", "> Summary: wheels\n\nThe great wheel is oak.\n\nIt turns.\n"))
+                .isEqualTo(201);
+        page.navigate(BASE + "/memory");
+        page.getByRole(AriaRole.LINK, new Page.GetByRoleOptions().setName("facts/wheels.md"))
+                .click();
+        button("Edit").click();
+        Locator text = page.getByLabel("Text, in Markdown");
+        text.fill(text.inputValue().replace("oak", "elm"));
+        button("See what changes").click();
+        PlaywrightAssertions.assertThat(page.locator(".diff .removed")).hasText("- The great wheel is oak.");
+        PlaywrightAssertions.assertThat(page.locator(".diff .added")).hasText("+ The great wheel is elm.");
+        assertAccessible("a difference");
+
+        // when: somebody else is quicker
+        assertThat(put(document, "If-Match", "*", "> Summary: wheels\n\nThe great wheel is oak.\n\nIt stands.\n"))
+                .isEqualTo(200);
+        button("Save").click();
+
+        // then
+        PlaywrightAssertions.assertThat(page.getByRole(AriaRole.ALERT)).containsText("Somebody else wrote meanwhile");
+        PlaywrightAssertions.assertThat(page.locator(".diff .added")).hasText("+ It stands.");
+        PlaywrightAssertions.assertThat(text).hasValue("> Summary: wheels\n\nThe great wheel is elm.\n\nIt turns.\n");
+
+        // when
+        text.fill(text.inputValue().replace("It turns", "It stands"));
+        button("See what changes").click();
+        button("Save").click();
+
+        // then
+        PlaywrightAssertions.assertThat(page.locator(".prose")).containsText("The great wheel is elm.");
+        assertThat(API.get(document).body()).contains("elm", "It stands");
+        assertAccessible("a document");
+        assertFits("a document");
+    }
+
+    @Test
+    @Order(10)
+    @DisplayName(
+            "agents and tools, an event with causes and effects, dead letters by reason, use with what has no price")
+    void shouldShowTheRest() {
+        // given
+        String taskId = API.submit("read once more");
+        API.awaitEnd(taskId, LIMIT);
+        String reply = API.events(taskId).stream()
+                .filter(event -> event.path("type").asText().equals("REASON_DONE"))
+                .map(event -> event.path("id").asText())
+                .findFirst()
+                .orElseThrow();
+        API.post(
+                "/v1/events",
+                Map.of("Content-Type", "application/cloudevents+json"),
+                Json.write(Map.of(
+                        "specversion", "1.0",
+                        "id", "lost-1",
+                        "type", "TASK_RESUMED",
+                        "source", "https://x.example",
+                        "subject", "no-such-task",
+                        "data", Map.of("newInput", HOSTILE))));
+
+        // when
+        page.navigate(BASE + "/agents");
+        page.getByRole(
+                        AriaRole.LINK,
+                        new Page.GetByRoleOptions().setName("careful").setExact(true))
+                .click();
+        // then
+        heading("careful");
+        PlaywrightAssertions.assertThat(page.locator("main")).containsText("write_file: always");
+        PlaywrightAssertions.assertThat(page.locator("main")).containsText("You are the careful.");
+        assertAccessible("an agent");
+        assertFits("an agent");
+
+        // when
+        page.navigate(BASE + "/events/" + reply);
+        // then
+        heading("REASON_DONE");
+        PlaywrightAssertions.assertThat(page.locator("ol").first()).containsText("TASK_CREATED");
+        PlaywrightAssertions.assertThat(page.locator("ol").last()).containsText("reasoning → acting");
+        assertAccessible("an event");
+        assertFits("an event");
+
+        // when
+        page.navigate(BASE + "/usage?by=agent");
+        // then
+        PlaywrightAssertions.assertThat(page.locator("main")).containsText("calls without a price");
+        PlaywrightAssertions.assertThat(page.locator("table")).containsText("careful");
+        assertAccessible("the usage");
+        assertFits("the usage");
+
+        // when
+        await().atMost(LIMIT)
+                .until(() ->
+                        API.get("/v1/dead-letters?taskId=no-such-task").body().contains("lost-1"));
+        page.navigate(BASE + "/dead-letters?reason=unknown_task");
+        page.locator("li.row summary").first().click();
+        // then
+        PlaywrightAssertions.assertThat(page.locator("li.row pre").first()).containsText("<script>alert(2)</script>");
+        PlaywrightAssertions.assertThat(page.locator("li.row").first()).containsText("found no task no-such-task");
+        assertAccessible("the dead letters");
+        assertFits("the dead letters");
+
+        // when: it is sent again while what it is about is still not there
+        button("Send again").click();
+        // then
+        PlaywrightAssertions.assertThat(page.locator(".outcome-line")).hasText("refused again: unknown_task");
+
+        // when: with another payload
+        button("Edit first").click();
+        page.getByLabel("Payload as JSON").fill("{\"newInput\": \"hello\"}");
+        button("Send as edited").click();
+        // then
+        PlaywrightAssertions.assertThat(page.locator(".outcome-line")).containsText("unknown_task");
+
+        // when
+        page.navigate(BASE + "/no-such-screen");
+        // then
+        heading("Not found");
+    }
+
+    private Locator button(String name) {
+        return page.getByRole(
+                AriaRole.BUTTON, new Page.GetByRoleOptions().setName(name).setExact(true));
+    }
+
+    private static int put(String path, String condition, String tag, String text) {
+        try (HttpClient http = HttpClient.newHttpClient()) {
+            return http.send(
+                            HttpRequest.newBuilder(URI.create("http://localhost:" + PORT + path))
+                                    .header("Content-Type", "text/markdown")
+                                    .header(condition, tag)
+                                    .PUT(BodyPublishers.ofString(text))
+                                    .build(),
+                            BodyHandlers.discarding())
+                    .statusCode();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new AssertionError("interrupted", e);
+        }
+    }
+
+    @Test
+    @Order(11)
+    @DisplayName("where callers have to log in the page asks for a key once, and calls and listens with it")
+    void shouldAskForAKey() {
+        // given: a server that knows one key
+        String key = "mk-the-key";
+        List<String> streams = new CopyOnWriteArrayList<>();
+        page.route("**/v1/**", route -> {
+            if (("Bearer " + key).equals(route.request().headers().get("authorization"))) {
+                if (route.request().url().contains("/v1/stream")) {
+                    streams.add(route.request().url());
+                }
+                route.resume();
+            } else {
+                route.fulfill(new Route.FulfillOptions()
+                        .setStatus(401)
+                        .setContentType("application/problem+json")
+                        .setBody("{\"status\":401,\"code\":\"unauthenticated\",\"title\":\"Who calls is not known\"}"));
+            }
+        });
+        String taskId = API.submit("read it with a key");
+        API.awaitEnd(taskId, LIMIT);
+
+        // when
+        page.navigate(BASE + "/tasks");
+        Locator dialog = page.getByRole(AriaRole.DIALOG);
+        PlaywrightAssertions.assertThat(dialog).containsText("Who is there?");
+        assertAccessible("the login");
+        dialog.getByLabel("API key, or token").fill(key);
+        page.keyboard().press("Enter");
+
+        // then
+        PlaywrightAssertions.assertThat(page.locator("table.tasks")).containsText("read it with a key");
+        PlaywrightAssertions.assertThat(dialog).hasCount(0);
+        await().atMost(LIMIT).until(() -> !streams.isEmpty());
+        page.reload();
+        PlaywrightAssertions.assertThat(page.locator("table.tasks")).containsText("read it with a key");
+    }
+
+    @Test
+    @Order(12)
+    @DisplayName("a process that is killed in the middle of a text: the page comes back by itself, to the same text")
+    void shouldComeBackAfterAKill() {
+        // given
+        page.navigate(BASE + "/chat");
+        page.getByLabel("What is to be done").fill("slow tale");
+        page.keyboard().press("Enter");
+        Locator turn = page.locator("article.turn");
+        PlaywrightAssertions.assertThat(turn).containsText("The wheel turned 3 times.");
+
+        // when
+        up.kill();
+        PlaywrightAssertions.assertThat(page.locator("main")).containsText("not live now");
+        up = up();
+
+        // then
+        PlaywrightAssertions.assertThat(turn.locator("footer")).containsText("completed");
+        assertThat(turn.locator(".agent .prose").textContent().strip()).isEqualTo(TALE);
+        PlaywrightAssertions.assertThat(turn).hasCount(1);
+        PlaywrightAssertions.assertThat(page.locator("main")).not().containsText("not live now");
+    }
+
+    /** Ends what another test has left behind. */
+    private static void leaveNobodyWaiting() {
+        API.get("/v1/tasks?state=suspended&limit=200").json().path("tasks").forEach(task -> {
+            String taskId = task.path("taskId").asText();
+            API.post("/v1/tasks/" + taskId + "/cancel", Map.of());
+            API.awaitEnd(taskId, LIMIT);
+        });
+    }
+
+    private void heading(String text) {
+        PlaywrightAssertions.assertThat(page.locator("h1")).hasText(text);
+    }
+
+    /** Moves the focus with the key for that alone. */
+    private void tabTo(String selector) {
+        for (int presses = 0; presses < 60; presses++) {
+            page.keyboard().press("Tab");
+            if (Boolean.TRUE.equals(page.evaluate("selector => document.activeElement.matches(selector)", selector))) {
+                return;
+            }
+        }
+        throw new AssertionError("No " + selector + " was reached with the key Tab");
+    }
+
+    private static String submitTo(String agent, String text) {
+        return accepted(Map.of("text", text, "agent", agent));
+    }
+
+    private static String submitTo(String agent, String text, String session) {
+        return accepted(Map.of("text", text, "agent", agent, "sessionId", session));
+    }
+
+    private static String accepted(Map<String, String> task) {
+        HttpApi.Answer accepted = API.post("/v1/tasks", task);
+        assertThat(accepted.status()).as(accepted.body()).isEqualTo(202);
+        return accepted.json().path("taskId").asText();
+    }
+
+    private static String waitsFor(String taskId) {
+        return API.get("/v1/tasks/" + taskId).json().at("/waitingFor/kind").asText();
+    }
+
+    /** No violation in light or dark. */
+    private void assertAccessible(String what) {
+        for (ColorScheme scheme : List.of(ColorScheme.LIGHT, ColorScheme.DARK)) {
+            page.emulateMedia(new Page.EmulateMediaOptions().setColorScheme(scheme));
+            page.evaluate(axe);
+            Object found = page.evaluate("""
+                    async () => (await axe.run(document)).violations.map(one =>
+                      one.id + ': ' + one.nodes.map(node => node.html.slice(0, 200) + ' ' + node.failureSummary).join(' | '))""");
+            assertThat(found).as(what + " in " + scheme).isEqualTo(List.of());
+        }
+        page.emulateMedia(new Page.EmulateMediaOptions().setColorScheme(ColorScheme.LIGHT));
+    }
+
+    /** Nothing stands out to the right, neither on a desk nor on a telephone. */
+    private void assertFits(String what) {
+        for (int width : List.of(NARROW, WIDE)) {
+            page.setViewportSize(width, 800);
+            assertThat(((Number) page.evaluate("document.documentElement.scrollWidth")).intValue())
+                    .as(what + " at a width of " + width)
+                    .isLessThanOrEqualTo(width);
+        }
+    }
+
+    /** Writes the pictures of the documents, if that is asked for. */
+    private void picture(String name) {
+        if (!Boolean.getBoolean("millrace.docs.write")) {
+            return;
+        }
+        for (ColorScheme scheme : List.of(ColorScheme.LIGHT, ColorScheme.DARK)) {
+            page.emulateMedia(new Page.EmulateMediaOptions().setColorScheme(scheme));
+            page.screenshot(new Page.ScreenshotOptions()
+                    .setPath(PICTURES.resolve(
+                            "console-" + name + '-' + scheme.name().toLowerCase(Locale.ROOT) + ".png")));
+        }
+        page.emulateMedia(new Page.EmulateMediaOptions().setColorScheme(ColorScheme.LIGHT));
+    }
+}
