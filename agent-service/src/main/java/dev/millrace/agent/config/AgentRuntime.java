@@ -13,6 +13,8 @@ import dev.millrace.agent.kafka.InstanceEvents;
 import dev.millrace.agent.kafka.JournalFollower;
 import dev.millrace.agent.kafka.TokenProducer;
 import dev.millrace.agent.kafka.ToolsetWatch;
+import dev.millrace.agent.schedule.ScheduleBook;
+import dev.millrace.agent.schedule.ScheduleLimits;
 import dev.millrace.agent.telemetry.CallSpans;
 import dev.millrace.agent.telemetry.JournalSpans;
 import dev.millrace.agent.thinker.LiveText;
@@ -176,6 +178,11 @@ public final class AgentRuntime implements AutoCloseable {
         return readers().stream().mapToLong(RecordLoop::skipped).sum();
     }
 
+    /** Reads and writes schedules. */
+    public ScheduleBook scheduleBook(ScheduleLimits limits) {
+        return new ScheduleBook(definitions.schedules(), definitions.publisher(), limits, Clock.systemUTC());
+    }
+
     /** The tools that are served. */
     public ToolCatalogue tools() {
         return definitions.tools();
@@ -241,6 +248,7 @@ public final class AgentRuntime implements AutoCloseable {
                                     thinker,
                                     inbox,
                                     parts.localTools(),
+                                    definitions.schedules(),
                                     parts.sessions(),
                                     parts.metrics(),
                                     parts.occupancy(),

@@ -2,6 +2,7 @@ package dev.millrace.agent.topology;
 
 import dev.millrace.agent.ToolRouting;
 import dev.millrace.agent.core.TaskFsm;
+import dev.millrace.agent.schedule.Schedules;
 import dev.millrace.engine.Inbox;
 import dev.millrace.engine.ModelCalls;
 import dev.millrace.engine.Outgoing;
@@ -40,6 +41,7 @@ public final class TaskTopology {
      * @param sessions knows tasks of other partitions
      * @param inbox by which replies come from hand to hand
      * @param localTools tools that run here
+     * @param schedules are fired when they are due
      * @param occupancy is told how busy it is
      * @param tracing whether spans go anywhere: then a worker's request carries the span of its tool call
      */
@@ -48,6 +50,7 @@ public final class TaskTopology {
             ModelCalls<OutstandingCall> modelCalls,
             Inbox<Event> inbox,
             LocalTools localTools,
+            Schedules schedules,
             SessionLookup sessions,
             ShellMetrics metrics,
             Occupancy occupancy,
@@ -60,7 +63,16 @@ public final class TaskTopology {
                 SessionLookup sessions,
                 ShellMetrics metrics,
                 Occupancy occupancy) {
-            this(routing, modelCalls, new Inbox<>(), LocalTools.NONE, sessions, metrics, occupancy, false);
+            this(
+                    routing,
+                    modelCalls,
+                    new Inbox<>(),
+                    LocalTools.NONE,
+                    new Schedules(),
+                    sessions,
+                    metrics,
+                    occupancy,
+                    false);
         }
     }
 
@@ -72,6 +84,10 @@ public final class TaskTopology {
 
         LocalTools localTools() {
             return around.localTools();
+        }
+
+        Schedules schedules() {
+            return around.schedules();
         }
 
         ToolRouting routing() {

@@ -13,6 +13,7 @@ import dev.millrace.agent.core.TaskFsm;
 import dev.millrace.agent.files.AgentFile;
 import dev.millrace.agent.files.BuiltInAgents;
 import dev.millrace.agent.files.InvalidAgentException;
+import dev.millrace.agent.schedule.Schedules;
 import dev.millrace.engine.Inbox;
 import dev.millrace.engine.Sender;
 import dev.millrace.engine.StoreSection;
@@ -74,6 +75,7 @@ final class TestMachine implements AutoCloseable {
     /** Requests that local tools were given. */
     final List<Event> calledHere = new ArrayList<>();
 
+    final Schedules schedules = new Schedules();
     final Occupancy occupancy = new Occupancy();
     final Agents agents;
     final Map<String, ToolDefinition> tools = new TreeMap<>();
@@ -142,6 +144,7 @@ final class TestMachine implements AutoCloseable {
                                 model,
                                 inbox,
                                 new HereTools(),
+                                schedules,
                                 new Sessions(sessions, elsewhere),
                                 counted,
                                 occupancy,
