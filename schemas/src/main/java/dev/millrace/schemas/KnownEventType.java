@@ -39,7 +39,8 @@ public enum KnownEventType implements EventType {
     SCHEDULE_FIRED(
             120,
             Payload.ScheduleFired.class,
-            "A schedule is due; starts a task. Sent by whoever has a scheduler: Millrace has none."),
+            "A schedule is due; starts a task. Sent by schedules (docs/schedules.md), or by whoever has a scheduler of"
+                    + " another kind."),
 
     TASK_CREATED(
             200, Payload.TaskCreated.class, "A task exists and has its id; the root of everything that the task does."),

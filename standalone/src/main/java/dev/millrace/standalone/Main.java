@@ -17,6 +17,7 @@ import dev.millrace.standalone.cli.NotificationsCommand;
 import dev.millrace.standalone.cli.RejectCommand;
 import dev.millrace.standalone.cli.ResumeCommand;
 import dev.millrace.standalone.cli.SessionsCommand;
+import dev.millrace.standalone.cli.SchedulesCommand;
 import dev.millrace.standalone.cli.SuspendCommand;
 import dev.millrace.standalone.cli.TasksCommand;
 import dev.millrace.standalone.cli.Terminal;
@@ -24,6 +25,7 @@ import dev.millrace.standalone.cli.ToolsCommand;
 import dev.millrace.standalone.cli.TopCommand;
 import dev.millrace.standalone.cli.UndrainCommand;
 import dev.millrace.standalone.cli.UsageCommand;
+import dev.millrace.standalone.cli.WatchCommand;
 import io.quarkus.runtime.annotations.QuarkusMain;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
@@ -70,6 +72,8 @@ public final class Main {
                 .addSubcommand(UsageCommand.class)
                 .addSubcommand(ForgetCommand.class)
                 .addSubcommand(MemoryCommand.class)
+                .addSubcommand(SchedulesCommand.class)
+                .addSubcommand(WatchCommand.class)
                 .addSubcommand(new BrokerCommand(terminal))
                 .addSubcommand(new TrainCommand(terminal))
                 .addSubcommand(new HelpCommand())

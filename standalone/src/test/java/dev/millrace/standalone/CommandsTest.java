@@ -56,6 +56,54 @@ class CommandsTest {
     }
 
     @Test
+    @DisplayName("watch shows what happens in a conversation, and with --json each event as it came")
+    void shouldWatch() {
+        // given
+        String stream = event(1, "TASK_CREATED", "{\"inputText\":\"a\",\"source\":\"user\",\"taskType\":\"clerk\"}")
+                + event(2, "TASK_COMPLETED", result("4,2 m"));
+        gateway.stream(
+                "/v1/sessions/s1/stream",
+                stream.replace("\"timestamp\"", "\"taskId\":\"t-1\",\"timestamp\""),
+                stream.replace("\"timestamp\"", "\"taskId\":\"t-1\",\"timestamp\""));
+
+        // when
+        CommandRun watch = CommandRun.of("watch", "s1", "--until-idle", "--url", gateway.url());
+        CommandRun json = CommandRun.of("watch", "s1", "--until-idle", "--json", "--url", gateway.url());
+
+        // then
+        assertThat(watch.exitCode()).isZero();
+        assertThat(watch.out().lines())
+                .hasSize(2)
+                .anySatisfy(line -> assertThat(line).endsWith("TASK_CREATED  clerk"))
+                .anySatisfy(line -> assertThat(line).endsWith("TASK_COMPLETED  \"4,2 m\""));
+        assertThat(json.out().lines()).hasSize(2).allMatch(line -> line.startsWith("{"));
+    }
+
+    @Test
+    @DisplayName("schedules are listed with when they are due in their zone, and defined by options")
+    void shouldShowSchedules() {
+        // given
+        String schedule =
+                "{\"name\":\"report\",\"namespace\":\"default\",\"cron\":\"@daily\",\"zone\":\"Europe/Berlin\","
+                        + "\"missed\":\"one\",\"missedLimit\":100,\"overlap\":\"allow\",\"text\":\"go\",\"paused\":false,"
+                        + "\"changedAt\":\"2026-11-23T12:00:00Z\",\"next\":[\"2026-11-23T23:00:00Z\"]}";
+        gateway.answer("/v1/schedules", 200, "{\"schedules\":[" + schedule + "]}")
+                .answer("/v1/schedules/report", 201, schedule);
+
+        // when
+        CommandRun list = CommandRun.of("schedules", "list", "--url", gateway.url());
+        CommandRun set =
+                CommandRun.of("schedules", "set", "report", "--cron", "@daily", "--text", "go", "--url", gateway.url());
+        CommandRun next = CommandRun.of("schedules", "next", "report", "--url", gateway.url());
+
+        // then
+        assertThat(list.out()).contains("report", "@daily", "2026-11-24T00:00+01:00", "general", "go");
+        assertThat(set.exitCode()).isZero();
+        assertThat(set.out()).contains("due next at 2026-11-24T00:00+01:00");
+        assertThat(next.out()).isEqualTo("2026-11-24T00:00+01:00\n");
+    }
+
+    @Test
     @DisplayName("ask prints the answer while the model says it, and begins anew where a call is repeated")
     void shouldPrintTheAnswerWhileItIsMade() {
         // given

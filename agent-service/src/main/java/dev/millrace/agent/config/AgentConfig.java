@@ -77,6 +77,9 @@ public interface AgentConfig {
     @WithDefault("16384")
     int memoryIndexBytes();
 
+    /** Work that is due by the clock. */
+    Schedules schedules();
+
     /** How many tasks work at the same time. */
     Admission admission();
 
@@ -233,6 +236,18 @@ public interface AgentConfig {
          */
         @WithDefault("24h")
         Duration defaultExpiry();
+    }
+
+    /** Work that is due by the clock. */
+    interface Schedules {
+
+        /** How many schedules there may be, of all namespaces together. 0 = none. */
+        @WithDefault("1000")
+        int max();
+
+        /** The shortest time between two moments of one schedule. 1 s or more. */
+        @WithDefault("1s")
+        Duration shortestInterval();
     }
 
     /** Limits of one session: all its tasks together. */

@@ -14,6 +14,8 @@ import dev.millrace.agent.kafka.JournalFollower;
 import dev.millrace.agent.kafka.TokenProducer;
 import dev.millrace.agent.kafka.ToolsetWatch;
 import dev.millrace.agent.rules.Rules;
+import dev.millrace.agent.schedule.ScheduleBook;
+import dev.millrace.agent.schedule.ScheduleLimits;
 import dev.millrace.agent.telemetry.CallSpans;
 import dev.millrace.agent.telemetry.JournalSpans;
 import dev.millrace.agent.thinker.LiveText;
@@ -187,6 +189,11 @@ public final class AgentRuntime implements AutoCloseable {
         return readers().stream().mapToLong(RecordLoop::skipped).sum();
     }
 
+    /** Reads and writes schedules. */
+    public ScheduleBook scheduleBook(ScheduleLimits limits) {
+        return new ScheduleBook(definitions.schedules(), definitions.publisher(), limits, Clock.systemUTC());
+    }
+
     /** The tools that are served. */
     public ToolCatalogue tools() {
         return definitions.tools();
@@ -252,6 +259,7 @@ public final class AgentRuntime implements AutoCloseable {
                                     thinker,
                                     inbox,
                                     parts.localTools(),
+                                    definitions.schedules(),
                                     parts.sessions(),
                                     parts.metrics(),
                                     parts.occupancy(),

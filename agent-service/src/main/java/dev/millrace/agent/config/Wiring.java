@@ -16,6 +16,8 @@ import dev.millrace.agent.rest.AgentCatalogue;
 import dev.millrace.agent.rest.Catalogue;
 import dev.millrace.agent.rest.TaskNotes;
 import dev.millrace.agent.rules.Rules;
+import dev.millrace.agent.schedule.ScheduleBook;
+import dev.millrace.agent.schedule.ScheduleLimits;
 import dev.millrace.agent.telemetry.MeteredModel;
 import dev.millrace.agent.thinker.LiveText;
 import dev.millrace.agent.topology.AdmissionSettings;
@@ -195,6 +197,13 @@ public class Wiring {
 
     private static double value(OptionalLong known) {
         return known.isPresent() ? known.getAsLong() : Double.NaN;
+    }
+
+    @Produces
+    @Singleton
+    ScheduleBook scheduleBook(AgentRuntime runtime, AgentConfig agent) {
+        return runtime.scheduleBook(
+                new ScheduleLimits(agent.schedules().max(), agent.schedules().shortestInterval()));
     }
 
     @Produces

@@ -9,6 +9,9 @@ import dev.millrace.agent.files.AgentFile;
 import dev.millrace.agent.files.AgentFolder;
 import dev.millrace.agent.files.AgentRecords;
 import dev.millrace.agent.files.BuiltInAgents;
+import dev.millrace.agent.files.DefinitionPublisher;
+import dev.millrace.agent.schedule.Schedule;
+import dev.millrace.agent.schedule.Schedules;
 import dev.millrace.kafka.RecordLoop;
 import dev.millrace.kafka.TopicFollower;
 import dev.millrace.kafka.TopicLog;
@@ -31,6 +34,7 @@ public final class Definitions implements AutoCloseable {
     private final Agents agents;
     private final ServedTools tools;
     private final AgentRecords records;
+    private final Schedules schedules = new Schedules();
     private final TopicFollower definitions;
     private final MemoryIndex memory;
     private final TopicFollower documents;
@@ -53,7 +57,7 @@ public final class Definitions implements AutoCloseable {
         this.tools = new ServedTools(new RequestTopics(kafka, topics));
         String topic = topics.definitions();
         this.records = new AgentRecords(agents);
-        Map<String, DefinitionTaker> takers = Map.of(TOOL, tools, AgentRecords.KIND, records);
+        Map<String, DefinitionTaker> takers = Map.of(TOOL, tools, AgentRecords.KIND, records, Schedule.KIND, schedules);
         this.definitions = new TopicFollower(
                 new TopicLog(kafka, topic, CLIENT),
                 new TakersByKind(
@@ -119,6 +123,16 @@ public final class Definitions implements AutoCloseable {
     /** What memory holds. */
     public MemoryIndex memory() {
         return memory;
+    }
+
+    /** The schedules. */
+    public Schedules schedules() {
+        return schedules;
+    }
+
+    /** Puts definitions on the topic. */
+    public DefinitionPublisher publisher() {
+        return writer;
     }
 
     /** The tools. */

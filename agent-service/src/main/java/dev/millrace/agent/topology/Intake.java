@@ -40,7 +40,14 @@ final class Intake {
     private final Machine machine;
 
     /** Where it is: the partition, and what is written there. */
-    record Home(TaskShellSettings settings, int partition, UnitOfWork unit, Outbox outbox) {}
+    record Home(TaskShellSettings settings, int partition, UnitOfWork unit, Outbox outbox) {
+
+        /** Whether what has this key belongs on this partition. */
+        boolean has(String sessionKey) {
+            byte[] key = sessionKey.getBytes(StandardCharsets.UTF_8);
+            return Utils.toPositive(Utils.murmur2(key)) % settings.partitions() == partition;
+        }
+    }
 
     /** What came before. */
     record Remembered(SeenEvents seen, EarlyCancels cancels, TakenReplies replies) {}
@@ -448,8 +455,7 @@ final class Intake {
     }
 
     private boolean isHome(Event event) {
-        byte[] key = event.sessionKey().getBytes(StandardCharsets.UTF_8);
-        return Utils.toPositive(Utils.murmur2(key)) % home.settings().partitions() == home.partition();
+        return home.has(event.sessionKey());
     }
 
     private void sendHome(Record<byte[], LaneDates.Dated> incoming, Event event) throws RejectedRecordException {

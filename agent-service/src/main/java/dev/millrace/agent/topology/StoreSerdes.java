@@ -38,6 +38,7 @@ public final class StoreSerdes {
     static final Serde<Sessions.Row> SESSION = serde(Sessions.Row.class);
     static final Serde<Sessions.Told> TOLD = serde(Sessions.Told.class);
     static final Serde<TaskForgetting.Row> FORGETTING = serde(TaskForgetting.Row.class);
+    static final Serde<ScheduleRow> SCHEDULE = serde(ScheduleRow.class);
     static final Serde<Event> EVENT = serde(Event.class);
 
     private StoreSerdes() {}

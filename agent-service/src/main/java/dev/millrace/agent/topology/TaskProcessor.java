@@ -62,6 +62,7 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
     private BackgroundProgress progress;
     private TaskForgetting forgetting;
     private Intake intake;
+    private ScheduleClock schedules;
     private DueRows endedTasks;
     private DueRows oldSessions;
     private final Set<Integer> begun;
@@ -115,6 +116,15 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
         readRowsAnew();
         inbox = parts.inbox().open(partition());
         restarted |= begun.add(partition()) && settings.onRestart() == RestartPolicy.FAIL;
+        schedules = new ScheduleClock(
+                TaskStores.SCHEDULES.in(unit.rows()),
+                parts.schedules(),
+                new Intake.Home(settings, partition(), unit, outbox)::has,
+                new ScheduleClock.Past(
+                        key -> writer.task(key),
+                        event -> seen.before(event, Instant.ofEpochMilli(context.currentSystemTimeMs()))
+                                != SeenEvents.Before.NEVER),
+                outbox);
 
         every(TICK, nowMs -> endedTasks.run(nowMs));
         every(TICK, nowMs -> oldSessions.run(nowMs));
@@ -123,6 +133,7 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
             moves.findProgress(Instant.ofEpochMilli(context.currentSystemTimeMs()));
             every(TICK, this::tellProgress);
         }
+        every(SWEEP_INTERVAL, nowMs -> schedules.sweep(nowMs));
         context.schedule(TICK, PunctuationType.WALL_CLOCK_TIME, this::tick);
         context.schedule(OFTEN, PunctuationType.WALL_CLOCK_TIME, this::takeHanded);
         calls.fenceOff();
@@ -224,6 +235,7 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
             }
             goOn(now);
         }
+        schedules.run(unit, nowMs);
         tellOccupancy();
     }
 

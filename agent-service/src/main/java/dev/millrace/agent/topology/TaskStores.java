@@ -48,6 +48,9 @@ public final class TaskStores {
     /** What is being forgotten, and what was, by the id of the request. */
     static final StoreSection<TaskForgetting.Row> FORGOTTEN = new StoreSection<>('f', StoreSerdes.FORGETTING);
 
+    /** How far schedules are, by {@link dev.millrace.agent.schedule.Schedule#key()}. */
+    static final StoreSection<ScheduleRow> SCHEDULES = new StoreSection<>('d', StoreSerdes.SCHEDULE);
+
     private static final int TIME_DIGITS = 16;
     // stands between the parts of a key; ids hold no control characters
     private static final char SEPARATOR = '\u0000';

@@ -3,6 +3,7 @@ package dev.millrace.agent.topology;
 import dev.millrace.agent.ToolRouting;
 import dev.millrace.agent.core.TaskFsm;
 import dev.millrace.agent.rules.Rules;
+import dev.millrace.agent.schedule.Schedules;
 import dev.millrace.engine.Inbox;
 import dev.millrace.engine.ModelCalls;
 import dev.millrace.engine.Outgoing;
@@ -41,6 +42,7 @@ public final class TaskTopology {
      * @param sessions knows tasks of other partitions
      * @param inbox by which replies come from hand to hand
      * @param localTools tools that run here
+     * @param schedules are fired when they are due
      * @param occupancy is told how busy it is
      * @param tracing whether spans go anywhere: then a worker's request carries the span of its tool call
      * @param rules say what follows from events that are for no task
@@ -50,24 +52,12 @@ public final class TaskTopology {
             ModelCalls<OutstandingCall> modelCalls,
             Inbox<Event> inbox,
             LocalTools localTools,
+            Schedules schedules,
             SessionLookup sessions,
             ShellMetrics metrics,
             Occupancy occupancy,
             boolean tracing,
             Rules rules) {
-
-        /** Surroundings without rules. */
-        public Surroundings(
-                ToolRouting routing,
-                ModelCalls<OutstandingCall> modelCalls,
-                Inbox<Event> inbox,
-                LocalTools localTools,
-                SessionLookup sessions,
-                ShellMetrics metrics,
-                Occupancy occupancy,
-                boolean tracing) {
-            this(routing, modelCalls, inbox, localTools, sessions, metrics, occupancy, tracing, Rules.off());
-        }
 
         /** Surroundings without telemetry, where everything comes by lanes and goes out by topics. */
         public Surroundings(
@@ -76,7 +66,17 @@ public final class TaskTopology {
                 SessionLookup sessions,
                 ShellMetrics metrics,
                 Occupancy occupancy) {
-            this(routing, modelCalls, new Inbox<>(), LocalTools.NONE, sessions, metrics, occupancy, false);
+            this(
+                    routing,
+                    modelCalls,
+                    new Inbox<>(),
+                    LocalTools.NONE,
+                    new Schedules(),
+                    sessions,
+                    metrics,
+                    occupancy,
+                    false,
+                    Rules.off());
         }
     }
 
@@ -88,6 +88,10 @@ public final class TaskTopology {
 
         LocalTools localTools() {
             return around.localTools();
+        }
+
+        Schedules schedules() {
+            return around.schedules();
         }
 
         ToolRouting routing() {

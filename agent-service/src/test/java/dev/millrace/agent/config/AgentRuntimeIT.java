@@ -7,6 +7,9 @@ import dev.millrace.agent.core.MachineLimits;
 import dev.millrace.agent.files.BuiltInAgents;
 import dev.millrace.agent.kafka.Definitions;
 import dev.millrace.agent.kafka.InstanceEvents;
+import dev.millrace.agent.schedule.Schedule;
+import dev.millrace.agent.schedule.ScheduleBook;
+import dev.millrace.agent.schedule.ScheduleLimits;
 import dev.millrace.agent.thinker.LiveText;
 import dev.millrace.agent.topology.AdmissionSettings;
 import dev.millrace.agent.topology.LocalTools;
@@ -60,6 +63,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
+import org.apache.kafka.clients.admin.TransactionListing;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.assertj.core.api.InstanceOfAssertFactories;
@@ -661,6 +665,68 @@ class AgentRuntimeIT {
             broker.produce(topics, message("after", "hello", "clerk"));
             awaitCompleted(journal, "after");
         }
+    }
+
+    @Test
+    @DisplayName(
+            "a schedule each second over ten aborted transactions and two restarts fires every second exactly once")
+    void shouldFireEverySecondOnce(TestBroker broker) throws Exception {
+        // given
+        Schedule schedule;
+        try (AgentRuntime first = start(new EchoModel())) {
+            awaitReady(first);
+            ScheduleBook book = first.scheduleBook(new ScheduleLimits(10, Duration.ofSeconds(1)));
+            ScheduleBook.Outcome put =
+                    book.put("default", "tick", Map.of("cron", "* * * * * *", "text", "go", "missed", "all"));
+            schedule = ((ScheduleBook.Done) put).schedule();
+
+            // when: whoever has a transaction open loses it, as if it had been killed
+            abortTransactions(broker, 5, schedule.changedAt().plusSeconds(1));
+        }
+        try (AgentRuntime second = start(new EchoModel());
+                TopicReader journal = broker.read(topics.journal())) {
+            awaitReady(second);
+            abortTransactions(broker, 5, Instant.now());
+            Instant end = Instant.now().plusSeconds(1);
+            List<Instant> fired = moments(journal.events(
+                    events -> moments(events).stream().anyMatch(moment -> !moment.isBefore(end)), LIMIT));
+
+            // then
+            assertThat(fired.size()).isGreaterThan(10);
+            Instant moment = fired.getFirst();
+            assertThat(moment).isBeforeOrEqualTo(schedule.changedAt().plusSeconds(1));
+            for (Instant next : fired) {
+                assertThat(next).isEqualTo(moment);
+                moment = moment.plusSeconds(1);
+            }
+        }
+    }
+
+    /** Has all open transactions of this test's machine end as those of a killed one do, one time after the other. */
+    private void abortTransactions(TestBroker broker, int times, Instant from) throws Exception {
+        Instant next = from;
+        for (int i = 0; i < times; i++) {
+            Instant due = next;
+            Awaitility.await().atMost(LIMIT).until(() -> Instant.now().isAfter(due));
+            List<String> open = broker.admin().listTransactions().all().get().stream()
+                    .map(TransactionListing::transactionalId)
+                    .filter(id -> id.startsWith(topics.prefix() + "agent"))
+                    .toList();
+            assertThat(open).isNotEmpty();
+            broker.admin().fenceProducers(open).all().get();
+            next = Instant.now().plusMillis(700);
+        }
+    }
+
+    /** Which moments the events of schedules are about, in order. */
+    private static List<Instant> moments(List<Event> events) {
+        return events.stream()
+                .filter(event -> event.type() == KnownEventType.SCHEDULE_FIRED)
+                .map(event -> event.fields().get("metadata") instanceof Map<?, ?> metadata
+                        ? Instant.parse(String.valueOf(metadata.get("scheduledAt")))
+                        : Instant.EPOCH)
+                .sorted()
+                .toList();
     }
 
     private static String header(ConsumerRecord<String, byte[]> dead, String name) {

@@ -16,6 +16,7 @@ import dev.millrace.agent.files.BuiltInAgents;
 import dev.millrace.agent.files.InvalidAgentException;
 import dev.millrace.agent.rules.RuleSet;
 import dev.millrace.agent.rules.Rules;
+import dev.millrace.agent.schedule.Schedules;
 import dev.millrace.engine.Inbox;
 import dev.millrace.engine.Sender;
 import dev.millrace.engine.StoreSection;
@@ -80,6 +81,7 @@ final class TestMachine implements AutoCloseable {
     /** None at first. */
     final Rules rules = new Rules(RuleSet.NONE, new Rules.Bounds(true, 3, 5, false));
 
+    final Schedules schedules = new Schedules();
     final Occupancy occupancy = new Occupancy();
     final Agents agents;
     final Map<String, ToolDefinition> tools = new TreeMap<>();
@@ -148,6 +150,7 @@ final class TestMachine implements AutoCloseable {
                                 model,
                                 inbox,
                                 new HereTools(),
+                                schedules,
                                 new Sessions(sessions, elsewhere),
                                 counted,
                                 occupancy,

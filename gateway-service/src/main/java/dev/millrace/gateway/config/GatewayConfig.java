@@ -1,12 +1,19 @@
 package dev.millrace.gateway.config;
 
+import dev.millrace.gateway.webhook.WebhookScheme;
+import dev.millrace.schemas.Event;
 import io.quarkus.runtime.configuration.MemorySize;
 import io.smallrye.config.ConfigMapping;
 import io.smallrye.config.WithDefault;
 import jakarta.validation.constraints.Max;
 import jakarta.validation.constraints.Min;
 import java.net.URI;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
 
 /** What an operator may set for the gateway. Every value has a default that works in {@code standalone}. */
 @ConfigMapping(prefix = "millrace.gateway")
@@ -66,6 +73,69 @@ public interface GatewayConfig {
         /** Whether the first prompt to a session makes it; without, a prompt to one that nobody has made is a 404. */
         @WithDefault("false")
         boolean autoCreate();
+    }
+
+    /** Systems that send webhooks, by their name in {@code /v1/webhooks/<name>}. */
+    Map<String, Webhook> webhooks();
+
+    /** A system that sends webhooks. */
+    interface Webhook {
+
+        /** How it signs: {@code standard}, {@code github}, {@code stripe}, {@code slack}, {@code hmac}, {@code none}. */
+        WebhookScheme scheme();
+
+        /** What it signs with; several while one is changed. For {@code none} there is none. */
+        Optional<List<String>> secrets();
+
+        /** A file of such secrets, one a line, read for each request. */
+        Optional<Path> secretsFile();
+
+        /** How far the time that was signed may be from now. */
+        @WithDefault("5m")
+        Duration tolerance();
+
+        /** For {@code hmac}: the header with the signature. */
+        @WithDefault("X-Signature-256")
+        String signatureHeader();
+
+        /** For {@code hmac}: what stands before the signature, such as {@code sha256=}. */
+        Optional<String> signaturePrefix();
+
+        /** For {@code hmac}: how the signature is written, {@code hex} or {@code base64}. */
+        @WithDefault("hex")
+        WebhookScheme.Encoding signatureEncoding();
+
+        /**
+         * The header that tells one delivery from another; the same one a second time does nothing. Absent = as the
+         * scheme has it; for {@code hmac} and {@code none} every request counts.
+         */
+        Optional<String> idHeader();
+
+        /** Names of events that are taken; absent = all. */
+        Optional<List<String>> only();
+
+        /** The type of the event that one becomes. {@code WEBHOOK_TRIGGERED} starts a task, and needs a template. */
+        @WithDefault("webhook.received")
+        String type();
+
+        /** The tenant of the events. */
+        @WithDefault(Event.DEFAULT_NAMESPACE)
+        String namespace();
+
+        /**
+         * Template of the conversation, such as {@code {{body.repository.full_name}}}. Absent = each event is one of
+         * its own.
+         */
+        Optional<String> session();
+
+        /** Template of the text that a task begins with. */
+        Optional<String> template();
+
+        /** Who does the task. Absent = the default agent. */
+        Optional<String> agent();
+
+        /** The priority of the events, 100 or more. Absent = the type's. */
+        OptionalInt priority();
     }
 
     /** Clients that speak OpenAI's API. */

@@ -5,6 +5,7 @@ import dev.millrace.testing.TestBroker;
 import io.quarkus.test.common.QuarkusTestResourceLifecycleManager;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -26,7 +27,24 @@ public final class GatewayTestResource implements QuarkusTestResourceLifecycleMa
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        return Map.of(
+        Map<String, String> config = new HashMap<>(Map.of(
+                "millrace.gateway.webhooks.github.scheme",
+                "github",
+                "millrace.gateway.webhooks.github.secrets",
+                "It's a Secret to Everybody",
+                "millrace.gateway.webhooks.open.scheme",
+                "none",
+                "millrace.gateway.webhooks.open.id-header",
+                "X-Id",
+                "millrace.gateway.webhooks.open.only",
+                "push",
+                "millrace.gateway.webhooks.open.type",
+                "WEBHOOK_TRIGGERED",
+                "millrace.gateway.webhooks.open.template",
+                "Look at {{body.repo}}",
+                "millrace.gateway.webhooks.open.session",
+                "{{body.repo}}"));
+        config.putAll(Map.of(
                 "kafka.bootstrap.servers",
                 broker.bootstrapServers(),
                 "millrace.topics.prefix",
@@ -40,7 +58,8 @@ public final class GatewayTestResource implements QuarkusTestResourceLifecycleMa
                 "millrace.gateway.stream.patience",
                 "3s",
                 "quarkus.http.test-port",
-                "0");
+                "0"));
+        return config;
     }
 
     @Override

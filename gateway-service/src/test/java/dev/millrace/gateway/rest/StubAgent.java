@@ -4,6 +4,7 @@ import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
+import dev.millrace.schemas.EventJson;
 import dev.millrace.schemas.JournalCursor;
 import dev.millrace.schemas.JournalEntry;
 import dev.millrace.schemas.Json;
@@ -180,6 +181,8 @@ final class StubAgent implements AutoCloseable {
             page.put("tasks", List.of(Map.of("query", query)));
             page.put("next", null);
             send(exchange, 200, page);
+        } else if (what.equals("schedules")) {
+            schedules(exchange, path, query);
         } else if (what.equals("events")) {
             chain(exchange, path[3]);
         } else if (what.equals("approvals")) {
@@ -294,6 +297,39 @@ final class StubAgent implements AutoCloseable {
         json.put("next", more ? page.getLast().cursor().toString() : null);
         json.put("upTo", more ? null : upTo.toString());
         send(exchange, 200, json);
+    }
+
+    /** There is one, called report. */
+    private static void schedules(HttpExchange exchange, String[] path, Map<String, String> query) throws IOException {
+        Map<String, Object> report = new LinkedHashMap<>(
+                Map.of("name", "report", "namespace", "default", "cron", "@daily", "zone", "UTC", "missed", "one"));
+        report.putAll(Map.of("missedLimit", 100, "overlap", "allow", "paused", false, "next", List.of()));
+        report.put("changedAt", "2026-11-23T12:00:00Z");
+        report.put(
+                "text",
+                exchange.getRequestMethod() + " "
+                        + new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8));
+        if (path.length == 3) {
+            send(exchange, 200, Map.of("schedules", List.of(report)));
+        } else if (!path[3].equals("report")) {
+            problem(
+                    exchange,
+                    exchange.getRequestMethod().equals("PUT")
+                            ? new Problem(
+                                    422, "invalid_schedule", "No good", "cron: no", Map.of("problems", List.of("no")))
+                            : Problem.of(404, "unknown_schedule", "Unknown schedule", "There is none."));
+        } else if (path.length == 5 && path[4].equals("event")) {
+            send(
+                    exchange,
+                    200,
+                    EventJson.toJson(
+                            Event.root(query.getOrDefault("id", ""), KnownEventType.SCHEDULE_FIRED, Instant.EPOCH)
+                                    .sessionId("daily")
+                                    .payload(Map.of("text", "go"))
+                                    .build()));
+        } else {
+            send(exchange, exchange.getRequestMethod().equals("PUT") ? 201 : 200, report);
+        }
     }
 
     private void chain(HttpExchange exchange, String eventId) throws IOException {

@@ -93,21 +93,10 @@ public final class AgentClient implements AutoCloseable {
      */
     public Answer get(String path, Map<String, @Nullable String> query)
             throws QueryUnavailableException, InterruptedException {
-        long end = System.nanoTime() + deadline.toNanos();
-        if (!questions.tryAcquire(deadline.toNanos(), TimeUnit.NANOSECONDS)) {
-            throw new QueryUnavailableException("too many others ask agent-service", null);
-        }
-        HttpResponse<String> response;
-        try {
-            response = ask(
-                    HttpRequest.newBuilder(URI.create(base + path + suffix(query)))
-                            .timeout(deadline)
-                            .header("Accept", "application/json")
-                            .build(),
-                    Math.max(1, end - System.nanoTime()));
-        } finally {
-            questions.release();
-        }
+        HttpResponse<String> response = inTurn(HttpRequest.newBuilder(URI.create(base + path + suffix(query)))
+                .timeout(deadline)
+                .header("Accept", "application/json")
+                .build());
         int status = response.statusCode();
         if (status == 200) {
             return new Answer(true, response.body());
@@ -119,7 +108,63 @@ public final class AgentClient implements AutoCloseable {
         if (status == 400 && ours) {
             throw new BadQueryException(response.body());
         }
-        throw new QueryUnavailableException(
+        throw unexpected(status);
+    }
+
+    /**
+     * What agent-service said about a change.
+     *
+     * @param status 200 to 299 = done, 400 to 499 = refused
+     * @param json what is there now, or a problem
+     */
+    public record Reply(int status, String json) {
+
+        /** Whether it was done. */
+        public boolean done() {
+            return status < 300;
+        }
+    }
+
+    /**
+     * Asks for a change, and waits for the answer.
+     *
+     * @param method of HTTP
+     * @param path from {@link #path}
+     * @param query parameters; those that are {@code null} are left out
+     * @param body JSON; empty = none
+     * @throws QueryUnavailableException if there was no answer in time, so that it is not certain whether this was done,
+     *     or one that says "not now"
+     */
+    public Reply change(String method, String path, Map<String, @Nullable String> query, byte[] body)
+            throws QueryUnavailableException, InterruptedException {
+        HttpResponse<String> response = inTurn(HttpRequest.newBuilder(URI.create(base + path + suffix(query)))
+                .timeout(deadline)
+                .header("Accept", "application/json")
+                .header("Content-Type", "application/json")
+                .method(method, HttpRequest.BodyPublishers.ofByteArray(body))
+                .build());
+        int status = response.statusCode();
+        boolean refused = status >= 400 && status < 500 && response.body().contains(OUR_PROBLEM);
+        if (refused || (status >= 200 && status < 300)) {
+            return new Reply(status, response.body());
+        }
+        throw unexpected(status);
+    }
+
+    private HttpResponse<String> inTurn(HttpRequest request) throws QueryUnavailableException, InterruptedException {
+        long end = System.nanoTime() + deadline.toNanos();
+        if (!questions.tryAcquire(deadline.toNanos(), TimeUnit.NANOSECONDS)) {
+            throw new QueryUnavailableException("too many others ask agent-service", null);
+        }
+        try {
+            return ask(request, Math.max(1, end - System.nanoTime()));
+        } finally {
+            questions.release();
+        }
+    }
+
+    private static QueryUnavailableException unexpected(int status) {
+        return new QueryUnavailableException(
                 status == 503
                         ? "agent-service is starting or catching up"
                         : "agent-service answered with the unexpected status " + status,

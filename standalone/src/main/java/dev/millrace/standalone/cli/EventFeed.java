@@ -113,11 +113,15 @@ final class EventFeed implements AutoCloseable {
                 refused(response.statusCode(), lines.lines().collect(Collectors.joining("\n")));
                 return;
             }
-            SseReader events = new SseReader(lines, lastEventId);
-            for (String data = events.next(); data != null; data = events.next()) {
-                lastEventId = events.lastEventId();
+            try {
+                SseReader events = new SseReader(lines, lastEventId);
+                for (String data = events.next(); data != null; data = events.next()) {
+                    lastEventId = events.lastEventId();
+                    pass(data);
+                }
+            } finally {
+                // it was there until now, however long nothing happened
                 patienceEnd = System.nanoTime() + PATIENCE.toNanos();
-                pass(data);
             }
         }
     }

@@ -123,6 +123,14 @@ final class GatewayClient implements AutoCloseable {
         return call(request.build());
     }
 
+    /** Puts a record of the API, or JSON that is one. */
+    JsonNode putJson(String path, Object body) {
+        return call(request(path)
+                .header("Content-Type", "application/json")
+                .PUT(HttpRequest.BodyPublishers.ofByteArray(Json.write(body)))
+                .build());
+    }
+
     /** Sends nothing but headers. */
     JsonNode postNothing(String path, Map<String, String> headers) {
         HttpRequest.Builder request = request(path).POST(HttpRequest.BodyPublishers.noBody());

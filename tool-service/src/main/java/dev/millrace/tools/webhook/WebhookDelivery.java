@@ -6,6 +6,7 @@ import dev.millrace.schemas.Backoff;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.WebhookSignatures;
 import dev.millrace.tools.http.GuardedHttp;
 import java.io.IOException;
 import java.net.URI;
@@ -120,7 +121,7 @@ public final class WebhookDelivery implements NoticeHandler {
             headers.put("webhook-timestamp", Long.toString(now));
             List<String> keys = secrets.of(target);
             if (!keys.isEmpty()) {
-                headers.put("webhook-signature", Signatures.of(id, now, body, keys));
+                headers.put("webhook-signature", WebhookSignatures.of(id, now, body, keys));
             }
             GuardedHttp.Answer answer =
                     http.send("POST", target, headers, body.getBytes(StandardCharsets.UTF_8), limits.attemptTimeout());

@@ -1,0 +1,239 @@
+package dev.millrace.agent.schedule;
+
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.EventSchemas;
+import dev.millrace.schemas.Ids;
+import dev.millrace.schemas.InputTemplate;
+import dev.millrace.schemas.Json;
+import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.MalformedEventException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One schedule as it was defined: when it is due, and what its {@link KnownEventType#SCHEDULE_FIRED} says then. What
+ * came before it was defined, changed or resumed is never due.
+ *
+ * @param namespace the tenant
+ * @param name unique in its namespace
+ * @param timing when it is due
+ * @param conversation where its events belong
+ * @param content what they say, as their schema has it, without what is added to their metadata
+ * @param paused whether nothing is due meanwhile
+ * @param changedAt since when it is defined so; also what tells its versions apart
+ */
+public record Schedule(
+        String namespace,
+        String name,
+        Timing timing,
+        Conversation conversation,
+        Map<String, @Nullable Object> content,
+        boolean paused,
+        Instant changedAt) {
+
+    /** The kind in keys of definitions. */
+    public static final String KIND = "schedule";
+    /** The most moments that were missed and are made up for. */
+    public static final int MAX_MISSED = 1000;
+
+    // written out, since javac forgets in compact form that the map's values may be null
+    public Schedule(
+            String namespace,
+            String name,
+            Timing timing,
+            Conversation conversation,
+            Map<String, @Nullable Object> content,
+            boolean paused,
+            Instant changedAt) {
+        this.namespace = namespace;
+        this.name = name;
+        this.timing = timing;
+        this.conversation = conversation;
+        this.content = content;
+        this.paused = paused;
+        this.changedAt = changedAt;
+    }
+
+    /** What becomes of moments at which nobody was there. */
+    public enum Missed {
+        /** Nothing: only the last one is made up for, and only if it was less than a minute ago. */
+        SKIP,
+        /** The last one is made up for, however long ago it was. */
+        ONE,
+        /** Each is made up for, up to a number; of more, the last ones. */
+        ALL
+    }
+
+    /** What becomes of a moment at which what the one before led to still goes on. */
+    public enum Overlap {
+        /** It counts. */
+        ALLOW,
+        /** It is passed over. */
+        SKIP
+    }
+
+    /**
+     * When it is due.
+     *
+     * @param cron an expression; {@code null} = it is due once
+     * @param at as it was written; {@code null} = it is due by an expression
+     * @param zone id of the time zone of either
+     * @param timetable what is meant
+     * @param missed what becomes of moments at which nobody was there
+     * @param missedLimit how many of those {@link Missed#ALL} makes up for, 1 to {@value #MAX_MISSED}
+     */
+    public record Timing(
+            @Nullable String cron,
+            @Nullable String at,
+            String zone,
+            Timetable timetable,
+            Missed missed,
+            int missedLimit) {}
+
+    /**
+     * Where its events belong.
+     *
+     * @param sessionId {@code null} = each is a conversation of its own
+     * @param priority {@code null} = the type's
+     * @param overlap what if the one before still goes on
+     */
+    public record Conversation(
+            @Nullable String sessionId, @Nullable Integer priority, Overlap overlap) {}
+
+    /** What it is called among all namespaces, and in the keys of definitions behind the kind. */
+    public String key() {
+        return key(namespace, name);
+    }
+
+    /** The same of one that need not be there. */
+    public static String key(String namespace, String name) {
+        return namespace + '/' + name;
+    }
+
+    /** What decides on the partition that keeps its place: that of its session, if it has one. */
+    public String homeKey() {
+        String session = conversation.sessionId();
+        return session == null ? key() : Event.qualified(namespace, session);
+    }
+
+    /** The event of one moment, always the same for the same one. */
+    public Event fired(Instant planned, Instant now) {
+        return event(
+                Ids.derived(
+                        key() + '@' + changedAt.toEpochMilli() + '@' + planned.toEpochMilli(),
+                        KnownEventType.SCHEDULE_FIRED,
+                        0),
+                planned,
+                now);
+    }
+
+    /** The event of a moment that somebody has chosen by hand. */
+    public Event firedByHand(String id, Instant now) {
+        return event(id, now, now);
+    }
+
+    private Event event(String id, Instant planned, Instant now) {
+        Map<String, @Nullable Object> payload = new LinkedHashMap<>(content);
+        Map<String, @Nullable Object> metadata = new LinkedHashMap<>();
+        if (content.get("metadata") instanceof Map<?, ?> given) {
+            given.forEach((key, value) -> metadata.put(String.valueOf(key), value));
+        }
+        metadata.put(KIND, name);
+        metadata.put("scheduledAt", planned.toString());
+        payload.put("metadata", metadata);
+        return Event.root(id, KnownEventType.SCHEDULE_FIRED, now)
+                .source(KIND + '/' + name)
+                .namespace(namespace)
+                .sessionId(conversation.sessionId())
+                .priority(conversation.priority())
+                .payload(payload)
+                .build();
+    }
+
+    /** Why its events would be refused, for people; empty if they would not. */
+    List<String> eventProblems() {
+        Event example;
+        try {
+            example = fired(changedAt, changedAt);
+        } catch (IllegalArgumentException e) {
+            return List.of(String.valueOf(e.getMessage()));
+        }
+        List<String> problems = new ArrayList<>(EventSchemas.problems(example));
+        if (problems.isEmpty() && content.get("text") == null && content.get("template") instanceof String template) {
+            problems.addAll(new InputTemplate(template).problems(example.fields()));
+        }
+        return problems;
+    }
+
+    /** The same, paused or not, since some moment. */
+    public Schedule paused(boolean nowPaused, Instant now) {
+        return new Schedule(namespace, name, timing, conversation, content, nowPaused, now);
+    }
+
+    /** The same since another moment. */
+    public Schedule since(Instant moment) {
+        return new Schedule(namespace, name, timing, conversation, content, paused, moment);
+    }
+
+    /** Whether another says the same, whenever it was said. */
+    public boolean saysTheSame(Schedule other) {
+        return fields().equals(other.fields());
+    }
+
+    /** As it stands on the topic. */
+    public byte[] toJson() {
+        Map<String, @Nullable Object> json = fields();
+        json.put("namespace", namespace);
+        json.put("name", name);
+        json.put("changedAt", changedAt.toString());
+        return Json.write(json);
+    }
+
+    /** As it would be written by hand. */
+    public Map<String, @Nullable Object> fields() {
+        Map<String, @Nullable Object> fields = new LinkedHashMap<>();
+        if (timing.cron() != null) {
+            fields.put("cron", timing.cron());
+        } else {
+            fields.put("at", timing.at());
+        }
+        fields.put("zone", timing.zone());
+        fields.put("missed", ScheduleFields.word(timing.missed()));
+        fields.put("missedLimit", timing.missedLimit());
+        fields.put("overlap", ScheduleFields.word(conversation.overlap()));
+        if (conversation.sessionId() != null) {
+            fields.put("sessionId", conversation.sessionId());
+        }
+        if (conversation.priority() != null) {
+            fields.put("priority", conversation.priority());
+        }
+        fields.putAll(content);
+        fields.put("paused", paused);
+        return fields;
+    }
+
+    /**
+     * One that stands on the topic.
+     *
+     * @param key what stands in the record's key behind the kind
+     * @throws MalformedEventException if it is no JSON object
+     * @throws InvalidScheduleException if it is no schedule
+     */
+    public static Schedule ofJson(String key, byte[] json) throws MalformedEventException, InvalidScheduleException {
+        Map<String, @Nullable Object> fields = new LinkedHashMap<>(Json.readObject(json));
+        Object namespace = fields.remove("namespace");
+        Object name = fields.remove("name");
+        Object changedAt = fields.remove("changedAt");
+        if (!(namespace instanceof String tenant)
+                || !(name instanceof String named)
+                || !key.equals(key(tenant, named))) {
+            throw new InvalidScheduleException(
+                    List.of("namespace, name: expected those of the key " + key + ", found " + namespace + '/' + name));
+        }
+        return new ScheduleFields(fields).read(tenant, named, ScheduleFields.instant(changedAt));
+    }
+}
