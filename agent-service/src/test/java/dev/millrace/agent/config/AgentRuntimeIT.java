@@ -7,6 +7,7 @@ import dev.millrace.agent.core.MachineLimits;
 import dev.millrace.agent.files.BuiltInAgents;
 import dev.millrace.agent.kafka.Definitions;
 import dev.millrace.agent.kafka.InstanceEvents;
+import dev.millrace.agent.rules.Rules;
 import dev.millrace.agent.schedule.Schedule;
 import dev.millrace.agent.schedule.ScheduleBook;
 import dev.millrace.agent.schedule.ScheduleLimits;
@@ -771,7 +772,8 @@ class AgentRuntimeIT {
                         (namespace, taskId) -> Optional.empty(),
                         new NoMetrics(),
                         new Occupancy(),
-                        new AgentRuntime.Tracing(Telemetry.OFF, false)));
+                        new AgentRuntime.Tracing(Telemetry.OFF, false),
+                        Rules.off()));
         runtime.start();
         return runtime;
     }

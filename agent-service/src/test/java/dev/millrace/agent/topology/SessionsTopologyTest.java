@@ -97,7 +97,7 @@ class SessionsTopologyTest {
     }
 
     @Test
-    @DisplayName("issue 18 item 1: another instance that takes over the rows shows the same")
+    @DisplayName("another instance that takes over the rows shows the same")
     void shouldKnowItElsewhere() {
         // given
         prompt("m1", "ada");
@@ -117,9 +117,8 @@ class SessionsTopologyTest {
     }
 
     @Test
-    @DisplayName(
-            "issue 18 item 1: tasks that overlap are in the order in which they ended or gave way; each is shown what"
-                    + " stood there when it was admitted, and no call is parted from its result")
+    @DisplayName("tasks that overlap are in the order in which they ended or gave way; each is shown what"
+            + " stood there when it was admitted, and no call is parted from its result")
     void shouldHaveAnOrder() {
         // given: one that gives way for an approval
         prompt("m1", "ada");
@@ -166,8 +165,12 @@ class SessionsTopologyTest {
     }
 
     @Test
-    @DisplayName("issue 18 item 1: a summary that one task makes serves the next, and what follows is bounded")
+    @DisplayName("a summary that one task makes serves the next, and what follows is bounded")
     void shouldShareASummary() {
+        shareASummary();
+    }
+
+    private void shareASummary() {
         // given: so much that the model is nearly full
         for (int i = 1; i <= 4; i++) {
             prompt("m" + i, "ada");
@@ -202,8 +205,7 @@ class SessionsTopologyTest {
     }
 
     @Test
-    @DisplayName(
-            "issue 18 item 1: what a session refers to outlives the sweep of ended tasks, and goes with the session")
+    @DisplayName("what a session refers to outlives the sweep of ended tasks, and goes with the session")
     void shouldOutliveTheSweep() {
         // given
         prompt("m1", "ada");
@@ -235,9 +237,8 @@ class SessionsTopologyTest {
     }
 
     @Test
-    @DisplayName(
-            "issue 18 item 8: forgetting a task leaves a hole in its session and nothing else is lost; the task that"
-                    + " is under way goes on")
+    @DisplayName("forgetting a task leaves a hole in its session and nothing else is lost; the task that"
+            + " is under way goes on")
     void shouldShowAHole() {
         // given
         prompt("m1", "ada");
@@ -263,10 +264,10 @@ class SessionsTopologyTest {
     }
 
     @Test
-    @DisplayName("issue 18 item 8: with a task every summary goes that may tell of it")
+    @DisplayName("with a task every summary goes that may tell of it")
     void shouldForgetSummaries() {
         // given
-        shouldShareASummary();
+        shareASummary();
 
         // when
         machine.send(event("f1", KnownEventType.FORGET_REQUESTED)
@@ -283,7 +284,7 @@ class SessionsTopologyTest {
     }
 
     @Test
-    @DisplayName("issue 18 item 1: with a session everything goes that it refers to, also what its tasks left behind")
+    @DisplayName("with a session everything goes that it refers to, also what its tasks left behind")
     void shouldForgetItWhole() {
         // given: one whose row is gone, one that has ended, one that works
         prompt("m1", "ada");
@@ -312,7 +313,7 @@ class SessionsTopologyTest {
     }
 
     @Test
-    @DisplayName("issue 18 item 1: a client that brings its own history has it shown once, and adds only what is new")
+    @DisplayName("a client that brings its own history has it shown once, and adds only what is new")
     void shouldTakeAClientsOwnHistoryOnce() {
         // given
         prompt("m1", "ada");
@@ -338,7 +339,7 @@ class SessionsTopologyTest {
     }
 
     @Test
-    @DisplayName("issue 18 item 1: what was withdrawn before it began was said to nobody; what failed was said")
+    @DisplayName("what was withdrawn before it began was said to nobody; what failed was said")
     void shouldLeaveOutWhatNeverBegan() {
         // given
         prompt("m1", "ada");

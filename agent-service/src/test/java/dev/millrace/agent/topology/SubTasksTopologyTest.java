@@ -145,7 +145,9 @@ class SubTasksTopologyTest {
                 .singleElement()
                 .satisfies(end -> {
                     assertThat(end.sessionId()).isEqualTo("s1");
-                    assertThat(end.fields()).containsEntry("taskSessionId", child).containsEntry("state", "completed");
+                    assertThat(end.fields())
+                            .containsEntry("taskSessionId", child)
+                            .containsEntry("state", "completed");
                 });
         assertThat(transcript("boss", 4))
                 .isEqualTo(new TranscriptEntry.UserText("Background task " + child + " completed: done"));

@@ -118,7 +118,8 @@ public enum WebhookScheme {
             return Optional.of("expected the headers X-Slack-Request-Timestamp and X-Slack-Signature with v0=, found "
                     + (time == null ? "no time" : "no such signature"));
         }
-        List<byte[]> given = decoded(signature.substring(3), Encoding.HEX).stream().toList();
+        List<byte[]> given =
+                decoded(signature.substring(3), Encoding.HEX).stream().toList();
         byte[] head = ("v0:" + time + ':').getBytes(StandardCharsets.UTF_8);
         return late(time, check, now).or(() -> unsigned(given, check, WebhookScheme::plain, head, request.body()));
     }

@@ -53,9 +53,10 @@ class SessionViewTest {
         view.show(piece("stream.start", null));
         view.show(piece("stream.text", "Hel"));
         view.show(piece("stream.text", "lo"));
-        view.show(fact("TASK_COMPLETED", "t1", Map.of(
-                        "result",
-                        Map.of("taskId", "t1", "input", "x", "iterations", 1, "response", "Hello"))));
+        view.show(fact(
+                "TASK_COMPLETED",
+                "t1",
+                Map.of("result", Map.of("taskId", "t1", "input", "x", "iterations", 1, "response", "Hello"))));
 
         assertThat(text())
                 .isEqualTo("Hello" + System.lineSeparator() + "12:00:00  t1        \u001b[32mTASK_COMPLETED\u001b[0m"
