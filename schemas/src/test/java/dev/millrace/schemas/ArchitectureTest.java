@@ -30,6 +30,7 @@ class ArchitectureTest {
                 .onlyDependOnClassesThat()
                 .resideInAnyPackage(
                         "java..",
+                        "javax.crypto..",
                         "org.jspecify..",
                         "com.fasterxml.jackson..",
                         "com.google.re2j..",

@@ -81,7 +81,7 @@ public interface GatewayConfig {
     /** A system that sends webhooks. */
     interface Webhook {
 
-        /** How it signs: {@code standard}, {@code github}, {@code stripe}, {@code slack}, {@code hmac}, {@code none}. */
+        /** How it signs: {@code standard, github, stripe, slack, hmac} or {@code none}. */
         WebhookScheme scheme();
 
         /** What it signs with; several while one is changed. For {@code none} there is none. */

@@ -132,8 +132,8 @@ public final class AgentClient implements AutoCloseable {
      * @param path from {@link #path}
      * @param query parameters; those that are {@code null} are left out
      * @param body JSON; empty = none
-     * @throws QueryUnavailableException if there was no answer in time, so that it is not certain whether this was done,
-     *     or one that says "not now"
+     * @throws QueryUnavailableException if there was no answer in time, so that it is not certain whether this was
+     *     done, or one that says "not now"
      */
     public Reply change(String method, String path, Map<String, @Nullable String> query, byte[] body)
             throws QueryUnavailableException, InterruptedException {
