@@ -9,7 +9,6 @@ import dev.millrace.gateway.kafka.JournalFilter;
 import dev.millrace.gateway.kafka.JournalFilter.Labels;
 import dev.millrace.gateway.kafka.Places;
 import dev.millrace.gateway.rest.problems.ProblemException;
-import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Notification;
 import io.smallrye.common.annotation.Blocking;
 import io.smallrye.common.annotation.RunOnVirtualThread;
@@ -17,10 +16,8 @@ import io.smallrye.mutiny.Multi;
 import io.vertx.core.http.HttpServerRequest;
 import jakarta.inject.Inject;
 import jakarta.ws.rs.BeanParam;
-import jakarta.ws.rs.DefaultValue;
 import jakarta.ws.rs.GET;
 import jakarta.ws.rs.Path;
-import jakarta.ws.rs.PathParam;
 import jakarta.ws.rs.Produces;
 import jakarta.ws.rs.QueryParam;
 import jakarta.ws.rs.core.Context;
@@ -38,7 +35,7 @@ import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 import org.jspecify.annotations.Nullable;
 
-/** Events as they happen: all, those of a conversation, and what owners of tasks should hear of. */
+/** Events as they happen: all, and what owners of tasks should hear of. */
 @Path("/v1")
 @Blocking // else a Multi counts as non-blocking, and the next annotation as a mistake
 @RunOnVirtualThread
@@ -82,39 +79,11 @@ public class StreamsResource {
             throws BrokerUnavailableException, InterruptedException {
         LiveTextView live = LiveTextView.of(tokens, types);
         JournalFilter filter = live.filter().and(JournalFilter.only(namespace, Labels::namespace));
-        return stream(filter, live, begin(seen, streams.partitions(), live), request);
-    }
-
-    @GET
-    @Path("/sessions/{sessionId}/stream")
-    @Produces(MediaType.SERVER_SENT_EVENTS)
-    @Operation(
-            summary = "The events of a conversation as they happen",
-            description =
-                    "Of all its tasks, those to come included. Begins now and does not end. event: is the type, data:"
-                            + " a JournalEntry, id: its cursor, which goes into Last-Event-ID and ?after= at any instance."
-                            + " tokens= adds live text, as on the stream of a task.")
-    @APIResponse(
-            responseCode = "200",
-            content =
-                    @Content(mediaType = MediaType.SERVER_SENT_EVENTS, schema = @Schema(implementation = Entry.class)))
-    @APIResponse(responseCode = "400", description = "bad_parameter")
-    @APIResponse(responseCode = "429", description = "too_many_streams: of this client")
-    @APIResponse(responseCode = "503", description = "broker_unavailable, too_many_streams")
-    public Multi<OutboundSseEvent> session(
-            @PathParam("sessionId") String sessionId,
-            @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace,
-            @Parameter(description = LiveTextView.TOKENS) @QueryParam("tokens") @Nullable String tokens,
-            @Parameter(description = "Only these types, separated by commas.") @QueryParam("types") @Nullable
-                    String types,
-            @BeanParam SeenParameters seen,
-            @Context HttpServerRequest request)
-            throws BrokerUnavailableException, InterruptedException {
-        LiveTextView live = LiveTextView.of(tokens, types);
-        JournalFilter filter = live.filter()
-                .and(labels -> sessionId.equals(labels.sessionId()) && namespace.equals(labels.namespace()));
-        Set<Integer> partition = Set.of(streams.partitionOf(Event.qualified(namespace, sessionId)));
-        return stream(filter, live, begin(seen, partition, live), request);
+        return stream(
+                filter,
+                live,
+                EventStream.begin(seen, streams.partitions(), live.wanted(), streams, config.produceTimeout()),
+                request);
     }
 
     @GET
@@ -173,11 +142,6 @@ public class StreamsResource {
         return Arrays.stream(Notification.Kind.values())
                 .map(Notification.Kind::wireName)
                 .collect(Collectors.joining(", "));
-    }
-
-    private Places begin(SeenParameters seen, Set<Integer> partitions, LiveTextView live)
-            throws BrokerUnavailableException, InterruptedException {
-        return EventStream.begin(seen, partitions, live.wanted(), streams, config.produceTimeout());
     }
 
     private Multi<OutboundSseEvent> stream(

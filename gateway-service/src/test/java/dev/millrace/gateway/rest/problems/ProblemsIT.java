@@ -134,7 +134,7 @@ class ProblemsIT {
             delimiter = '|',
             value = {
                 "/v1/tasks?namepsace=acme     | Unknown parameter `namepsace`; did you mean `namespace`?",
-                "/v1/tasks/t?taskId=t         | Unknown parameter `taskId`; there are namespace.",
+                "/v1/tasks/t?taskId=t         | Unknown parameter `taskId`; there are namespace, wait.",
                 "/v1/approvals?tool=x&limit=1 | Unknown parameter `tool`; did you mean `toolName`?",
                 "/v1/agents?name=x            | Unknown parameter `name`; there are none."
             })
