@@ -104,10 +104,10 @@ class InboxIT {
     }
 
     @Test
-    @DisplayName("of ten thousand wake-ups none strikes anything but the poll that it is for")
+    @DisplayName("of four thousand wake-ups none strikes anything but the poll that it is for")
     void shouldNotBeStruckByItsWakeUps(TestBroker broker) throws Exception {
         Topics topics = broker.createTopics(1);
-        int times = 10_000;
+        int times = 4_000;
         Random random = new Random(31);
         try (MachineRunner runner = runner(broker, topics);
                 TopicReader out = broker.read(topics.journal())) {

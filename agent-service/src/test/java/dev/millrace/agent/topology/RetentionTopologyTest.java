@@ -46,10 +46,9 @@ class RetentionTopologyTest {
         // given
         int seconds = 2;
         for (int i = 0; i < PER_SECOND * seconds; i++) {
-            machine.send(message("m" + i).sessionId("s" + i));
+            machine.send(message("m" + i));
             machine.send(event("c" + i, KnownEventType.TASK_CANCEL_REQUESTED)
                     .taskId("m" + i)
-                    .sessionId("s" + i)
                     .payload(Map.of()));
         }
         assertThat(count(TaskStores.TASKS)).isEqualTo(PER_SECOND * seconds);
