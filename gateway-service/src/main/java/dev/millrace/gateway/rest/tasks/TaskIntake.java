@@ -33,7 +33,7 @@ public class TaskIntake {
     private static final Set<KnownEventType> STARTERS =
             Set.of(KnownEventType.MESSAGE_RECEIVED, KnownEventType.WEBHOOK_TRIGGERED, KnownEventType.SCHEDULE_FIRED);
 
-    private static final String PARENT = "parent";
+    private static final Set<String> OF_THE_MACHINE = Set.of("parent", "observed");
 
     private final Bodies bodies;
     private final EventSender sender;
@@ -113,27 +113,29 @@ public class TaskIntake {
     }
 
     /**
-     * Without a task that would wait for the one of this event, of which only the task machine knows: the answer would
-     * count as the result of one of that task's tool calls.
+     * Without what only the task machine knows: a task that would wait for the one of this event, since the answer
+     * would count as the result of one of that task's tool calls; and an event that a rule has handed over, since the
+     * model would take what the sender says for a tool's result.
      */
-    private static Event withoutParent(Event event) {
-        Payload.Parent parent =
+    private static Event withoutTheMachines(Event event) {
+        boolean says =
                 switch (event.payload()) {
-                    case Payload.MessageReceived message -> message.parent();
-                    case Payload.TaskResumed resumed -> resumed.parent();
-                    default -> null;
+                    case Payload.MessageReceived message -> message.parent() != null || message.observed() != null;
+                    case Payload.TaskResumed resumed -> resumed.parent() != null;
+                    default -> false;
                 };
-        if (parent == null) {
+        if (!says) {
             return event;
         }
         Map<String, @Nullable Object> payload = new LinkedHashMap<>(event.fields());
-        payload.remove(PARENT);
+        payload.keySet().removeAll(OF_THE_MACHINE);
         return event.toBuilder().payload(payload).build();
     }
 
     /** Puts valid events on their lanes. */
     public void accept(List<Event> accepted) throws BrokerUnavailableException, EventTooLargeException {
-        List<Event> events = accepted.stream().map(TaskIntake::withoutParent).toList();
+        List<Event> events =
+                accepted.stream().map(TaskIntake::withoutTheMachines).toList();
         Set<Event> distinct = new LinkedHashSet<>(events);
         sender.send(List.copyOf(distinct));
         for (Event event : events) {

@@ -102,6 +102,25 @@ class CloudEventsIT {
     }
 
     @Test
+    @DisplayName("nobody hands a model the result of a tool that was never called")
+    void shouldTakeNobodysWordForAnObservedEvent() throws Exception {
+        // given
+        String id = Ids.random();
+
+        // when
+        batch("["
+                + structured(
+                        id,
+                        "MESSAGE_RECEIVED",
+                        "{\"text\":\"hello\",\"observed\":{\"eventId\":\"e1\",\"type\":\"a.b\",\"time\":\"2026-11-23T12:00:00Z\","
+                                + "\"rule\":\"mine@1\",\"toolName\":\"read_file\",\"event\":{\"secret\":1}}}")
+                + "]");
+
+        // then
+        assertThat(onLane(Segment.EXTERNAL, id).fields()).isEqualTo(Map.of("text", "hello"));
+    }
+
+    @Test
     void shouldTakeABatchAndAnswerInItsOrder() throws Exception {
         // given
         String one = Ids.random();
