@@ -16,6 +16,7 @@ import dev.millrace.tools.http.HttpTools;
 import dev.millrace.tools.http.WebSearch;
 import dev.millrace.tools.java.JavaTools;
 import dev.millrace.tools.secrets.Secrets;
+import dev.millrace.tools.tasks.EventTools;
 import dev.millrace.tools.tasks.TaskQueries;
 import dev.millrace.tools.tasks.TaskTools;
 import dev.millrace.tools.text.TextTools;
@@ -49,6 +50,7 @@ final class BuiltInTools {
                             new WebSearch(calls, null),
                             new EnvTools(variables, List.of(), name -> null),
                             new TaskTools(queries),
+                            new EventTools(queries),
                             new TextTools(),
                             new ReadResult(new MemoryContent(), 1_000))
                     .flatMap(tools -> JavaTools.of(tools).stream())

@@ -9,6 +9,7 @@ import dev.millrace.tools.http.WebSearch;
 import dev.millrace.tools.java.JavaTools;
 import dev.millrace.tools.openapi.OpenApi;
 import dev.millrace.tools.secrets.Secrets;
+import dev.millrace.tools.tasks.EventTools;
 import dev.millrace.tools.tasks.TaskQueries;
 import dev.millrace.tools.tasks.TaskTools;
 import jakarta.annotation.PreDestroy;
@@ -48,6 +49,7 @@ public class OperatorTools {
     OperatorTools(ToolsConfig config, Secrets secrets) {
         queries = new TaskQueries(config.agentUrl(), QUERY_DEADLINE);
         tools.addAll(JavaTools.of(new TaskTools(queries)));
+        tools.addAll(JavaTools.of(new EventTools(queries)));
         WebSearch.@Nullable Provider provider = Searches.provider(config.webSearch());
         String searchUrl = provider == null ? null : provider.urlFor("x", 1);
         HttpCalls search = new HttpCalls(client(config.http(), searchUrl, MAX_SEARCH_BODY), secrets);

@@ -5,10 +5,16 @@ import dev.millrace.api.Task;
 import dev.millrace.http.client.AgentClient;
 import dev.millrace.http.client.BadQueryException;
 import dev.millrace.http.client.QueryUnavailableException;
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.EventJson;
+import dev.millrace.schemas.Json;
+import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.tool.api.ToolException;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -43,11 +49,41 @@ public final class TaskQueries implements AutoCloseable {
                 AgentClient.path("tasks", taskId, "events"), query(namespace, limit, "after", after), Entry.Page.class);
     }
 
+    /** An event of a namespace as the journal has it; empty if there is none of this id. */
+    Optional<Event> event(String namespace, String eventId) throws ToolException, InterruptedException {
+        Optional<AgentClient.Answer> answer =
+                get(AgentClient.path("events", eventId, "chain"), query(namespace, 1, "before", null));
+        if (answer.isEmpty()) {
+            return Optional.empty();
+        }
+        try {
+            Map<String, @Nullable Object> page =
+                    Json.readObject(answer.get().json().getBytes(StandardCharsets.UTF_8));
+            if (page.get("chain") instanceof List<?> chain && chain.getLast() instanceof Map<?, ?> last) {
+                Map<String, @Nullable Object> fields = new LinkedHashMap<>();
+                last.forEach((name, value) -> fields.put(String.valueOf(name), value));
+                return Optional.of(EventJson.fromJson(fields));
+            }
+        } catch (MalformedEventException e) {
+            throw unavailable("agent-service answered with something that is no event: " + e.getMessage());
+        }
+        throw unavailable("agent-service answered with something that is no chain of events");
+    }
+
     private <T> Optional<T> get(String path, Map<String, @Nullable String> query, Class<T> type)
             throws ToolException, InterruptedException {
+        Optional<AgentClient.Answer> answer = get(path, query);
         try {
-            AgentClient.Answer answer = client.get(path, query);
-            return answer.found() ? Optional.of(answer.as(type)) : Optional.empty();
+            return answer.isPresent() ? Optional.of(answer.get().as(type)) : Optional.empty();
+        } catch (QueryUnavailableException e) {
+            throw unavailable(String.valueOf(e.getMessage()));
+        }
+    }
+
+    private Optional<AgentClient.Answer> get(String path, Map<String, @Nullable String> query)
+            throws ToolException, InterruptedException {
+        try {
+            return Optional.of(client.get(path, query)).filter(AgentClient.Answer::found);
         } catch (QueryUnavailableException | BadQueryException e) {
             throw unavailable(String.valueOf(e.getMessage()));
         }

@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
@@ -154,6 +155,67 @@ class TaskToolsTest {
                         "{role=assistant, content=null, question=Which?}",
                         "{role=user, content=That one}",
                         "{role=assistant, content=Done}");
+    }
+
+    @Test
+    @DisplayName(
+            "F-213, F-214: get_event_info tells of events of the namespace by their ids, and which it does not know")
+    void shouldTellOfEvents() throws ToolException, InterruptedException {
+        // given: all of the chain but the event is on other pages
+        answers.put("/internal/events/order%2F7/chain?namespace=default&limit=1", """
+                {"chain": [{"id": "order/7", "type": "order.placed", "timestamp": 0, "source": "/shop", "sessionId": "s",
+                "namespace": "default", "correlationId": "order/7", "effectivePriority": 190, "cursor": "0:7",
+                "extensions": {"env_name": "staging", "takenbyrule": "orders@1"}, "payload": {"total": 3}}], "next": "x"}
+                """);
+        // when
+        Map<String, Object> told = Calls.result(
+                Calls.tool(new EventTools(queries), "get_event_info"),
+                Map.of("event_ids", List.of("order/7", "order-8", "order/7")));
+        // then
+        assertThat(told)
+                .isEqualTo(Map.of(
+                        "events",
+                        List.of(Map.of(
+                                "event_id",
+                                "order/7",
+                                "event_type",
+                                "order.placed",
+                                "timestamp",
+                                "1970-01-01T00:00:00Z",
+                                "metadata",
+                                Map.of("source", "/shop", "trigger_session_id", "s", "env_name", "staging"),
+                                "payload",
+                                Map.of("total", 3))),
+                        "unknown",
+                        List.of("order-8")));
+        assertThat(asked).hasSize(2).allMatch(path -> path.contains("namespace=default"));
+    }
+
+    @Test
+    void shouldTellOfTwentyEventsAtMostAndOfLargeOnesInPart() throws ToolException, InterruptedException {
+        // given
+        answers.put(
+                "/internal/events/big/chain?namespace=default&limit=1",
+                "{\"chain\":[{\"id\":\"big\",\"type\":\"a.b\",\"timestamp\":0,\"source\":\"s\",\"namespace\":\"default\","
+                        + "\"correlationId\":\"big\",\"payload\":{\"text\":\"" + "x".repeat(EventTools.MAX_PAYLOADS)
+                        + "\"}}],\"next\":null}");
+        List<String> ids = IntStream.range(0, 20).mapToObj(i -> "e" + i).toList();
+        // when
+        Map<String, Object> big = Calls.result(
+                Calls.tool(new EventTools(queries), "get_event_info"), Map.of("event_ids", List.of("big")));
+        Map<String, Object> twenty =
+                Calls.result(Calls.tool(new EventTools(queries), "get_event_info"), Map.of("event_ids", ids));
+        // then
+        assertThat(big.toString())
+                .contains("truncated")
+                .hasSizeBetween(EventTools.MAX_PAYLOADS, EventTools.MAX_PAYLOADS + 500);
+        assertThat(twenty.get("unknown")).isEqualTo(ids);
+        // who sends more hears so before the tool is called
+        assertThat(Calls.tool(new EventTools(queries), "get_event_info")
+                        .definition()
+                        .parameters()
+                        .toString())
+                .contains("maxItems=20");
     }
 
     @Test
