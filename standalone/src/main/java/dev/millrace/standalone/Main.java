@@ -8,6 +8,7 @@ import dev.millrace.standalone.cli.CancelCommand;
 import dev.millrace.standalone.cli.CommandException;
 import dev.millrace.standalone.cli.DeadLettersCommand;
 import dev.millrace.standalone.cli.DrainCommand;
+import dev.millrace.standalone.cli.EmitCommand;
 import dev.millrace.standalone.cli.EventsCommand;
 import dev.millrace.standalone.cli.ExitCodes;
 import dev.millrace.standalone.cli.ForgetCommand;
@@ -16,6 +17,7 @@ import dev.millrace.standalone.cli.MemoryCommand;
 import dev.millrace.standalone.cli.NotificationsCommand;
 import dev.millrace.standalone.cli.RejectCommand;
 import dev.millrace.standalone.cli.ResumeCommand;
+import dev.millrace.standalone.cli.RulesCommand;
 import dev.millrace.standalone.cli.SchedulesCommand;
 import dev.millrace.standalone.cli.SessionsCommand;
 import dev.millrace.standalone.cli.SuspendCommand;
@@ -73,6 +75,8 @@ public final class Main {
                 .addSubcommand(ForgetCommand.class)
                 .addSubcommand(MemoryCommand.class)
                 .addSubcommand(SchedulesCommand.class)
+                .addSubcommand(RulesCommand.class)
+                .addSubcommand(EmitCommand.class)
                 .addSubcommand(WatchCommand.class)
                 .addSubcommand(new BrokerCommand(terminal))
                 .addSubcommand(new TrainCommand(terminal))

@@ -131,7 +131,7 @@ class AgentsIT {
 
     @Test
     @DisplayName("F-154: explore asks for write_file, gets the refusal as the result, and nothing is written")
-    void shouldRefuseWhatIsNotTheAgentsOwn() {
+    void shouldRefuseWhatIsNotTheAgentsOwn() throws IOException {
         try (ServiceProcess up = up()) {
             assertThat(up.isAlive()).isTrue();
             assertThat(answer("please write", "explore"))
@@ -139,7 +139,50 @@ class AgentsIT {
             assertThat(folder.resolve("workspace/forbidden.txt")).doesNotExist();
             assertThat(tools("?agent=explore")).contains("read_file").doesNotContain("write_file");
             assertThat(tools("")).contains("write_file");
+            shouldCallToolsByRules();
         }
+    }
+
+    /** A rule that is defined while Millrace runs calls a tool for an event, and another tells of that event. */
+    private void shouldCallToolsByRules() throws IOException {
+        String url = "http://127.0.0.1:" + port;
+        Path file = Files.writeString(folder.resolve("notes.yaml"), """
+                rules:
+                  notes:
+                    on: note.taken
+                    call: {tool: write_file, arguments: {path: "{{payload.name}}.txt", content: "{{payload.text}}"}}
+                  asked:
+                    on: note.asked
+                    call: {tool: get_event_info, arguments: {event_ids: ["{{payload.of}}", nobody]}}
+                """);
+
+        assertThat(CommandRun.of("rules", "put", file.toString(), "--url", url).out())
+                .contains("Rule notes is defined", "Rule asked is defined");
+        assertThat(CommandRun.of("rules", "list", "--url", url).out()).contains("definition", "built-in");
+        String note = "{\"name\": \"may\", \"text\": \"rain\"}";
+        assertThat(CommandRun.of("emit", "note.taken", "--id", "n1", note, "--url", url)
+                        .out())
+                .isEqualTo("n1\n");
+        await().atMost(LIMIT)
+                .untilAsserted(
+                        () -> assertThat(folder.resolve("workspace/may.txt")).hasContent("rain"));
+        assertThat(CommandRun.of("emit", "note.asked", "{\"of\": \"n1\"}", "--url", url)
+                        .exitCode())
+                .isZero();
+        await().atMost(LIMIT).untilAsserted(() -> {
+            JsonNode newest =
+                    api.get("/v1/tasks?state=completed&limit=1").json().at("/tasks/0");
+            assertThat(newest.path("inputText").asText()).isEqualTo("Call get_event_info for event: note.asked");
+            assertThat(api.get("/v1/tasks/" + newest.path("taskId").asText())
+                            .json()
+                            .path("response")
+                            .asText())
+                    .contains("\"event_type\":\"note.taken\"", "\"text\":\"rain\"", "\"unknown\":[\"nobody\"]");
+        });
+        assertThat(CommandRun.of("rules", "delete", "notes", "--url", url).exitCode())
+                .isZero();
+        assertThat(CommandRun.of("rules", "delete", "timer", "--url", url).err())
+                .contains("built in");
     }
 
     @Test

@@ -6,10 +6,14 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.millrace.schemas.Json;
 import java.io.IOException;
 import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -101,6 +105,63 @@ class CommandsTest {
         assertThat(set.exitCode()).isZero();
         assertThat(set.out()).contains("due next at 2026-11-24T00:00+01:00");
         assertThat(next.out()).isEqualTo("2026-11-24T00:00+01:00\n");
+    }
+
+    @Test
+    @DisplayName("rules are listed, shown, defined from a file and taken back")
+    void shouldShowRules(@TempDir Path folder) throws IOException {
+        // given
+        String rule = "{\"id\":\"orders\",\"on\":[\"order.*\"],\"priority\":60,\"enabled\":true,\"handler\":\"call\","
+                + "\"version\":\"1f0c\",\"source\":\"definition\",\"rule\":{\"on\":\"order.*\",\"call\":{\"tool\":\"notify\"}}}";
+        gateway.answer("/v1/rules", 200, "{\"rules\":[" + rule + "]}").answer("/v1/rules/orders", 200, rule);
+        Path file = Files.writeString(
+                folder.resolve("orders.yaml"),
+                "rules:\n  orders:\n    on: order.*\n    priority: 60\n    call: {tool: notify}\n");
+        Path none = Files.writeString(folder.resolve("none.yaml"), "rule: {}\n");
+
+        // when
+        CommandRun list = CommandRun.of("rules", "list", "--url", gateway.url());
+        CommandRun json = CommandRun.of("rules", "list", "--json", "--url", gateway.url());
+        CommandRun show = CommandRun.of("rules", "show", "orders", "--url", gateway.url());
+        CommandRun put = CommandRun.of("rules", "put", file.toString(), "--url", gateway.url());
+        CommandRun delete = CommandRun.of("rules", "delete", "orders", "--url", gateway.url());
+        CommandRun nothing = CommandRun.of("rules", "put", none.toString(), "--url", gateway.url());
+
+        // then
+        assertThat(list.out()).contains("orders", "order.*", "60", "call", "definition", "1f0c");
+        assertThat(json.out()).isEqualTo(rule + '\n');
+        assertThat(show.out()).contains("{\"tool\":\"notify\"}");
+        assertThat(put.out()).isEqualTo("Rule orders is defined, version 1f0c.\n");
+        assertThat(delete.exitCode()).isZero();
+        assertThat(gateway.requests())
+                .contains(
+                        "PUT /v1/rules/orders {\"on\":\"order.*\",\"priority\":60,\"call\":{\"tool\":\"notify\"}}",
+                        "DELETE /v1/rules/orders");
+        assertThat(nothing.exitCode()).isEqualTo(1);
+        assertThat(nothing.err()).contains("expected rules by id under rules, found none");
+    }
+
+    @Test
+    @DisplayName("emit sends an event as it is given, and prints its id")
+    void shouldEmit(@TempDir Path folder) throws IOException {
+        // given
+        gateway.answer("/v1/events", 202, "{\"accepted\":[\"o-7\"]}");
+        Path file = Files.writeString(folder.resolve("order.json"), "{\"total\":3}");
+
+        // when
+        CommandRun words = CommandRun.of(
+                "emit", "order.placed", "--session", "shop", "--id", "o-7", "{\"total\":1}", "--url", gateway.url());
+        CommandRun ofFile = CommandRun.of("emit", "order.placed", "@" + file, "--url", gateway.url());
+        CommandRun none = CommandRun.of("emit", "order.placed", "--url", gateway.url());
+        CommandRun bad = CommandRun.of("emit", "order.placed", "[1]", "--url", gateway.url());
+
+        // then
+        assertThat(words.out()).isEqualTo("o-7\n");
+        assertThat(List.of(ofFile.exitCode(), none.exitCode(), bad.exitCode())).containsExactly(0, 0, 2);
+        assertThat(bad.err()).startsWith("millrace: DATA: ");
+        assertThat(gateway.requests())
+                .containsExactly(
+                        "POST /v1/events {\"total\":1}", "POST /v1/events {\"total\":3}", "POST /v1/events {}");
     }
 
     @Test

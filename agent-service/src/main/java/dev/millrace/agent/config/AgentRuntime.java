@@ -8,6 +8,7 @@ import dev.millrace.agent.approval.Approvals;
 import dev.millrace.agent.core.MachineLimits;
 import dev.millrace.agent.core.TaskFsm;
 import dev.millrace.agent.files.AgentFolder;
+import dev.millrace.agent.files.RuleBook;
 import dev.millrace.agent.kafka.Definitions;
 import dev.millrace.agent.kafka.InstanceEvents;
 import dev.millrace.agent.kafka.JournalFollower;
@@ -135,7 +136,10 @@ public final class AgentRuntime implements AutoCloseable {
         this.parts = parts;
         this.topics = settings.shell().topics();
         this.definitions = new Definitions(
-                kafka, topics, parts.agents(), settings.agentFiles(), new MemoryIndex(settings.memoryIndexBytes()));
+                kafka,
+                topics,
+                new Definitions.Kept(parts.agents(), parts.rules(), new MemoryIndex(settings.memoryIndexBytes())),
+                settings.agentFiles());
         this.lanes = new LaneProducer(kafka, topics, "millrace-agent-replies");
         this.tokens = new TokenProducer(kafka, topics);
         this.live = new LiveText(settings.live(), tokens::send, Clock.systemUTC());
@@ -192,6 +196,11 @@ public final class AgentRuntime implements AutoCloseable {
     /** Reads and writes schedules. */
     public ScheduleBook scheduleBook(ScheduleLimits limits) {
         return new ScheduleBook(definitions.schedules(), definitions.publisher(), limits, Clock.systemUTC());
+    }
+
+    /** Shows rules, and writes definitions of them. */
+    public RuleBook ruleBook() {
+        return new RuleBook(parts.rules(), definitions.publisher());
     }
 
     /** The tools that are served. */

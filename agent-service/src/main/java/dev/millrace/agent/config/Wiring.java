@@ -5,6 +5,7 @@ import dev.millrace.agent.core.ContextWindow;
 import dev.millrace.agent.core.MachineLimits;
 import dev.millrace.agent.core.TaskLimits;
 import dev.millrace.agent.files.BuiltInAgents;
+import dev.millrace.agent.files.RuleBook;
 import dev.millrace.agent.files.RuleFile;
 import dev.millrace.agent.files.RuleFolder;
 import dev.millrace.agent.kafka.Definitions;
@@ -79,7 +80,7 @@ public class Wiring {
     @Produces
     @Singleton
     RuleFolder ruleFolder(AgentConfig agent, Rules rules) {
-        return new RuleFolder(agent.rules().dir(), RuleFile.builtIn(), rules, agent.agentsReload());
+        return new RuleFolder(agent.rules().dir(), rules, agent.agentsReload());
     }
 
     @Produces
@@ -204,6 +205,12 @@ public class Wiring {
     ScheduleBook scheduleBook(AgentRuntime runtime, AgentConfig agent) {
         return runtime.scheduleBook(
                 new ScheduleLimits(agent.schedules().max(), agent.schedules().shortestInterval()));
+    }
+
+    @Produces
+    @Singleton
+    RuleBook ruleBook(AgentRuntime runtime) {
+        return runtime.ruleBook();
     }
 
     @Produces

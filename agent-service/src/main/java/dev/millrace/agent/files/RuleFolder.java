@@ -1,7 +1,6 @@
 package dev.millrace.agent.files;
 
 import dev.millrace.agent.rules.Rule;
-import dev.millrace.agent.rules.RuleSet;
 import dev.millrace.agent.rules.Rules;
 import java.io.IOException;
 import java.nio.charset.MalformedInputException;
@@ -31,7 +30,6 @@ public final class RuleFolder implements AutoCloseable {
     private static final int MAX_BYTES_PER_CHAR = 4;
 
     private final Path folder;
-    private final RuleSet builtIn;
     private final Rules rules;
     private final Duration interval;
     private final Thread thread =
@@ -49,9 +47,8 @@ public final class RuleFolder implements AutoCloseable {
      *
      * @param interval between two looks, more than zero
      */
-    public RuleFolder(Path folder, RuleSet builtIn, Rules rules, Duration interval) {
+    public RuleFolder(Path folder, Rules rules, Duration interval) {
         this.folder = folder;
-        this.builtIn = builtIn;
         this.rules = rules;
         this.interval = interval;
     }
@@ -145,7 +142,7 @@ public final class RuleFolder implements AutoCloseable {
         });
         List<Rule> all = new ArrayList<>();
         new TreeMap<>(next).values().forEach(all::addAll);
-        rules.use(builtIn.with(all));
+        rules.useFiles(all);
         inForce = next;
         applied = now;
         LOGGER.atInfo()

@@ -10,6 +10,8 @@ import dev.millrace.agent.files.AgentFolder;
 import dev.millrace.agent.files.AgentRecords;
 import dev.millrace.agent.files.BuiltInAgents;
 import dev.millrace.agent.files.DefinitionPublisher;
+import dev.millrace.agent.files.RuleRecords;
+import dev.millrace.agent.rules.Rules;
 import dev.millrace.agent.schedule.Schedule;
 import dev.millrace.agent.schedule.Schedules;
 import dev.millrace.kafka.RecordLoop;
@@ -50,14 +52,25 @@ public final class Definitions implements AutoCloseable {
      */
     public record AgentFiles(Path folder, Duration reload) {}
 
+    /** What is kept as the topics have it. */
+    public record Kept(Agents agents, Rules rules, MemoryIndex memory) {}
+
     /** Reads nothing yet; {@code kafka} says how to reach the brokers. */
-    public Definitions(Map<String, Object> kafka, Topics topics, Agents agents, AgentFiles files, MemoryIndex memory) {
-        this.agents = agents;
-        this.memory = memory;
+    public Definitions(Map<String, Object> kafka, Topics topics, Kept kept, AgentFiles files) {
+        this.agents = kept.agents();
+        this.memory = kept.memory();
         this.tools = new ServedTools(new RequestTopics(kafka, topics));
         String topic = topics.definitions();
         this.records = new AgentRecords(agents);
-        Map<String, DefinitionTaker> takers = Map.of(TOOL, tools, AgentRecords.KIND, records, Schedule.KIND, schedules);
+        Map<String, DefinitionTaker> takers = Map.of(
+                TOOL,
+                tools,
+                AgentRecords.KIND,
+                records,
+                Schedule.KIND,
+                schedules,
+                RuleRecords.KIND,
+                new RuleRecords(kept.rules()));
         this.definitions = new TopicFollower(
                 new TopicLog(kafka, topic, CLIENT),
                 new TakersByKind(

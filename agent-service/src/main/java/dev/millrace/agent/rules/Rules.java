@@ -1,12 +1,30 @@
 package dev.millrace.agent.rules;
 
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
 
-/** The rules that are in force now. Safe for any thread; never blocks. */
+/**
+ * The rules that are in force now: those that are defined while Millrace runs stand above those of files, and these
+ * above those that are built in. Safe for any thread; to ask for them never blocks.
+ */
 public final class Rules {
 
-    private final AtomicReference<RuleSet> current;
     private final Bounds bounds;
+    private final SortedMap<String, Rule> defined = new TreeMap<>();
+    private RuleSet builtIn;
+    private List<Rule> ofFiles = List.of();
+    private volatile RuleSet current;
+
+    /** Where a rule comes from. */
+    public enum Origin {
+        /** It comes with Millrace. */
+        BUILT_IN,
+        /** Of a file of this instance. */
+        FILE,
+        /** It was defined while Millrace ran, for all instances. */
+        DEFINITION
+    }
 
     /**
      * How much may follow from events.
@@ -28,8 +46,9 @@ public final class Rules {
         }
     }
 
-    public Rules(RuleSet rules, Bounds bounds) {
-        this.current = new AtomicReference<>(rules);
+    public Rules(RuleSet builtIn, Bounds bounds) {
+        this.builtIn = builtIn;
+        this.current = builtIn;
         this.bounds = bounds;
     }
 
@@ -40,12 +59,53 @@ public final class Rules {
 
     /** Those that are in force. */
     public RuleSet current() {
-        return current.get();
+        return current;
     }
 
-    /** From now on these are in force. */
-    public void use(RuleSet rules) {
-        current.set(rules);
+    /** From now on these are beneath all others. */
+    public synchronized void use(RuleSet rules) {
+        builtIn = rules;
+        merge();
+    }
+
+    /** From now on these are those of files. */
+    public synchronized void useFiles(List<Rule> rules) {
+        ofFiles = List.copyOf(rules);
+        merge();
+    }
+
+    /** From now on this one is defined. */
+    public synchronized void define(Rule rule) {
+        defined.put(rule.id(), rule);
+        merge();
+    }
+
+    /** From now on there is no definition of this id. */
+    public synchronized void withdraw(String id) {
+        defined.remove(id);
+        merge();
+    }
+
+    /** From now on nothing is defined. */
+    public synchronized void withdrawAll() {
+        defined.clear();
+        merge();
+    }
+
+    /** The definitions, by id. */
+    public synchronized List<Rule> defined() {
+        return List.copyOf(defined.values());
+    }
+
+    /** Where the rule of this id, which is in force, comes from. */
+    public synchronized Origin origin(String id) {
+        return defined.containsKey(id)
+                ? Origin.DEFINITION
+                : ofFiles.stream().anyMatch(rule -> rule.id().equals(id)) ? Origin.FILE : Origin.BUILT_IN;
+    }
+
+    private void merge() {
+        current = builtIn.with(ofFiles).with(List.copyOf(defined.values()));
     }
 
     /** How much may follow from events. */

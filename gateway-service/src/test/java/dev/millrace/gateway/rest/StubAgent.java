@@ -183,6 +183,8 @@ final class StubAgent implements AutoCloseable {
             send(exchange, 200, page);
         } else if (what.equals("schedules")) {
             schedules(exchange, path, query);
+        } else if (what.equals("rules")) {
+            rules(exchange, path);
         } else if (what.equals("events")) {
             chain(exchange, path[3]);
         } else if (what.equals("approvals")) {
@@ -300,6 +302,24 @@ final class StubAgent implements AutoCloseable {
     }
 
     /** There is one, called report. */
+    private static void rules(HttpExchange exchange, String[] path) throws IOException {
+        String body = new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
+        Map<String, Object> rule = Map.of("id", "orders", "version", exchange.getRequestMethod() + " " + body);
+        if (path.length == 3) {
+            send(exchange, 200, Map.of("rules", List.of(rule)));
+        } else if (path[3].equals("orders")) {
+            send(exchange, exchange.getRequestMethod().equals("PUT") ? 201 : 200, rule);
+        } else {
+            problem(
+                    exchange,
+                    switch (exchange.getRequestMethod()) {
+                        case "PUT" -> Problem.of(422, "invalid_rule", "No good", "other.on: no");
+                        case "DELETE" -> Problem.of(409, "not_a_definition", "Not a definition", "built in");
+                        default -> Problem.of(404, "unknown_rule", "Unknown rule", "There is none.");
+                    });
+        }
+    }
+
     private static void schedules(HttpExchange exchange, String[] path, Map<String, String> query) throws IOException {
         Map<String, Object> report = new LinkedHashMap<>(
                 Map.of("name", "report", "namespace", "default", "cron", "@daily", "zone", "UTC", "missed", "one"));

@@ -69,6 +69,15 @@ final class GatewayClient implements AutoCloseable {
                 type);
     }
 
+    /** Sends JSON with these headers. */
+    JsonNode post(String path, byte[] json, Map<String, String> headers) {
+        HttpRequest.Builder request = request(path)
+                .header("Content-Type", "application/json")
+                .POST(HttpRequest.BodyPublishers.ofByteArray(json));
+        headers.forEach(request::header);
+        return call(request.build());
+    }
+
     /** Any resource, as JSON. */
     JsonNode get(String path) {
         return call(request(path).build());

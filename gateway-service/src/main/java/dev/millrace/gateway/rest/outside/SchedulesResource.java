@@ -41,10 +41,8 @@ import java.io.InputStream;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import org.eclipse.microprofile.openapi.annotations.Operation;
 import org.eclipse.microprofile.openapi.annotations.media.Content;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
@@ -64,7 +62,6 @@ public class SchedulesResource {
     private static final String SCHEDULES = "schedules";
     private static final int MAX_NEXT = 100;
     private static final byte[] NO_BODY = {};
-    private static final Set<String> OF_EVERY_PROBLEM = Set.of("type", "title", "status", "detail", "instance", "code");
 
     private final AgentClient agentService;
     private final TaskIntake intake;
@@ -110,7 +107,7 @@ public class SchedulesResource {
             throws QueryUnavailableException, InterruptedException {
         AgentClient.Answer answer = agentService.get(AgentClient.path(SCHEDULES, name), query(namespace, next));
         if (!answer.found()) {
-            throw refused(404, answer.json());
+            throw Refusals.of(404, answer.json());
         }
         return Response.ok(answer.json()).build();
     }
@@ -222,7 +219,7 @@ public class SchedulesResource {
         query.put("id", given == null ? Ids.random() : given);
         AgentClient.Answer answer = agentService.get(AgentClient.path(SCHEDULES, name, "event"), query);
         if (!answer.found()) {
-            throw refused(404, answer.json());
+            throw Refusals.of(404, answer.json());
         }
         Event event;
         try {
@@ -254,7 +251,7 @@ public class SchedulesResource {
             throws QueryUnavailableException, InterruptedException {
         AgentClient.Reply reply = agentService.change(method, path, query(namespace, null), body);
         if (!reply.done()) {
-            throw refused(reply.status(), reply.json());
+            throw Refusals.of(reply.status(), reply.json());
         }
         return Response.status(reply.status()).entity(reply.json()).build();
     }
@@ -264,26 +261,5 @@ public class SchedulesResource {
         query.put("namespace", namespace);
         query.put("next", next == null ? null : Integer.toString(Parameters.number("next", next, MAX_NEXT)));
         return query;
-    }
-
-    /** What agent-service has refused, as a problem of ours. */
-    private static ProblemException refused(int status, String problemJson) throws QueryUnavailableException {
-        try {
-            Map<String, @Nullable Object> json = Json.readObject(problemJson.getBytes(StandardCharsets.UTF_8));
-            Map<String, Object> more = new LinkedHashMap<>();
-            json.forEach((member, value) -> {
-                if (value != null && !OF_EVERY_PROBLEM.contains(member)) {
-                    more.put(member, value);
-                }
-            });
-            return new ProblemException(new Problem(
-                    status,
-                    String.valueOf(json.get("code")),
-                    String.valueOf(json.get("title")),
-                    String.valueOf(json.get("detail")),
-                    more));
-        } catch (MalformedEventException e) {
-            throw new QueryUnavailableException("agent-service answered with something that cannot be read", e);
-        }
     }
 }

@@ -1,4 +1,4 @@
-/** What starts work without anybody who asks at that moment: schedules, and webhooks of other systems. */
+/** What starts work without anybody who asks at that moment: schedules, webhooks of other systems, and rules. */
 @NullMarked
 package dev.millrace.gateway.rest.outside;
 

@@ -132,6 +132,30 @@ class OutsideIT {
     }
 
     @Test
+    @DisplayName("rules are read and changed at agent-service, and what it refuses is told as it says it")
+    void shouldPassRulesOn() throws Exception {
+        assertThat(gateway.get("/v1/rules").status()).isEqualTo(200);
+        assertThat(gateway.get("/v1/rules/orders").text("id")).isEqualTo("orders");
+        assertThat(gateway.get("/v1/rules/other").text("code")).isEqualTo("unknown_rule");
+        Answer put = rule("orders", "{\"on\":\"x\",\"log\":{}}");
+        assertThat(put.status()).isEqualTo(201);
+        assertThat(put.text("version")).isEqualTo("PUT {\"on\":\"x\",\"log\":{}}");
+        Answer refused = rule("other", "{}");
+        assertThat(refused.status()).isEqualTo(422);
+        assertThat(refused.text("detail")).isEqualTo("other.on: no");
+        assertThat(gateway.send(gateway.request("/v1/rules/orders").DELETE()).text("version"))
+                .isEqualTo("DELETE ");
+        assertThat(gateway.send(gateway.request("/v1/rules/other").DELETE()).status())
+                .isEqualTo(409);
+    }
+
+    private Answer rule(String id, String body) throws Exception {
+        return gateway.send(gateway.request("/v1/rules/" + id)
+                .header("Content-Type", "application/json")
+                .PUT(BodyPublishers.ofString(body)));
+    }
+
+    @Test
     @DisplayName("firing a schedule by hand starts its task, once for each key")
     void shouldFireByHand() throws Exception {
         String key = Ids.random();
