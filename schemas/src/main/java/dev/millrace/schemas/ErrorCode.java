@@ -144,6 +144,7 @@ public enum ErrorCode {
     SESSION_COST_LIMIT("The tasks of the session have cost as much as they may together.", Place.TASK),
     CAUSAL_DEPTH_LIMIT("Too many tasks led to this one, each starting the next.", Place.TOOL_CALL, Place.TASK),
     TASK_TIMEOUT("The task's life time is over.", Place.TASK),
+    TOOL_CALL_FAILED("The tool call that was all the work of the task has failed.", Place.TASK),
     EXPIRED("The task had not been admitted when its expiry time came.", Place.TASK),
     PROCESS_RESTARTED(
             "The process has ended while the task was under way, and the settings say that it does not go on.",

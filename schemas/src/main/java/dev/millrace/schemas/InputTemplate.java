@@ -1,5 +1,7 @@
 package dev.millrace.schemas;
 
+import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -8,6 +10,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,10 +33,46 @@ public final class InputTemplate {
             Pattern.compile("\\{\\{\\s*([\\w.\\-]+)\\s*(?:\\|([^{}]*))?}}", Pattern.UNICODE_CHARACTER_CLASS);
 
     private final String template;
+    private final List<Part> parts;
 
     /** Reads a template; every text is one. */
     public InputTemplate(String template) {
         this.template = template;
+        this.parts = parts(template);
+    }
+
+    /** A piece of a template. */
+    private sealed interface Part {
+        record Text(String text) implements Part {}
+
+        /** What stands at a path; {@code otherwise} is {@code null} if the template does not say what else. */
+        record Place(String path, @Nullable String otherwise) implements Part {}
+    }
+
+    private static List<Part> parts(String template) {
+        List<Part> parts = new ArrayList<>();
+        Matcher matcher = PLACEHOLDER.matcher(template);
+        int end = 0;
+        while (matcher.find()) {
+            if (matcher.start() > end) {
+                parts.add(new Part.Text(template.substring(end, matcher.start())));
+            }
+            parts.add(new Part.Place(matcher.group(1), matcher.group(2)));
+            end = matcher.end();
+        }
+        if (end < template.length()) {
+            parts.add(new Part.Text(template.substring(end)));
+        }
+        return List.copyOf(parts);
+    }
+
+    private Stream<Part.Place> places() {
+        return parts.stream().filter(Part.Place.class::isInstance).map(Part.Place.class::cast);
+    }
+
+    /** As it was written. */
+    public String text() {
+        return template;
     }
 
     /** What stands at a path. */
@@ -47,20 +86,18 @@ public final class InputTemplate {
     /** Names of the fields of the payload that the template looks into. */
     public Set<String> fields() {
         Set<String> fields = new TreeSet<>();
-        Matcher matcher = PLACEHOLDER.matcher(template);
-        while (matcher.find()) {
-            fields.add(matcher.group(1).split("\\.", 2)[0]);
-        }
+        places().forEach(place -> fields.add(place.path().split("\\.", 2)[0]));
         return fields;
     }
 
     /** The paths that lead nowhere and say nothing for that case, in sentences for people; empty if there are none. */
     public List<String> problems(Map<String, ? extends @Nullable Object> payload) {
         Map<String, Found.Nothing> nowhere = new LinkedHashMap<>();
-        Matcher matcher = PLACEHOLDER.matcher(template);
-        while (nowhere.size() < MAX_PROBLEMS && matcher.find()) {
-            if (matcher.group(2) == null && at(payload, matcher.group(1)) instanceof Found.Nothing nothing) {
-                nowhere.put(matcher.group(1), nothing);
+        Iterator<Part.Place> places = places().iterator();
+        while (nowhere.size() < MAX_PROBLEMS && places.hasNext()) {
+            Part.Place place = places.next();
+            if (place.otherwise() == null && at(payload, place.path()) instanceof Found.Nothing nothing) {
+                nowhere.put(place.path(), nothing);
             }
         }
         return nowhere.entrySet().stream()
@@ -74,25 +111,64 @@ public final class InputTemplate {
      * @return empty if it would be longer than an input may be; it is not made then
      */
     public Optional<String> fill(Map<String, ? extends @Nullable Object> payload) {
-        Matcher matcher = PLACEHOLDER.matcher(template);
         StringBuilder text = new StringBuilder();
-        while (matcher.find()) {
-            String words = words(at(payload, matcher.group(1)), matcher.group(2));
-            matcher.appendReplacement(text, "");
+        for (Part part : parts) {
+            String words =
+                    switch (part) {
+                        case Part.Text(String said) -> said;
+                        case Part.Place(String path, String otherwise) -> words(at(payload, path), otherwise);
+                    };
             if (text.length() + words.length() > MAX_TEXT) {
                 return Optional.empty();
             }
             text.append(words);
         }
-        matcher.appendTail(text);
-        return text.length() > MAX_TEXT ? Optional.empty() : Optional.of(text.toString());
+        return Optional.of(text.toString());
+    }
+
+    /**
+     * What comes of it.
+     *
+     * @param value a JSON value
+     */
+    public record Filled(@Nullable Object value) {}
+
+    /**
+     * Like {@link #fill}, but of a template that is one path and nothing else, which leads to something, what stands
+     * there: a number stays a number, an object an object.
+     */
+    public Optional<Filled> value(Map<String, ? extends @Nullable Object> payload) {
+        if (parts.size() == 1
+                && parts.getFirst() instanceof Part.Place(String path, String otherwise)
+                && at(payload, path) instanceof Found.Value(Object there)
+                && (otherwise == null || !isNothing(there))) {
+            return Optional.of(new Filled(there));
+        }
+        return fill(payload).map(Filled::new);
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof InputTemplate that && template.equals(that.template);
+    }
+
+    @Override
+    public int hashCode() {
+        return template.hashCode();
+    }
+
+    @Override
+    public String toString() {
+        return template;
+    }
+
+    private static boolean isNothing(@Nullable Object value) {
+        return value instanceof List<?> list ? list.isEmpty() : words(value).isEmpty();
     }
 
     private static String words(Found found, @Nullable String otherwise) {
         Object value = found instanceof Found.Value(Object there) ? there : null;
-        boolean nothing =
-                value instanceof List<?> list ? list.isEmpty() : words(value).isEmpty();
-        return nothing && otherwise != null ? otherwise.strip() : words(value);
+        return isNothing(value) && otherwise != null ? otherwise.strip() : words(value);
     }
 
     private static String words(@Nullable Object value) {

@@ -792,7 +792,10 @@ public sealed interface Payload {
             @Nullable String systemPrompt,
             @Nullable String guide,
             @Nullable String toolName,
-            @Nullable Map<String, @Nullable Object> event) {
+            @Nullable Map<String, @Nullable Object> event,
+            @Nullable OpeningCall call,
+            @Nullable Long retries,
+            @Nullable Failure failure) {
         public Observed(
                 String eventId,
                 String type,
@@ -801,7 +804,10 @@ public sealed interface Payload {
                 @Nullable String systemPrompt,
                 @Nullable String guide,
                 @Nullable String toolName,
-                @Nullable Map<String, @Nullable Object> event) {
+                @Nullable Map<String, @Nullable Object> event,
+                @Nullable OpeningCall call,
+                @Nullable Long retries,
+                @Nullable Failure failure) {
             this.eventId = requireNonNull(eventId, "eventId");
             this.type = requireNonNull(type, "type");
             this.time = requireNonNull(time, "time");
@@ -810,6 +816,34 @@ public sealed interface Payload {
             this.guide = guide;
             this.toolName = toolName;
             this.event = frozenOrNull(event);
+            this.call = call;
+            this.retries = retries;
+            this.failure = failure;
+        }
+
+        /** The same for another attempt, after this one. */
+        public Observed after(Failure now) {
+            return new Observed(eventId, type, time, rule, systemPrompt, guide, toolName, event, call, retries, now);
+        }
+    }
+
+    /** The tool call that is all the work of a task. */
+    record OpeningCall(String tool, Map<String, @Nullable Object> arguments) {
+        public OpeningCall(String tool, Map<String, @Nullable Object> arguments) {
+            this.tool = requireNonNull(tool, "tool");
+            this.arguments = JsonValues.frozenObject(arguments);
+        }
+    }
+
+    /**
+     * What became of the attempt before.
+     *
+     * @param attempts how many have failed, 1 or more
+     * @param error why the last one did, for people
+     */
+    record Failure(long attempts, String error) {
+        public Failure {
+            requireNonNull(error, "error");
         }
     }
 

@@ -68,6 +68,24 @@ class InputTemplateTest {
     }
 
     @Test
+    @DisplayName("one path and nothing else is what stands there, with its type; anything else is text")
+    void shouldKeepTypes() {
+        assertThat(value("{{ body.order.amount }}")).isInstanceOf(Number.class);
+        assertThat(value("{{body.order.items}}")).isInstanceOf(List.class);
+        assertThat(value("{{body.order.note}}")).isNull();
+        assertThat(value("{{body.order.note | none}}")).isEqualTo("none");
+        assertThat(value("{{body.order.nothing | 3}}")).isEqualTo("3");
+        assertThat(value("{{body.order.amount}} €")).isEqualTo("59.9 €");
+        assertThat(value("")).isEqualTo("");
+        assertThat(new InputTemplate("x".repeat(InputTemplate.MAX_TEXT + 1)).value(ORDER))
+                .isEmpty();
+    }
+
+    private static @Nullable Object value(String template) {
+        return new InputTemplate(template).value(ORDER).orElseThrow().value();
+    }
+
+    @Test
     void shouldTellTenMistakesAndNoMore() {
         String template =
                 IntStream.range(0, 50).mapToObj(i -> "{{a" + i % 25 + "}}").collect(Collectors.joining());

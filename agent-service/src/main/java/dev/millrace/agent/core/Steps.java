@@ -25,6 +25,9 @@ import org.jspecify.annotations.Nullable;
 /** How a task works: calls the model within its limits, turns a reply into a plan, carries the plan out. */
 final class Steps {
 
+    /** Of the result of a call that was all the work so much is the task's answer, in characters. */
+    static final int MAX_RESPONSE = 100_000;
+
     private final MachineLimits limits;
 
     Steps(MachineLimits limits) {
@@ -87,9 +90,28 @@ final class Steps {
         return context.compacted(s.cut(), summary);
     }
 
-    /** The first call: what the session has said before may have to be made shorter; what is new is as it is. */
-    Transition begin(TaskContext context, Meta cause) {
-        return callModel(context, cause, List.of(), context.window().shownPrefix() != null);
+    /**
+     * The first step: the call that came along, or a call of the model. For that, what the session has said before may
+     * have to be made shorter; what is new is as it is.
+     */
+    Transition begin(TaskState.Idle s, Meta cause) {
+        TaskContext context = s.context();
+        ToolCall call = s.call();
+        return call == null
+                ? callModel(context, cause, List.of(), context.window().shownPrefix() != null)
+                : act(context, cause, new TaskState.KeptReply(null, List.of(call), false), List.of());
+    }
+
+    /** The call that was all the work has come to something, and so has the task, also while it is suspended. */
+    static Transition ended(Acting s, Plan.CallStep step, ToolReturned e, List<Effect> effects) {
+        return e.isError()
+                ? fail(s.context(), TaskError.toolCallFailed(step.toolName(), e.content()), effects)
+                : to(new Completed(s.context()), new Publish(completed(s.context(), cut(e.content()))))
+                        .after(effects);
+    }
+
+    private static String cut(String result) {
+        return result.length() <= MAX_RESPONSE ? result : result.substring(0, MAX_RESPONSE) + "…";
     }
 
     /** The same with the conversation as it is: it is new, or has been made as short as it can be. */

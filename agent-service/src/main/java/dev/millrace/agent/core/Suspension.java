@@ -244,6 +244,9 @@ final class Suspension {
     static Transition recorded(Suspended s, Acting from, Plan.CallStep step, ToolReturned e) {
         List<Effect> effects = new ArrayList<>();
         Acting after = Steps.record(from, step, e, effects);
+        if (from.isAllTheWork()) {
+            return Steps.ended(after, step, e, effects);
+        }
         return Delegation.goOnIfChildrenAreIn(s.from(after), effects);
     }
 

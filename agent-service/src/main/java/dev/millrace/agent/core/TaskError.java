@@ -13,6 +13,9 @@ public record TaskError(String code, String message) {
     /** The code of a model's failure that a shorter conversation may mend. */
     static final String CONTEXT_OVERFLOW = "context_overflow";
 
+    /** So much of a tool's error is told, in characters. */
+    private static final int MAX_ERROR = 10_000;
+
     boolean isContextOverflow() {
         return code.equals(CONTEXT_OVERFLOW);
     }
@@ -73,6 +76,11 @@ public record TaskError(String code, String message) {
         return new TaskError(
                 "task_timeout",
                 "The task may take at most " + seconds(maxMs) + ", it has not ended after " + seconds(foundMs));
+    }
+
+    static TaskError toolCallFailed(String toolName, String error) {
+        String why = error.length() <= MAX_ERROR ? error : error.substring(0, MAX_ERROR) + "…";
+        return new TaskError("tool_call_failed", "The call of " + toolName + " failed: " + why);
     }
 
     static TaskError expired() {

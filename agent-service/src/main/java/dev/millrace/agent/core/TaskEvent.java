@@ -49,14 +49,27 @@ public sealed interface TaskEvent {
      *
      * @param history what was said before, elsewhere; the oldest first
      * @param images shown with the text
+     * @param call all that is to be done, without a model: a call that runs or is refused, and is none of the machine's
+     *     own; {@code null} = a model is asked
      */
-    record Opening(List<TranscriptEntry> history, List<TranscriptEntry.Image> images) {
+    record Opening(
+            List<TranscriptEntry> history,
+            List<TranscriptEntry.Image> images,
+            @Nullable ToolCall call) {
         /** Nothing. */
         public static final Opening NONE = new Opening(List.of(), List.of());
 
         public Opening {
             history = List.copyOf(history);
             images = List.copyOf(images);
+            if (call != null && !(call.route() instanceof ToolCall.Run || call.route() instanceof ToolCall.Refuse)) {
+                throw new IllegalArgumentException("expected a call that runs or is refused, found " + call.route());
+            }
+        }
+
+        /** A model is asked. */
+        public Opening(List<TranscriptEntry> history, List<TranscriptEntry.Image> images) {
+            this(history, images, null);
         }
 
         /** The beginning of the transcript of a task that starts with this text. */

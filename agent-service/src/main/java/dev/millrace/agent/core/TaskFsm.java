@@ -142,7 +142,14 @@ public final class TaskFsm {
         if (context.causalDepth() > maxDepth) {
             return Steps.fail(context, TaskError.causalDepthLimit(maxDepth, context.causalDepth()), List.of(input));
         }
-        return to(new Idle(context, false, e.terms().expiresAtMs()), input, new RequestAdmission());
+        return to(
+                new Idle(
+                        context,
+                        false,
+                        e.terms().expiresAtMs(),
+                        e.terms().opening().call()),
+                input,
+                new RequestAdmission());
     }
 
     private Transition whileIdle(Idle s, TaskEvent event) {
@@ -151,9 +158,9 @@ public final class TaskFsm {
             when s.announced() -> steps.callModel(s.context().admitted(e.sessionUse()), e.meta(), List.of());
             case Admitted e ->
                 to(
-                        new Idle(joined(s.context(), e).admitted(e.sessionUse()), true, Deadlines.NEVER),
+                        new Idle(joined(s.context(), e).admitted(e.sessionUse()), true, Deadlines.NEVER, s.call()),
                         new FollowUp(new Fact.Created(s.context().taskType())));
-            case TaskCreated e -> steps.begin(s.context(), e.meta());
+            case TaskCreated e -> steps.begin(s, e.meta());
             case TimePassed e
             when e.meta().nowMs() >= s.expiresAtMs() -> Steps.fail(s.context(), TaskError.expired(), List.of());
             case TimePassed e when Deadlines.outlived(s, e.meta().nowMs()) -> outlived(s, e);
@@ -274,7 +281,8 @@ public final class TaskFsm {
 
     private Transition toolReturned(Acting s, Plan.CallStep step, ToolReturned e) {
         List<Effect> effects = new ArrayList<>();
-        return steps.proceed(Steps.record(s, step, e, effects), e.meta(), effects);
+        Acting after = Steps.record(s, step, e, effects);
+        return s.isAllTheWork() ? Steps.ended(after, step, e, effects) : steps.proceed(after, e.meta(), effects);
     }
 
     private Transition whileSuspended(Suspended s, TaskEvent event) {

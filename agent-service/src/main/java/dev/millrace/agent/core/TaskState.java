@@ -128,8 +128,19 @@ public sealed interface TaskState {
      *
      * @param announced whether TASK_CREATED has been written: so it has of a completed task that is to go on
      * @param expiresAtMs when it is no longer wanted, in Unix milliseconds; {@link Deadlines#NEVER} = it always is
+     * @param call all that it is to do then, without a model; {@code null} = a model is asked
      */
-    record Idle(TaskContext context, boolean announced, long expiresAtMs) implements Existing {
+    record Idle(
+            TaskContext context,
+            boolean announced,
+            long expiresAtMs,
+            @Nullable ToolCall call) implements Existing {
+
+        /** Of which a model is asked. */
+        public Idle(TaskContext context, boolean announced, long expiresAtMs) {
+            this(context, announced, expiresAtMs, null);
+        }
+
         @Override
         public String label() {
             return "idle";
@@ -216,6 +227,12 @@ public sealed interface TaskState {
 
     /** Carries out a plan: waits for tool results. */
     record Acting(TaskContext context, Plan plan) implements Active {
+
+        /** Whether the plan is all that the task is to do: no model has made it. */
+        boolean isAllTheWork() {
+            return context.iteration() == 0;
+        }
+
         @Override
         public String label() {
             return "acting";

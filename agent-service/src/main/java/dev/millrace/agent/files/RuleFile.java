@@ -1,13 +1,16 @@
 package dev.millrace.agent.files;
 
 import dev.millrace.agent.Agents;
+import dev.millrace.agent.rules.Arguments;
 import dev.millrace.agent.rules.Rule;
 import dev.millrace.agent.rules.RuleSet;
 import dev.millrace.agent.rules.TypePattern;
 import dev.millrace.schemas.EventType;
 import dev.millrace.schemas.Ids;
+import dev.millrace.schemas.InputTemplate;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.Payload;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -30,7 +33,8 @@ public final class RuleFile {
     private static final String BUILT_IN = "/rules/default.yaml";
     private static final Pattern ID = Pattern.compile("[A-Za-z0-9][A-Za-z0-9_-]{0,63}");
     private static final Pattern TOOL = Pattern.compile("[A-Za-z0-9_-]{1,64}");
-    private static final Set<String> HANDLERS = Set.of("log", "query", "agent");
+    private static final String TOOL_NAME = "1 to 64 letters, digits, _ and -";
+    private static final Set<String> HANDLERS = Set.of("log", "query", "agent", "call");
     private static final Set<String> QUERIES =
             Set.of("user_query", "NEW_MESSAGE", KnownEventType.MESSAGE_RECEIVED.name());
     private static final int VERSION_DIGITS = 12;
@@ -72,12 +76,24 @@ public final class RuleFile {
         return rules;
     }
 
+    /**
+     * A rule that was defined by itself.
+     *
+     * @param fields what would stand under its id in a file
+     * @throws InvalidAgentException that says where, what was expected and what was found
+     */
+    static Rule read(String id, Map<String, ? extends @Nullable Object> fields) throws InvalidAgentException {
+        Map<String, @Nullable Object> all = new LinkedHashMap<>();
+        all.put(id, fields);
+        return rule(id, new DefinitionFields(all, Map.of()));
+    }
+
     private static Rule rule(String id, DefinitionFields all) throws InvalidAgentException {
         if (!ID.matcher(id).matches()) {
             throw all.complaint(id, "expected an id of 1 to 64 letters, digits, _ and -");
         }
         DefinitionFields fields = all.object(id);
-        fields.allowOnly("on", "priority", "enabled", "filter", "log", "query", "agent");
+        fields.allowOnly("on", "priority", "enabled", "filter", "log", "query", "agent", "call");
         Rule.Handler handler = handler(id, all, fields);
         List<TypePattern> on = types(id, all, fields);
         for (TypePattern pattern : on) {
@@ -93,7 +109,8 @@ public final class RuleFile {
         String version =
                 Ids.hash(Json.writeText(new TreeMap<>(fields.values()))).substring(0, VERSION_DIGITS);
         boolean enabled = fields.raw("enabled") == null || fields.flag("enabled");
-        return new Rule(id, version, on, priority(fields), enabled, filter(fields), handler);
+        return new Rule(
+                id, new Rule.Source(version, fields.values()), on, priority(fields), enabled, filter(fields), handler);
     }
 
     private static List<TypePattern> types(String id, DefinitionFields all, DefinitionFields fields)
@@ -124,15 +141,15 @@ public final class RuleFile {
         throw fields.wrong("priority", "a whole number, -" + MAX_PRIORITY + " to " + MAX_PRIORITY);
     }
 
-    private static Map<String, String> filter(DefinitionFields fields) throws InvalidAgentException {
+    private static List<Rule.Wanted> filter(DefinitionFields fields) throws InvalidAgentException {
         DefinitionFields wanted = fields.object("filter");
-        Map<String, String> filter = new LinkedHashMap<>();
+        List<Rule.Wanted> filter = new ArrayList<>();
         for (Map.Entry<String, @Nullable Object> entry : wanted.values().entrySet()) {
             Object value = entry.getValue();
             if (!(value instanceof String || value instanceof Number || value instanceof Boolean)) {
                 throw wanted.wrong(entry.getKey(), "a text, a number, true or false");
             }
-            filter.put(entry.getKey(), value.toString());
+            filter.add(Rule.Wanted.at(entry.getKey(), value.toString()));
         }
         return filter;
     }
@@ -141,11 +158,12 @@ public final class RuleFile {
             throws InvalidAgentException {
         List<String> named = fields.keys().stream().filter(HANDLERS::contains).toList();
         if (named.size() != 1) {
-            throw all.complaint(id, "expected exactly one of agent, log and query, found " + named.size());
+            throw all.complaint(id, "expected exactly one of agent, call, log and query, found " + named.size());
         }
         DefinitionFields handler = fields.object(named.getFirst());
         return switch (named.getFirst()) {
             case "agent" -> agent(handler);
+            case "call" -> call(handler);
             case "query" -> {
                 handler.allowNone();
                 yield new Rule.Query();
@@ -162,13 +180,35 @@ public final class RuleFile {
         String name = fields.text("name");
         String tool = fields.text("toolName");
         if (tool != null && !TOOL.matcher(tool).matches()) {
-            throw fields.wrong("toolName", "1 to 64 letters, digits, _ and -");
+            throw fields.wrong("toolName", TOOL_NAME);
         }
         return new Rule.AgentHandler(
                 name == null ? Agents.DEFAULT : name,
-                fields.text("prompt"),
-                fields.text("systemPrompt"),
+                template(fields, "prompt"),
+                template(fields, "systemPrompt"),
                 fields.raw("includeToolCall") == null || fields.flag("includeToolCall"),
                 tool == null ? Rule.AgentHandler.EVENT_TOOL : tool);
+    }
+
+    private static @Nullable InputTemplate template(DefinitionFields fields, String key) throws InvalidAgentException {
+        String text = fields.text(key);
+        return text == null ? null : new InputTemplate(text);
+    }
+
+    private static Rule.Handler call(DefinitionFields fields) throws InvalidAgentException {
+        fields.allowOnly("tool", "arguments", "agent");
+        String tool = fields.text("tool");
+        if (tool == null || !TOOL.matcher(tool).matches()) {
+            throw fields.wrong("tool", TOOL_NAME);
+        }
+        Map<String, @Nullable Object> arguments = fields.object("arguments").values();
+        try {
+            // as they would travel
+            Payload.OpeningCall unused = new Payload.OpeningCall(tool, arguments);
+        } catch (IllegalArgumentException e) {
+            throw fields.complaint("arguments", e.getMessage());
+        }
+        String agent = fields.text("agent");
+        return new Rule.CallHandler(tool, Arguments.of(arguments), agent == null ? Agents.DEFAULT : agent);
     }
 }

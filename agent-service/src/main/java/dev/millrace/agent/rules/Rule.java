@@ -1,32 +1,76 @@
 package dev.millrace.agent.rules;
 
+import dev.millrace.schemas.InputTemplate;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What follows from events of some types.
  *
  * @param id unique among the rules that are in force
- * @param version of what is written below: equal rules have equal versions
+ * @param source what it was read from
  * @param on the types, at least one
  * @param priority higher goes first
  * @param enabled if not, it takes its events all the same, and nothing happens
- * @param filter what has to stand at these paths of the event, as text; empty = nothing has to
+ * @param filter what has to stand in the event; empty = nothing has to
  * @param handler what is done with an event
  */
 public record Rule(
         String id,
-        String version,
+        Source source,
         List<TypePattern> on,
         int priority,
         boolean enabled,
-        Map<String, String> filter,
+        List<Wanted> filter,
         Handler handler) {
 
     public Rule {
         on = List.copyOf(on);
-        filter = Map.copyOf(filter);
+        filter = List.copyOf(filter);
+    }
+
+    /**
+     * What a rule was read from.
+     *
+     * @param version of the fields: equal ones have equal versions
+     * @param fields as somebody has written them
+     */
+    public record Source(String version, Map<String, @Nullable Object> fields) {}
+
+    /**
+     * What has to stand at a path of the event, as text.
+     *
+     * @param path a template of this path alone, which is empty if it leads nowhere
+     */
+    public record Wanted(InputTemplate path, String text) {
+        /** At this path. */
+        public static Wanted at(String path, String text) {
+            return new Wanted(new InputTemplate("{{" + path + "|}}"), text);
+        }
+
+        boolean isIn(Map<String, ? extends @Nullable Object> event) {
+            return text.equals(path.fill(event).orElse(""));
+        }
+    }
+
+    /**
+     * Whether it takes an event of its types.
+     *
+     * @param event what templates look into; asked for only if it matters
+     */
+    public boolean takes(Supplier<? extends Map<String, ? extends @Nullable Object>> event) {
+        if (filter.isEmpty()) {
+            return true;
+        }
+        Map<String, ? extends @Nullable Object> shown = event.get();
+        return filter.stream().allMatch(wanted -> wanted.isIn(shown));
+    }
+
+    /** The version of what is written in it. */
+    public String version() {
+        return source.version();
     }
 
     /** What is done with an event. */
@@ -49,8 +93,8 @@ public record Rule(
      */
     public record AgentHandler(
             String agent,
-            @Nullable String prompt,
-            @Nullable String systemPrompt,
+            @Nullable InputTemplate prompt,
+            @Nullable InputTemplate systemPrompt,
             boolean includeToolCall,
             String toolName)
             implements Handler {
@@ -58,8 +102,17 @@ public record Rule(
         public static final String EVENT_TOOL = "get_event_info";
     }
 
+    /**
+     * A tool is called, and no model.
+     *
+     * @param tool its name
+     * @param arguments templates over the event
+     * @param agent on whose behalf: what it may not call is refused
+     */
+    public record CallHandler(String tool, Arguments arguments, String agent) implements Handler {}
+
     /** What names this version of the rule for ever. */
     public String reference() {
-        return id + '@' + version;
+        return id + '@' + source.version();
     }
 }

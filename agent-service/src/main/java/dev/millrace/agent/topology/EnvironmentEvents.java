@@ -2,6 +2,7 @@ package dev.millrace.agent.topology;
 
 import dev.millrace.agent.rules.Rule;
 import dev.millrace.agent.rules.Rules;
+import dev.millrace.engine.ReplyLimits;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Extensions;
 import dev.millrace.schemas.Ids;
@@ -32,6 +33,8 @@ final class EnvironmentEvents {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(EnvironmentEvents.class);
     private static final String SOURCE = "rules";
+    private static final String RULE_FAILED = "rule_failed";
+    private static final String RULE_RATE = "rule_rate";
 
     private final Rules rules;
     private final RuleRates rates;
@@ -66,7 +69,10 @@ final class EnvironmentEvents {
                                 KnownEventType.MESSAGE_RECEIVED.aliases().stream())
                         .flatMap(name -> rules
                                 .current()
-                                .match(name, rule -> rule.handler() instanceof Rule.Query && passes(rule, message))
+                                .match(
+                                        name,
+                                        rule -> rule.handler() instanceof Rule.Query
+                                                && rule.takes(() -> shown(message)))
                                 .stream())
                         .max(Comparator.comparingInt(Rule::priority))
                         .filter(rule -> !rule.enabled())
@@ -80,7 +86,7 @@ final class EnvironmentEvents {
             return new Followed(noted, null, null);
         }
         Rule rule = rules.current()
-                .match(event.type().wireName(), one -> passes(one, event))
+                .match(event.type().wireName(), one -> one.takes(() -> shown(event)))
                 .orElse(null);
         if (rule == null) {
             LOGGER.warn("No rule matched for event: {}", event.type().wireName());
@@ -103,19 +109,8 @@ final class EnvironmentEvents {
             // no file says so of an open type
             case Rule.Query ignored -> new Followed(taken, null, null);
             case Rule.AgentHandler handler -> give(taken, rule, handler, now);
+            case Rule.CallHandler handler -> call(taken, rule, handler, now);
         };
-    }
-
-    private static boolean passes(Rule rule, Event event) {
-        if (rule.filter().isEmpty()) {
-            return true;
-        }
-        Map<String, @Nullable Object> shown = shown(event);
-        return rule.filter().entrySet().stream()
-                .allMatch(wanted -> wanted.getValue()
-                        .equals(new InputTemplate("{{" + wanted.getKey() + "|}}")
-                                .fill(shown)
-                                .orElse("")));
     }
 
     private Followed give(Event event, Rule rule, Rule.AgentHandler handler, Instant now) {
@@ -133,35 +128,67 @@ final class EnvironmentEvents {
         String prompt = filled(handler.prompt(), shown, event, rule);
         String systemPrompt = filled(handler.systemPrompt(), shown, event, rule);
         if ((handler.prompt() != null && prompt == null) || (handler.systemPrompt() != null && systemPrompt == null)) {
-            return dropped(event, rule, "rule_failed", "A rule's template does not fit the event");
+            return dropped(event, rule, RULE_FAILED, "A rule's template does not fit the event");
         }
         if (!rates.take(StoredTask.conversation(event.namespace(), session), rule.id(), now.toEpochMilli())) {
-            return dropped(event, rule, "rule_rate", "Too many events in a minute, so no agent is given this one");
+            return dropped(event, rule, RULE_RATE, "Too many events in a minute, so no agent is given this one");
         }
-        return new Followed(event, null, message(event, session, rule, handler, prompt, systemPrompt, now));
+        Payload.Observed observed =
+                observed(event, rule, systemPrompt, handler.includeToolCall() ? handler.toolName() : null, null);
+        String text = prompt == null ? "Process event: " + event.type().wireName() : prompt;
+        return new Followed(event, null, message(event, session, text, handler.agent(), observed, now));
     }
 
-    private static Event message(
+    /** A call needs no session: it is made in that of the event, if that is there. */
+    private Followed call(Event event, Rule rule, Rule.CallHandler handler, Instant now) {
+        Map<String, @Nullable Object> shown = shown(event);
+        List<String> problems = handler.arguments().problems(shown);
+        Map<String, @Nullable Object> arguments =
+                problems.isEmpty() ? handler.arguments().fill(shown).orElse(null) : null;
+        if (arguments == null || Json.write(arguments).length > ReplyLimits.MAX_ARGUMENTS_BYTES) {
+            unfit(event, rule, problems.isEmpty() ? "the arguments are too long" : problems);
+            return dropped(event, rule, RULE_FAILED, "A rule's arguments do not fit the event");
+        }
+        String session = event.sessionId();
+        if (session != null && !isSession.test(event.namespace(), session)) {
+            session = null;
+        }
+        String conversation = session == null ? null : StoredTask.conversation(event.namespace(), session);
+        if (!rates.take(conversation, rule.id(), now.toEpochMilli())) {
+            return dropped(event, rule, RULE_RATE, "Too many events in a minute, so no tool is called for this one");
+        }
+        Payload.Observed observed =
+                observed(event, rule, null, null, new Payload.OpeningCall(handler.tool(), arguments));
+        String text = "Call " + handler.tool() + " for event: " + event.type().wireName();
+        return new Followed(event, null, message(event, session, text, handler.agent(), observed, now));
+    }
+
+    private static Payload.Observed observed(
             Event event,
-            String session,
             Rule rule,
-            Rule.AgentHandler handler,
-            @Nullable String prompt,
             @Nullable String systemPrompt,
-            Instant now) {
-        Map<String, @Nullable Object> origin = new LinkedHashMap<>();
-        origin.put("rule", rule.reference());
-        origin.put("eventId", event.id());
-        origin.put("eventType", event.type().wireName());
-        Payload.Observed observed = new Payload.Observed(
+            @Nullable String toolName,
+            Payload.@Nullable OpeningCall call) {
+        return new Payload.Observed(
                 event.id(),
                 event.type().wireName(),
                 event.timestamp().toString(),
                 rule.reference(),
                 systemPrompt,
                 event.extension(Extensions.GUIDE),
-                handler.includeToolCall() ? handler.toolName() : null,
-                handler.includeToolCall() ? info(event) : null);
+                toolName,
+                toolName == null ? null : info(event),
+                call,
+                null,
+                null);
+    }
+
+    private static Event message(
+            Event event, @Nullable String session, String text, String agent, Payload.Observed observed, Instant now) {
+        Map<String, @Nullable Object> origin = new LinkedHashMap<>();
+        origin.put("rule", observed.rule());
+        origin.put("eventId", event.id());
+        origin.put("eventType", event.type().wireName());
         return event.derive(KnownEventType.MESSAGE_RECEIVED, 0, now)
                 .taskId(null)
                 .source(SOURCE)
@@ -169,16 +196,7 @@ final class EnvironmentEvents {
                 .priority(event.effectivePriority())
                 .causalDepth(event.causalDepth() + 1)
                 .payload(new Payload.MessageReceived(
-                        prompt == null ? "Process event: " + event.type().wireName() : prompt,
-                        null,
-                        List.of(),
-                        List.of(),
-                        handler.agent(),
-                        origin,
-                        null,
-                        null,
-                        null,
-                        observed))
+                        text, null, List.of(), List.of(), agent, origin, null, null, null, observed))
                 .build();
     }
 
@@ -219,22 +237,25 @@ final class EnvironmentEvents {
 
     /** {@code null} = there is no template, or it does not fit, which is said. */
     private static @Nullable String filled(
-            @Nullable String template, Map<String, @Nullable Object> shown, Event event, Rule rule) {
+            @Nullable InputTemplate template, Map<String, @Nullable Object> shown, Event event, Rule rule) {
         if (template == null) {
             return null;
         }
-        InputTemplate input = new InputTemplate(template);
-        List<String> problems = input.problems(shown);
-        String text = problems.isEmpty() ? input.fill(shown).orElse(null) : null;
+        List<String> problems = template.problems(shown);
+        String text = problems.isEmpty() ? template.fill(shown).orElse(null) : null;
         if (text == null || text.isBlank()) {
-            LOGGER.atWarn()
-                    .addKeyValue("eventId", event.id())
-                    .addKeyValue("rule", rule.reference())
-                    .addKeyValue("problem", problems.isEmpty() ? "the text is empty or too long" : problems)
-                    .log("A template does not fit an event");
+            unfit(event, rule, problems.isEmpty() ? "the text is empty or too long" : problems);
             return null;
         }
         return text;
+    }
+
+    private static void unfit(Event event, Rule rule, Object problem) {
+        LOGGER.atWarn()
+                .addKeyValue("eventId", event.id())
+                .addKeyValue("rule", rule.reference())
+                .addKeyValue("problem", problem)
+                .log("A template does not fit an event");
     }
 
     private static Followed dropped(Event event, Rule rule, String outcome, String words) {

@@ -264,13 +264,18 @@ final class EventMapping {
                 event.causalDepth(),
                 event.expiry() == null ? Deadlines.NEVER : event.expiry().toEpochMilli(),
                 routing.limits(taskType, Parentage.agents(event)).atMost(childLimits(event)),
-                said instanceof Payload.MessageReceived message ? opening(message) : TaskEvent.Opening.NONE);
+                said instanceof Payload.MessageReceived message
+                        ? opening(message, event, meta.nowMs())
+                        : TaskEvent.Opening.NONE);
         return new ForTask(new TaskEvent.InputReceived(meta, text, taskType, event.effectivePriority(), terms));
     }
 
     /** What a message brings along beside its text. */
-    private static TaskEvent.Opening opening(Payload.MessageReceived message) {
+    private TaskEvent.Opening opening(Payload.MessageReceived message, Event event, long nowMs) {
         Payload.Observed observed = message.observed();
+        if (observed != null && observed.call() != null) {
+            return new TaskEvent.Opening(List.of(), List.of(), openingCall(observed, observed.call(), event, nowMs));
+        }
         if (message.history().isEmpty() && message.images().isEmpty() && observed == null) {
             return TaskEvent.Opening.NONE;
         }
@@ -280,6 +285,32 @@ final class EventMapping {
                         ? history.toList()
                         : Stream.concat(history, observed(observed).stream()).toList(),
                 images(message.images()));
+    }
+
+    /** The call that is all the work of a task. */
+    private ToolCall openingCall(Payload.Observed observed, Payload.OpeningCall call, Event event, long nowMs) {
+        AgentPin agent = unknownAgent(event).isPresent() ? AgentPin.NONE : agentFor(event, nowMs);
+        ToolCall routed = toolCall(
+                new Payload.RequestedCall("call_" + observed.eventId(), call.tool(), call.arguments(), null),
+                agent,
+                event.namespace());
+        return switch (routed.route()) {
+            case ToolCall.Run run -> routed;
+            case ToolCall.Refuse refuse -> routed;
+            case ToolCall.Spawn own -> ownOfTheMachine(routed);
+            case ToolCall.Resume own -> ownOfTheMachine(routed);
+            case ToolCall.Stop own -> ownOfTheMachine(routed);
+        };
+    }
+
+    private static ToolCall ownOfTheMachine(ToolCall call) {
+        return new ToolCall(
+                call.toolCallId(),
+                call.toolName(),
+                call.arguments(),
+                new ToolCall.Refuse(
+                        "tool_not_allowed",
+                        "A rule cannot call " + call.toolName() + "; the handler agent has an agent do the work"));
     }
 
     /** An event that a rule hands over, as messages: that there is one, that the model asks for it, what it is. */

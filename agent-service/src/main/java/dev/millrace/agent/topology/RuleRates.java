@@ -3,6 +3,7 @@ package dev.millrace.agent.topology;
 import dev.millrace.agent.rules.Rules;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How many events agents were given in this minute, by session and by rule. It is known for as long as this instance
@@ -28,19 +29,25 @@ final class RuleRates {
         this.bounds = bounds;
     }
 
-    /** Counts one more, if both have room for it. */
-    boolean take(String session, String rule, long nowMs) {
+    /**
+     * Counts one more, if both have room for it.
+     *
+     * @param session {@code null} = there is none, and the rule counts alone
+     */
+    boolean take(@Nullable String session, String rule, long nowMs) {
         if (nowMs / MINUTE_MS != minute) {
             minute = nowMs / MINUTE_MS;
             sessions.clear();
             rules.clear();
         }
-        int ofSession = sessions.getOrDefault(session, 0);
+        int ofSession = session == null ? 0 : sessions.getOrDefault(session, 0);
         int ofRule = rules.getOrDefault(rule, 0);
         if (ofSession >= bounds.perSession() || ofRule >= bounds.perRule()) {
             return false;
         }
-        sessions.put(session, ofSession + 1);
+        if (session != null) {
+            sessions.put(session, ofSession + 1);
+        }
         rules.put(rule, ofRule + 1);
         return true;
     }

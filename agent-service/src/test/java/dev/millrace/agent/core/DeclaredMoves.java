@@ -29,6 +29,8 @@ final class DeclaredMoves {
             Idle      | Admitted        | Failed    | it had completed and was resumed, and a limit is reached
             Idle      | TimePassed      | Failed    | its expiry time or its life time is over
             Idle      | TaskCreated     | Reasoning |
+            Idle      | TaskCreated     | Acting    | a tool call came along that is all its work: no model is asked
+            Idle      | TaskCreated     | Suspended | the same, and a person has to agree to it
             Idle      | TaskCreated     | Failed    | its session has used what it may
             Idle      | Admitted        | Compacting | it had completed and was resumed, and its conversation is about to fill the window
             Idle      | CancelRequested | Cancelled |
@@ -58,7 +60,8 @@ final class DeclaredMoves {
             Acting    | ToolReturned    | Reasoning | the call was the last open one
             Acting    | ToolReturned    | Compacting | the call was the last open one, and the conversation is about to fill the window
             Acting    | ToolReturned    | Suspended | a person has to agree to the next call, or nothing but children is waited for
-            Acting    | ToolReturned    | Failed    | the call was the last open one and a limit is reached
+            Acting    | ToolReturned    | Failed    | the call was the last open one and a limit is reached, or it was all the work and failed
+            Acting    | ToolReturned    | Completed | the call was all the work: its result is the answer
             Acting    | StepCompleted   | Completed | the step is the open response
             Acting    | StepCompleted   | Suspended | the step is the open response, and children in the background are out
             Acting    | ChildEnded      | Acting    | it is a child in the background: the model is told before its next call
@@ -87,6 +90,8 @@ final class DeclaredMoves {
             Suspended | ModelCallFailed | Failed    | it is the awaited call
             Suspended | ModelCallFailed | Suspended | it is the awaited call, the conversation is too long and can be made shorter: first of all when it goes on
             Suspended | ToolReturned    | Suspended | the call is open: the result is recorded; after the last child's it asks to be admitted
+            Suspended | ToolReturned    | Completed | the call was all the work: its result is the answer
+            Suspended | ToolReturned    | Failed    | the call was all the work, and failed or was rejected
             Suspended | CancelRequested | Cancelled |
             Suspended | FailureDeclared | Failed    |
             Completed | TaskResumed     | Idle      | there is new input: it asks to be admitted

@@ -266,6 +266,12 @@ final class SimulatedShell {
             require(child != null && child.background(), "news was taken of a child that nobody waits for");
             newsOut.add(ended.news());
         }
+        if (event instanceof InputReceived input
+                && input.terms().opening().call() != null
+                && input.terms().opening().call().route() instanceof ToolCall.Run run
+                && run.approval() != null) {
+            needApproval.add(input.terms().opening().call().toolCallId());
+        }
         if (event instanceof ModelReplied reply) {
             reply.calls().stream()
                     .filter(call -> call.route() instanceof ToolCall.Run run && run.approval() != null)
@@ -347,7 +353,11 @@ final class SimulatedShell {
                 newsOut.remove(said.text());
             }
             if (entry instanceof AssistantTurn) {
-                require(modelCallsSinceTurn == 1, modelCallsSinceTurn + " model calls for one turn of the model");
+                // a call that came along is no model's
+                int modelCalls = ((Existing) state).context().iteration() == 0 ? 0 : 1;
+                require(
+                        modelCallsSinceTurn == modelCalls,
+                        modelCallsSinceTurn + " model calls for one turn of the model");
                 modelCallsSinceTurn = 0;
             }
         }
@@ -461,9 +471,14 @@ final class SimulatedShell {
             case Fact.Completed completed -> {
                 require(state instanceof Completed, "completed was published while " + state.label());
                 require(
-                        transcript.getLast() instanceof AssistantTurn turn
-                                && Objects.equals(turn.text(), completed.response()),
-                        "the response is not what the model said last");
+                        switch (transcript.getLast()) {
+                            case AssistantTurn turn -> Objects.equals(turn.text(), completed.response());
+                            case TranscriptEntry.ToolResult result ->
+                                completed.iterations() == 0
+                                        && result.content().endsWith(String.valueOf(completed.response()));
+                            default -> false;
+                        },
+                        "the response is neither what the model said last nor the result of the only call");
                 require(transcript.get(completed.inputSeq()) instanceof UserText, "the input is not at its position");
             }
             case Fact.Failed failed -> require(state instanceof Failed, "failed was published while " + state.label());

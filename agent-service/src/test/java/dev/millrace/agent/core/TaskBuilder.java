@@ -154,6 +154,11 @@ record TaskBuilder(TaskContext context) {
         return new Idle(context, false, expiresAtMs);
     }
 
+    /** A task that waits for its first admission, to make this call and nothing else. */
+    Idle idle(ToolCall call) {
+        return new Idle(context, false, Deadlines.NEVER, call);
+    }
+
     /** A task that waits for admission and that everyone knows of. */
     Idle announced() {
         return new Idle(context, true, Deadlines.NEVER);
@@ -297,7 +302,7 @@ record TaskBuilder(TaskContext context) {
     static TaskState limited(TaskState state, TaskLimits limits) {
         return switch (state) {
             case TaskState.Absent s -> s;
-            case Idle s -> new Idle(limited(s.context(), limits), s.announced(), s.expiresAtMs());
+            case Idle s -> new Idle(limited(s.context(), limits), s.announced(), s.expiresAtMs(), s.call());
             case Active s -> limited(s, limits);
             case Suspended s ->
                 new Suspended(limited(s.from(), limits), s.reason(), s.byHand(), s.kept(), s.question(), s.next());
@@ -311,7 +316,7 @@ record TaskBuilder(TaskContext context) {
     static TaskState withoutWindow(TaskState state) {
         return switch (state) {
             case TaskState.Absent s -> s;
-            case Idle s -> new Idle(withoutWindow(s.context()), s.announced(), s.expiresAtMs());
+            case Idle s -> new Idle(withoutWindow(s.context()), s.announced(), s.expiresAtMs(), s.call());
             case Active s -> s.with(withoutWindow(s.context()));
             case Suspended s -> s.from(s.from().with(withoutWindow(s.context())));
             case Completed s -> new Completed(withoutWindow(s.context()));

@@ -65,6 +65,12 @@ final class TaskEvents {
         return new InputReceived(meta(TaskBuilder.TASK_ID), text, "general", 100, terms);
     }
 
+    /** Terms of a task whose only work is this call. */
+    static TaskEvent.Terms opening(ToolCall call) {
+        return new TaskEvent.Terms(
+                0, Deadlines.NEVER, TaskLimits.UNLIMITED, new TaskEvent.Opening(List.of(), List.of(), call));
+    }
+
     static InputReceived input(String text) {
         return new InputReceived(meta(), text, "general", 100, TaskEvent.Terms.NONE);
     }

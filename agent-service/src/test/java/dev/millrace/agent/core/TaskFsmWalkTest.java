@@ -283,6 +283,9 @@ class TaskFsmWalkTest {
             return switch (random.nextInt(40)) {
                 case 0 -> new TaskEvent.Terms(9, Deadlines.NEVER, TaskLimits.UNLIMITED);
                 case 1 -> new TaskEvent.Terms(8, shell.nowMs() + 500, TaskLimits.UNLIMITED);
+                case 2, 3 -> TaskEvents.opening(TaskEvents.run("opening", any(TOOLS), "{\"n\":1}"));
+                case 4 -> TaskEvents.opening(TaskEvents.ifApproved("opening", any(TOOLS), "{\"n\":1}"));
+                case 5 -> TaskEvents.opening(TaskEvents.refused("opening", "shell", "tool_not_found", "no"));
                 default -> TaskEvent.Terms.NONE;
             };
         }

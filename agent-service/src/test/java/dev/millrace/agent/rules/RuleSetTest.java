@@ -14,6 +14,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class RuleSetTest {
 
+    private static final Rule.Source SOURCE = new Rule.Source("1", Map.of());
+
     @Test
     @DisplayName("F-235 rule_matching_exact: a name is for events of that type alone")
     void shouldMatchOneType() {
@@ -88,7 +90,7 @@ class RuleSetTest {
     @Test
     @DisplayName("F-199: a disabled rule that matches ends the search")
     void shouldLetADisabledRuleTakeItsEvents() {
-        Rule off = new Rule("off", "1", List.of(new TypePattern("a.b")), 5, false, Map.of(), new Rule.Log());
+        Rule off = new Rule("off", SOURCE, List.of(new TypePattern("a.b")), 5, false, List.of(), new Rule.Log());
 
         assertThat(winner(new RuleSet(List.of(rule("on", 0, "*"), off)), "a.b")).isEqualTo("off");
     }
@@ -120,6 +122,12 @@ class RuleSetTest {
 
     private static Rule rule(String id, int priority, String... types) {
         return new Rule(
-                id, "1", Arrays.stream(types).map(TypePattern::new).toList(), priority, true, Map.of(), new Rule.Log());
+                id,
+                SOURCE,
+                Arrays.stream(types).map(TypePattern::new).toList(),
+                priority,
+                true,
+                List.of(),
+                new Rule.Log());
     }
 }

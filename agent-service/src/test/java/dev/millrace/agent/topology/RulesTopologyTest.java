@@ -356,6 +356,224 @@ class RulesTopologyTest {
         assertThat(given()).isEmpty();
     }
 
+    private static final String CALLING = """
+            rules:
+              tell:
+                on: order.placed
+                call:
+                  tool: post_order
+                  arguments:
+                    order: "{{payload.order}}"
+                    who: "for {{payload.who}}"
+                    all: "{{payload}}"
+                    list: ["{{payload.who}}", 3, true, {from: "{{metadata.source}}"}]
+            """;
+
+    @Test
+    @DisplayName("F-235 function_handler, F-193: a tool is called by name, with typed arguments, and no model")
+    void shouldCallATool() throws InvalidAgentException {
+        // given
+        machine.serve("post_order");
+        use(CALLING);
+        session("s");
+
+        // when
+        machine.send(placed("e1", "s"));
+        goOn();
+        Event request = requested().getFirst();
+        machine.send(completed(request, Map.of("posted", 7)));
+
+        // then
+        assertThat(request.taskId()).isEqualTo(task("e1"));
+        assertThat(request.sessionId()).isEqualTo("s");
+        assertThat(request.fields()).containsEntry("toolName", "post_order").containsEntry("taskType", "general");
+        assertThat(request.fields().get("params"))
+                .isEqualTo(Map.of(
+                        "order",
+                        7,
+                        "who",
+                        "for Ada",
+                        "all",
+                        Map.of("order", 7, "who", "Ada"),
+                        "list",
+                        List.of("Ada", 3, true, Map.of("from", "/shop"))));
+        assertThat(machine.called()).doesNotContain(task("e1"));
+        assertThat(ended())
+                .extracting(
+                        event -> event.type().wireName() + ' ' + event.fields().get("result"))
+                .containsExactly("TASK_COMPLETED {taskId=" + task("e1")
+                        + ", input=Call post_order for event: order.placed, response={\"posted\":7}, iterations=0}");
+    }
+
+    @Test
+    @DisplayName("X-26, F-248: a tool that always fails fails its own task with the reason, and stops no other")
+    void shouldGoOnAfterAToolThatFails() throws InvalidAgentException {
+        // given
+        machine.serve("post_order");
+        use(CALLING + "  fine:\n    on: x\n    agent: {}\n");
+        session("s");
+
+        // when
+        machine.send(placed("e1", "s"));
+        machine.send(placed("e2", "s"));
+        machine.send(event("e3", EventType.of("x")).sessionId("s"));
+        goOn();
+        for (String expected : List.of("e1", "e2")) {
+            Event request = requested().getLast();
+            assertThat(request.taskId()).isEqualTo(task(expected));
+            machine.send(failed(request, "the till is jammed"));
+            goOn();
+        }
+
+        // then
+        assertThat(ended())
+                .extracting(event -> event.text("code") + ": " + event.text("error"))
+                .containsExactly(
+                        "tool_call_failed: The call of post_order failed: the till is jammed",
+                        "tool_call_failed: The call of post_order failed: the till is jammed");
+        assertThat(machine.called()).contains(task("e3"));
+        assertThat(machine.deadLetters()).isEmpty();
+    }
+
+    @Test
+    @DisplayName("F-248: a call follows from an event once, and counts once, whatever comes twice")
+    void shouldCallOnce() throws InvalidAgentException {
+        // given
+        machine.serve("post_order");
+        use(CALLING);
+
+        // when: without a session, too
+        machine.send(placed("e1", null));
+        machine.send(placed("e1", null));
+        goOn();
+        Event request = requested().getFirst();
+        machine.send(completed(request, "ok"));
+        machine.send(completed(request, "ok"));
+        machine.send(failed(request, "too late"));
+
+        // then
+        assertThat(requested()).hasSize(1);
+        assertThat(ended()).extracting(Event::type).containsExactly(KnownEventType.TASK_COMPLETED);
+        assertThat(request.sessionId()).isNull();
+    }
+
+    @Test
+    @DisplayName(
+            "a tool that is not there, that the agent may not call or that is the machine's own: the task says why")
+    void shouldSayWhyAToolIsNotCalled() throws InvalidAgentException {
+        // given
+        machine.serve("post_order");
+        use("""
+                rules:
+                  unknown: {on: a, call: {tool: post_oder}}
+                  denied: {on: b, call: {tool: post_order, agent: explore}}
+                  own: {on: c, call: {tool: spawn_task, arguments: {task_type: explore, input: Look}}}
+                """);
+
+        // when
+        for (String type : List.of("a", "b", "c")) {
+            machine.send(event("e-" + type, EventType.of(type)));
+            goOn();
+        }
+
+        // then
+        assertThat(requested()).isEmpty();
+        assertThat(ended())
+                .extracting(event -> event.text("error"))
+                .satisfiesExactly(
+                        error -> assertThat(error).contains("Tool \"post_oder\" not found"),
+                        error -> assertThat(error).contains("not available for task type \"explore\""),
+                        error -> assertThat(error).contains("A rule cannot call spawn_task"));
+    }
+
+    @Test
+    @DisplayName("a call that needs a person's agreement waits for it, and runs or fails as decided")
+    void shouldWaitForAgreement() throws InvalidAgentException {
+        // given
+        machine.serve("post_order");
+        machine.use("clerk", """
+                ---
+                description: d
+                tools: [post_order]
+                approval: {post_order: {expiry: 10m}}
+                ---
+                You are a clerk.
+                """);
+        use("rules:\n  tell:\n    on: order.placed\n    call: {tool: post_order, agent: clerk}\n");
+
+        // when
+        machine.send(placed("e1", null));
+        machine.send(placed("e2", null));
+        goOn();
+        boolean early = !requested().isEmpty();
+        for (Event asked : journalled(KnownEventType.APPROVAL_REQUESTED)) {
+            machine.send(event("d-" + asked.taskId(), KnownEventType.APPROVAL_DECIDED)
+                    .taskId(asked.taskId())
+                    .payload(Map.of(
+                            "callId",
+                            asked.fields().get("callId"),
+                            "decision",
+                            task("e1").equals(asked.taskId()) ? "approve" : "reject")));
+        }
+        goOn();
+
+        // then
+        assertThat(early).isFalse();
+        assertThat(requested()).extracting(Event::taskId).containsExactly(task("e1"));
+        assertThat(ended()).extracting(Event::taskId).containsExactly(task("e2"));
+    }
+
+    private final List<Event> journal = new ArrayList<>();
+
+    private List<Event> journalled(KnownEventType... types) {
+        journal.addAll(machine.journal());
+        return journal.stream()
+                .filter(event -> List.of(types).contains(event.type()))
+                .filter(event -> event.taskId() == null || !event.taskId().startsWith("m-"))
+                .toList();
+    }
+
+    private List<Event> requested() {
+        return journalled(KnownEventType.TOOL_CALL_REQUESTED);
+    }
+
+    private List<Event> ended() {
+        return journalled(KnownEventType.TASK_COMPLETED, KnownEventType.TASK_FAILED);
+    }
+
+    private static Event.Builder completed(Event request, Object result) {
+        return reply(request, KnownEventType.TOOL_CALL_COMPLETED)
+                .payload(Map.of("callId", callId(request), "toolName", "t", "result", result, "durationMs", 1));
+    }
+
+    private static Event.Builder failed(Event request, String error) {
+        return reply(request, KnownEventType.TOOL_CALL_FAILED)
+                .payload(Map.of(
+                        "callId",
+                        callId(request),
+                        "toolName",
+                        "t",
+                        "error",
+                        error,
+                        "code",
+                        "execution_error",
+                        "durationMs",
+                        1));
+    }
+
+    private static String callId(Event request) {
+        return String.valueOf(request.fields().get("callId"));
+    }
+
+    private static Event.Builder reply(Event request, KnownEventType type) {
+        return event(Ids.derived(callId(request), type, 0), type)
+                .taskId(request.taskId())
+                .sessionId(request.sessionId())
+                .correlationId(request.correlationId())
+                .parentEventId(request.parentEventId())
+                .source("tools.executor");
+    }
+
     @Test
     @DisplayName("F-199: nothing happens to what a disabled rule takes")
     void shouldDoNothingIfDisabled() throws InvalidAgentException {

@@ -79,6 +79,8 @@ class StoreSerdesTest {
                 TaskState.ABSENT,
                 new TaskState.Idle(CONTEXT, false, 1_800_000_060_000L),
                 new TaskState.Idle(CONTEXT, true, Long.MAX_VALUE),
+                new TaskState.Idle(
+                        CONTEXT, false, Long.MAX_VALUE, new ToolCall("call_e1", "notify", "{}", IF_APPROVED)),
                 REASONING,
                 new TaskState.Compacting(
                         CONTEXT,
@@ -166,8 +168,8 @@ class StoreSerdesTest {
                 AGENT,
                 state,
                 null);
-        // the files are named after the states as they were before sessions had a history
-        String named = state.toString().replace(", prefix=null", "");
+        // the files are named after the states as they were before sessions had a history, and tasks calls alone
+        String named = state.toString().replace(", prefix=null", "").replace(", call=null", "");
         Path file = RELEASED.resolve(state.label() + "-" + Integer.toHexString(named.hashCode()) + ".json");
         // one for a new state; what is there stays as it was written then
         if (Boolean.getBoolean("millrace.docs.write") && Files.notExists(file)) {
