@@ -81,6 +81,8 @@ public final class Main {
                 .addSubcommand(new BrokerCommand(terminal))
                 .addSubcommand(new TrainCommand(terminal))
                 .addSubcommand(new HelpCommand())
+                // of emit, @FILE is what the event brings
+                .setExpandAtFiles(false)
                 .setOut(new PrintWriter(terminal.out(), true, StandardCharsets.UTF_8))
                 .setErr(new PrintWriter(terminal.err(), true, StandardCharsets.UTF_8))
                 .setExecutionExceptionHandler((failure, command, parsed) -> {
