@@ -150,9 +150,11 @@ class AgentsIT {
                 rules:
                   notes:
                     on: note.taken
+                    priority: 60
                     call: {tool: write_file, arguments: {path: "{{payload.name}}.txt", content: "{{payload.text}}"}}
                   asked:
                     on: note.asked
+                    priority: 60
                     call: {tool: get_event_info, arguments: {event_ids: ["{{payload.of}}", nobody]}}
                 """);
 
