@@ -1,10 +1,12 @@
 package dev.millrace.agent.config;
 
+import dev.millrace.agent.SessionOrigin;
 import dev.millrace.agent.projection.ProjectionNotReadyException;
 import dev.millrace.agent.projection.TaskProjection;
 import dev.millrace.agent.topology.SessionLookup;
 import dev.millrace.api.Task;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -34,13 +36,24 @@ final class ProjectedSessions implements SessionLookup {
         return details(namespace, taskId).map(details -> details.task().sessionId());
     }
 
+    @Override
+    public Optional<String> newestOf(String namespace, SessionOrigin origin, String name) {
+        return asked(() -> projection.newestSession(namespace, origin, name));
+    }
+
     private Optional<Task.Details> details(String namespace, String taskId) {
+        return asked(() -> projection.task(namespace, taskId));
+    }
+
+    private static <T> Optional<T> asked(Supplier<Optional<T>> question) {
         try {
-            return projection.task(namespace, taskId);
+            return question.get();
         } catch (ProjectionNotReadyException e) {
             return Optional.empty();
         } catch (RuntimeException e) {
-            LOGGER.atWarn().setCause(e).log("The projection could not be asked about a task; it counts as not known");
+            LOGGER.atWarn()
+                    .setCause(e)
+                    .log("The projection could not be asked; what was to be found counts as not known");
             return Optional.empty();
         }
     }

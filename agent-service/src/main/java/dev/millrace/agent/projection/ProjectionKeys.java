@@ -1,5 +1,6 @@
 package dev.millrace.agent.projection;
 
+import dev.millrace.agent.SessionOrigin;
 import dev.millrace.schemas.JournalCursor;
 import java.io.ByteArrayOutputStream;
 import java.io.DataOutputStream;
@@ -38,6 +39,7 @@ final class ProjectionKeys {
     private static final int NAMESPACE_SESSIONS = 'K';
     private static final int MESSAGE = 'Y';
     private static final int DUE_SESSION = 'B';
+    private static final int NEWEST_SESSION = 'O';
 
     private ProjectionKeys() {}
 
@@ -213,6 +215,15 @@ final class ProjectionKeys {
     /** What all {@link #listed} keys of the list of a namespace's sessions begin with. */
     static Bytes sessions(String namespace) {
         return new Key(NAMESPACE_SESSIONS).text(namespace).bytes();
+    }
+
+    /** Says which session of this origin something happened in last. */
+    static Bytes newestSession(String namespace, SessionOrigin origin, String name) {
+        return new Key(NEWEST_SESSION)
+                .text(namespace)
+                .text(origin.name())
+                .text(name)
+                .bytes();
     }
 
     /** Points to the {@link #event} key of something that was said in a session. */

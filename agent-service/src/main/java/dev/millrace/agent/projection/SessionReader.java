@@ -1,5 +1,6 @@
 package dev.millrace.agent.projection;
 
+import dev.millrace.agent.SessionOrigin;
 import dev.millrace.api.Session;
 import dev.millrace.schemas.EventJson;
 import dev.millrace.schemas.ForgetScope;
@@ -51,6 +52,12 @@ final class SessionReader {
 
     Optional<Session> session(String namespace, String sessionId) {
         return Optional.ofNullable(row(namespace, sessionId)).map(SessionRow::view);
+    }
+
+    /** The session of an origin in which something happened last, if it is still there. */
+    Optional<String> newest(String namespace, SessionOrigin origin, String name) {
+        String sessionId = SessionRow.newest(rows, ProjectionKeys.newestSession(namespace, origin, name));
+        return sessionId == null || row(namespace, sessionId) == null ? Optional.empty() : Optional.of(sessionId);
     }
 
     Session.Page sessions(String namespace, int limit, @Nullable String before) {

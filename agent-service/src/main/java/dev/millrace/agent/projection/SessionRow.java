@@ -1,12 +1,15 @@
 package dev.millrace.agent.projection;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
+import dev.millrace.agent.SessionOrigin;
 import dev.millrace.api.Session;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.Payload;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.Objects;
 import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.state.KeyValueStore;
 import org.apache.kafka.streams.state.ReadOnlyKeyValueStore;
@@ -19,10 +22,19 @@ import org.jspecify.annotations.Nullable;
  * @param createdAt when it was made or its first task began, in Unix milliseconds
  * @param updatedAt when something was last said in it or a task of it ended, in Unix milliseconds
  * @param storedAt when the row was last written, in Unix milliseconds
+ * @param clientId of {@link SessionOrigin#CLIENT}, as it was last said; {@code null} = nobody has
+ * @param chatId of {@link SessionOrigin#CHAT}, as it was last said; {@code null} = nobody has
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 record SessionRow(
-        String namespace, String sessionId, @Nullable String title, long createdAt, long updatedAt, long storedAt) {
+        String namespace,
+        String sessionId,
+        @Nullable String title,
+        long createdAt,
+        long updatedAt,
+        long storedAt,
+        @Nullable String clientId,
+        @Nullable String chatId) {
 
     static final String CREATED = "session.created";
     static final String UPDATED = "session.updated";
@@ -49,7 +61,9 @@ record SessionRow(
                 title(event, before),
                 before == null ? happened : Math.min(before.createdAt, happened),
                 before == null ? happened : Math.max(before.updatedAt, happened),
-                now);
+                now,
+                SessionOrigin.CLIENT.in(event).orElse(before == null ? null : before.clientId),
+                SessionOrigin.CHAT.in(event).orElse(before == null ? null : before.chatId));
         if (before == null) {
             rows.put(ProjectionKeys.dueSession(now, event.namespace(), sessionId), new byte[0]);
         } else if (before.updatedAt != after.updatedAt) {
@@ -57,6 +71,47 @@ record SessionRow(
         }
         rows.put(ProjectionKeys.session(event.namespace(), sessionId), Json.write(after));
         rows.put(after.place(), new byte[0]);
+        for (SessionOrigin origin : SessionOrigin.values()) {
+            if (before != null && !Objects.equals(before.name(origin), after.name(origin))) {
+                before.leave(rows, origin);
+            }
+            after.enter(rows, origin);
+        }
+    }
+
+    private @Nullable String name(SessionOrigin origin) {
+        return switch (origin) {
+            case CLIENT -> clientId;
+            case CHAT -> chatId;
+        };
+    }
+
+    /** It is the newest session of this origin, unless there is one in which something happened later. */
+    private void enter(KeyValueStore<Bytes, byte[]> rows, SessionOrigin origin) {
+        String name = name(origin);
+        if (name == null) {
+            return;
+        }
+        Bytes key = ProjectionKeys.newestSession(namespace, origin, name);
+        String newest = newest(rows, key);
+        SessionRow other = newest == null || newest.equals(sessionId) ? null : in(rows, namespace, newest);
+        if (other == null || other.updatedAt <= updatedAt) {
+            rows.put(key, sessionId.getBytes(StandardCharsets.UTF_8));
+        }
+    }
+
+    private void leave(KeyValueStore<Bytes, byte[]> rows, SessionOrigin origin) {
+        String name = name(origin);
+        Bytes key = name == null ? null : ProjectionKeys.newestSession(namespace, origin, name);
+        if (key != null && sessionId.equals(newest(rows, key))) {
+            rows.delete(key);
+        }
+    }
+
+    /** The session of this origin in which something happened last; {@code null} = none is known. */
+    static @Nullable String newest(ReadOnlyKeyValueStore<Bytes, byte[]> rows, Bytes key) {
+        byte[] sessionId = rows.get(key);
+        return sessionId == null ? null : new String(sessionId, StandardCharsets.UTF_8);
     }
 
     private static boolean tells(Event event) {
@@ -87,6 +142,9 @@ record SessionRow(
 
     /** Removes it. */
     void remove(KeyValueStore<Bytes, byte[]> rows) {
+        for (SessionOrigin origin : SessionOrigin.values()) {
+            leave(rows, origin);
+        }
         rows.delete(place());
         rows.delete(ProjectionKeys.session(namespace, sessionId));
     }

@@ -1,5 +1,6 @@
 package dev.millrace.agent.projection;
 
+import dev.millrace.agent.SessionOrigin;
 import dev.millrace.api.Approval;
 import dev.millrace.api.Session;
 import dev.millrace.api.Task;
@@ -214,6 +215,17 @@ public final class TaskProjection implements AutoCloseable {
      */
     public Optional<Session> session(String namespace, String sessionId) {
         return askOfSessions(reader -> reader.session(namespace, sessionId));
+    }
+
+    /**
+     * The session of an origin in which something happened last.
+     *
+     * @param name what senders call the origin
+     * @return empty if none is known
+     * @throws ProjectionNotReadyException see {@link #ready}
+     */
+    public Optional<String> newestSession(String namespace, SessionOrigin origin, String name) {
+        return askOfSessions(reader -> reader.newest(namespace, origin, name));
     }
 
     /**

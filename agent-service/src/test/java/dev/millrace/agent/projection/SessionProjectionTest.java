@@ -2,6 +2,7 @@ package dev.millrace.agent.projection;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.millrace.agent.SessionOrigin;
 import dev.millrace.api.Session;
 import dev.millrace.schemas.CustomEventType;
 import dev.millrace.schemas.Event;
@@ -97,6 +98,32 @@ class SessionProjectionTest {
         assertThat(reader().session(NS, "ada"))
                 .contains(new Session("ada", NS, "Engines", at(1).toEpochMilli(), at(12).toEpochMilli()));
         assertThat(reader().session(NS, "eve")).isEmpty();
+    }
+
+    @Test
+    @DisplayName("F-254: the newest session of a client or of a chat, as messages and events name them")
+    void shouldKnowTheNewestSessionOfAnOrigin() {
+        // when
+        write(event("m1", KnownEventType.MESSAGE_RECEIVED, "one", 1, of("clientId", "web-7")));
+        write(event("m2", KnownEventType.MESSAGE_RECEIVED, "two", 3, of("clientId", "web-7")));
+        write(event("m3", KnownEventType.MESSAGE_RECEIVED, "one", 2, of("chat_id", "room")));
+        write(event("m4", KnownEventType.MESSAGE_RECEIVED, "long", 5, of("clientId", "x".repeat(201))));
+
+        // then
+        assertThat(reader().newest(NS, SessionOrigin.CLIENT, "web-7")).contains("two");
+        assertThat(reader().newest(NS, SessionOrigin.CHAT, "room")).contains("one");
+        assertThat(reader().newest(NS, SessionOrigin.CHAT, "web-7")).isEmpty();
+        assertThat(reader().newest("acme", SessionOrigin.CLIENT, "web-7")).isEmpty();
+        assertThat(reader().newest(NS, SessionOrigin.CLIENT, "x".repeat(201))).isEmpty();
+
+        // and: it is used from elsewhere by now, so it is the other one's no more
+        write(event("m5", KnownEventType.MESSAGE_RECEIVED, "two", 6, of("clientId", "phone")));
+        assertThat(reader().newest(NS, SessionOrigin.CLIENT, "web-7")).isEmpty();
+        assertThat(reader().newest(NS, SessionOrigin.CLIENT, "phone")).contains("two");
+    }
+
+    private static Map<String, Object> of(String field, String name) {
+        return Map.of("text", "hello", "metadata", Map.of(field, name));
     }
 
     @Test
