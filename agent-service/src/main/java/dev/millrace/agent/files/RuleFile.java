@@ -1,6 +1,7 @@
 package dev.millrace.agent.files;
 
 import dev.millrace.agent.Agents;
+import dev.millrace.agent.expressions.Expression;
 import dev.millrace.agent.rules.Arguments;
 import dev.millrace.agent.rules.Rule;
 import dev.millrace.agent.rules.RuleSet;
@@ -93,7 +94,7 @@ public final class RuleFile {
             throw all.complaint(id, "expected an id of 1 to 64 letters, digits, _ and -");
         }
         DefinitionFields fields = all.object(id);
-        fields.allowOnly("on", "priority", "enabled", "filter", "log", "query", "agent", "call");
+        fields.allowOnly("on", "priority", "enabled", "filter", "when", "debounce", "log", "query", "agent", "call");
         Rule.Handler handler = handler(id, all, fields);
         List<TypePattern> on = types(id, all, fields);
         for (TypePattern pattern : on) {
@@ -110,7 +111,7 @@ public final class RuleFile {
                 Ids.hash(Json.writeText(new TreeMap<>(fields.values()))).substring(0, VERSION_DIGITS);
         boolean enabled = fields.raw("enabled") == null || fields.flag("enabled");
         return new Rule(
-                id, new Rule.Source(version, fields.values()), on, priority(fields), enabled, filter(fields), handler);
+                id, new Rule.Source(version, fields.values()), on, priority(fields), enabled, terms(fields), handler);
     }
 
     private static List<TypePattern> types(String id, DefinitionFields all, DefinitionFields fields)
@@ -139,6 +140,44 @@ public final class RuleFile {
             return number;
         }
         throw fields.wrong("priority", "a whole number, -" + MAX_PRIORITY + " to " + MAX_PRIORITY);
+    }
+
+    private static Rule.Terms terms(DefinitionFields fields) throws InvalidAgentException {
+        return new Rule.Terms(filter(fields), when(fields), debounce(fields));
+    }
+
+    private static @Nullable Expression when(DefinitionFields fields) throws InvalidAgentException {
+        String text = fields.text("when");
+        if (text == null) {
+            return null;
+        }
+        try {
+            return Expression.compile(Rule.NAMES, text);
+        } catch (IllegalArgumentException e) {
+            throw fields.complaint("when", e.getMessage());
+        }
+    }
+
+    /** A time, or an object with one and a key. */
+    private static Rule.@Nullable Debounce debounce(DefinitionFields fields) throws InvalidAgentException {
+        Object value = fields.raw("debounce");
+        if (value == null) {
+            return null;
+        }
+        if (!(value instanceof Map<?, ?>)) {
+            return new Rule.Debounce(quietMs("debounce", fields), null);
+        }
+        DefinitionFields debounce = fields.object("debounce");
+        debounce.allowOnly("quiet", "key");
+        return new Rule.Debounce(quietMs("quiet", debounce), template(debounce, "key"));
+    }
+
+    private static long quietMs(String key, DefinitionFields fields) throws InvalidAgentException {
+        Long quietMs = fields.durationMs(key);
+        if (quietMs == null || quietMs > Rule.Debounce.MAX_MS) {
+            throw fields.wrong(key, "a time of at most 1h, such as 2s");
+        }
+        return quietMs;
     }
 
     private static List<Rule.Wanted> filter(DefinitionFields fields) throws InvalidAgentException {
@@ -176,7 +215,7 @@ public final class RuleFile {
     }
 
     private static Rule.Handler agent(DefinitionFields fields) throws InvalidAgentException {
-        fields.allowOnly("name", "prompt", "systemPrompt", "includeToolCall", "toolName");
+        fields.allowOnly("name", "prompt", "systemPrompt", "includeToolCall", "toolName", "retries");
         String name = fields.text("name");
         String tool = fields.text("toolName");
         if (tool != null && !TOOL.matcher(tool).matches()) {
@@ -187,7 +226,8 @@ public final class RuleFile {
                 template(fields, "prompt"),
                 template(fields, "systemPrompt"),
                 fields.raw("includeToolCall") == null || fields.flag("includeToolCall"),
-                tool == null ? Rule.AgentHandler.EVENT_TOOL : tool);
+                tool == null ? Rule.AgentHandler.EVENT_TOOL : tool,
+                retries(fields));
     }
 
     private static @Nullable InputTemplate template(DefinitionFields fields, String key) throws InvalidAgentException {
@@ -210,5 +250,16 @@ public final class RuleFile {
         }
         String agent = fields.text("agent");
         return new Rule.CallHandler(tool, Arguments.of(arguments), agent == null ? Agents.DEFAULT : agent);
+    }
+
+    private static int retries(DefinitionFields fields) throws InvalidAgentException {
+        Object value = fields.raw("retries");
+        if (value == null) {
+            return Rule.AgentHandler.MAX_RETRIES;
+        }
+        if (value instanceof Integer number && number >= 0 && number <= Rule.AgentHandler.MAX_RETRIES) {
+            return number;
+        }
+        throw fields.wrong("retries", "a whole number, 0 to " + Rule.AgentHandler.MAX_RETRIES);
     }
 }

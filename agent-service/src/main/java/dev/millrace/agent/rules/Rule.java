@@ -1,6 +1,9 @@
 package dev.millrace.agent.rules;
 
+import dev.millrace.agent.expressions.Expression;
+import dev.millrace.agent.expressions.UndecidableException;
 import dev.millrace.schemas.InputTemplate;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
@@ -14,22 +17,49 @@ import org.jspecify.annotations.Nullable;
  * @param on the types, at least one
  * @param priority higher goes first
  * @param enabled if not, it takes its events all the same, and nothing happens
- * @param filter what has to stand in the event; empty = nothing has to
+ * @param terms which events of these types it takes, and when something is done with them
  * @param handler what is done with an event
  */
 public record Rule(
-        String id,
-        Source source,
-        List<TypePattern> on,
-        int priority,
-        boolean enabled,
-        List<Wanted> filter,
-        Handler handler) {
+        String id, Source source, List<TypePattern> on, int priority, boolean enabled, Terms terms, Handler handler) {
 
     public Rule {
         on = List.copyOf(on);
-        filter = List.copyOf(filter);
     }
+
+    /**
+     * Which events of its types a rule takes, and when something is done with them.
+     *
+     * @param filter what has to stand in the event; empty = nothing has to
+     * @param when what has to hold; {@code null} = nothing has to
+     * @param debounce how long it has to be quiet first; {@code null} = something is done at once
+     */
+    public record Terms(
+            List<Wanted> filter,
+            @Nullable Expression when,
+            @Nullable Debounce debounce) {
+        /** Every event, at once. */
+        public static final Terms NONE = new Terms(List.of(), null, null);
+
+        public Terms {
+            filter = List.copyOf(filter);
+        }
+    }
+
+    /**
+     * Of events that come quickly one after another only the last one counts.
+     *
+     * @param quietMs how long no other one has come then, in milliseconds, 1 to {@link #MAX_MS}
+     * @param key which events of a session are such, a template over the event; {@code null} = all that the rule takes
+     */
+    public record Debounce(long quietMs, @Nullable InputTemplate key) {
+        /** The longest time: an hour. */
+        public static final long MAX_MS = 3_600_000;
+    }
+
+    /** What {@link Terms#when} may be about; {@code type} is a word of the language's own. */
+    public static final Expression.Names NAMES =
+            Expression.Names.of(List.of("event_id", "event_type", "event_time"), List.of("metadata", "payload"));
 
     /**
      * What a rule was read from.
@@ -59,13 +89,32 @@ public record Rule(
      * Whether it takes an event of its types.
      *
      * @param event what templates look into; asked for only if it matters
+     * @throws UndecidableException if the event has nothing that the condition could be about
      */
-    public boolean takes(Supplier<? extends Map<String, ? extends @Nullable Object>> event) {
-        if (filter.isEmpty()) {
+    public boolean takes(Supplier<? extends Map<String, ? extends @Nullable Object>> event)
+            throws UndecidableException {
+        Expression when = terms.when();
+        if (terms.filter().isEmpty() && when == null) {
             return true;
         }
         Map<String, ? extends @Nullable Object> shown = event.get();
-        return filter.stream().allMatch(wanted -> wanted.isIn(shown));
+        return terms.filter().stream().allMatch(wanted -> wanted.isIn(shown)) && (when == null || holds(when, shown));
+    }
+
+    private static boolean holds(Expression when, Map<String, ? extends @Nullable Object> shown)
+            throws UndecidableException {
+        int chars = Expression.chars(shown);
+        if (chars > Expression.MAX_CHARS) {
+            throw new UndecidableException(
+                    "expected an event of at most " + Expression.MAX_CHARS + " characters, found " + chars, true);
+        }
+        Map<String, @Nullable Object> values = new LinkedHashMap<>();
+        values.put("event_id", shown.get("id"));
+        values.put("event_type", shown.get("type"));
+        values.put("event_time", shown.get("timestamp"));
+        values.put("metadata", shown.get("metadata"));
+        values.put("payload", shown.get("payload"));
+        return when.holds(values);
     }
 
     /** The version of what is written in it. */
@@ -90,14 +139,19 @@ public record Rule(
      * @param systemPrompt what it is told before everything else, a template; {@code null} = nothing
      * @param includeToolCall whether it is shown the event, and not only that there is one
      * @param toolName the tool as whose result it is shown
+     * @param retries how often it is given the event again if a model call fails for good, 0 to {@link #MAX_RETRIES}
      */
     public record AgentHandler(
             String agent,
             @Nullable InputTemplate prompt,
             @Nullable InputTemplate systemPrompt,
             boolean includeToolCall,
-            String toolName)
+            String toolName,
+            int retries)
             implements Handler {
+        /** The most attempts after the first. */
+        public static final int MAX_RETRIES = 3;
+
         /** The tool that tells of events. */
         public static final String EVENT_TOOL = "get_event_info";
     }

@@ -1,5 +1,7 @@
 package dev.millrace.agent.topology;
 
+import dev.millrace.agent.SessionOrigin;
+import dev.millrace.agent.expressions.UndecidableException;
 import dev.millrace.agent.rules.Rule;
 import dev.millrace.agent.rules.Rules;
 import dev.millrace.engine.ReplyLimits;
@@ -13,9 +15,11 @@ import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Payload;
 import java.time.Instant;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.BiPredicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -35,20 +39,34 @@ final class EnvironmentEvents {
     private static final String SOURCE = "rules";
     private static final String RULE_FAILED = "rule_failed";
     private static final String RULE_RATE = "rule_rate";
+    private static final int MAX_UNDECIDED = 1_000;
 
     private final Rules rules;
     private final RuleRates rates;
     private final BiPredicate<String, String> isSession;
+    private final SessionLookup sessions;
+    private final HeldEvents held;
+    /** Rules of which was said that their conditions do not fit an event. */
+    private final Set<String> undecided = new HashSet<>();
 
     /**
      * With these.
      *
      * @param isSession whether there is a session in a namespace
+     * @param sessions knows those of other partitions
+     * @param held those that wait
      */
-    EnvironmentEvents(Rules rules, RuleRates rates, BiPredicate<String, String> isSession) {
+    EnvironmentEvents(
+            Rules rules,
+            RuleRates rates,
+            BiPredicate<String, String> isSession,
+            SessionLookup sessions,
+            HeldEvents held) {
         this.rules = rules;
         this.rates = rates;
         this.isSession = isSession;
+        this.sessions = sessions;
+        this.held = held;
     }
 
     /**
@@ -56,10 +74,9 @@ final class EnvironmentEvents {
      *
      * @param noted the event as it is to stand in the journal: with the rule that took it
      * @param outcome why nothing follows although a rule wants it, for the journal; {@code null} = all went well
-     * @param message what an agent is given; {@code null} = none is
+     * @param derived what has to go on the lanes for an agent to be given it; empty = none is
      */
-    record Followed(
-            Event noted, @Nullable String outcome, @Nullable Event message) {}
+    record Followed(Event noted, @Nullable String outcome, List<Event> derived) {}
 
     /** Whether what people say is to be noted and no more, since the rule for it is disabled. */
     boolean swallows(Event message) {
@@ -69,10 +86,7 @@ final class EnvironmentEvents {
                                 KnownEventType.MESSAGE_RECEIVED.aliases().stream())
                         .flatMap(name -> rules
                                 .current()
-                                .match(
-                                        name,
-                                        rule -> rule.handler() instanceof Rule.Query
-                                                && rule.takes(() -> shown(message)))
+                                .match(name, rule -> rule.handler() instanceof Rule.Query && takes(rule, message))
                                 .stream())
                         .max(Comparator.comparingInt(Rule::priority))
                         .filter(rule -> !rule.enabled())
@@ -83,43 +97,116 @@ final class EnvironmentEvents {
     Followed follow(Event event, Instant now) {
         Event noted = event.with(Extensions.RULE, null);
         if (!rules.bounds().enabled()) {
-            return new Followed(noted, null, null);
+            return new Followed(noted, null, List.of());
         }
         Rule rule = rules.current()
-                .match(event.type().wireName(), one -> one.takes(() -> shown(event)))
+                .match(event.type().wireName(), one -> takes(one, event))
                 .orElse(null);
         if (rule == null) {
             LOGGER.warn("No rule matched for event: {}", event.type().wireName());
-            return new Followed(noted, null, null);
+            return new Followed(noted, null, List.of());
         }
         Event taken = event.with(Extensions.RULE, rule.reference());
         if (!rule.enabled()) {
-            return new Followed(taken, null, null);
+            return new Followed(taken, null, List.of());
         }
+        Rule.Debounce debounce = rule.terms().debounce();
+        return debounce == null ? handle(taken, rule, now) : hold(taken, rule, debounce, now);
+    }
+
+    private boolean takes(Rule rule, Event event) {
+        try {
+            return rule.takes(() -> shown(event));
+        } catch (UndecidableException e) {
+            if (undecided.size() >= MAX_UNDECIDED) {
+                undecided.clear();
+            }
+            if (undecided.add(rule.reference())) {
+                LOGGER.atWarn()
+                        .addKeyValue("eventId", event.id())
+                        .addKeyValue("rule", rule.reference())
+                        .addKeyValue("problem", e.getMessage())
+                        .log(
+                                "A rule's condition cannot be decided of an event, so the rule does not take it; said once");
+            }
+            return false;
+        }
+    }
+
+    /** It waits until no other one like it has come for a while. */
+    private Followed hold(Event event, Rule rule, Rule.Debounce debounce, Instant now) {
+        Map<String, @Nullable Object> shown = shown(event);
+        String kind = debounce.key() == null ? "" : filled(debounce.key(), shown, event, rule);
+        if (kind == null) {
+            return dropped(event, rule, RULE_FAILED, "A rule's key does not fit the event");
+        }
+        String key = HeldEvents.key(rule.id(), event, kind);
+        return held.hold(key, rule.id(), event, now.toEpochMilli() + debounce.quietMs())
+                ? new Followed(event, null, List.of())
+                : dropped(event, rule, RULE_RATE, "Too many events wait, so nothing follows from this one");
+    }
+
+    /** Keys of events that have waited long enough, so many at most. */
+    List<String> due(long nowMs, int most) {
+        return held.due(nowMs, most);
+    }
+
+    /**
+     * What follows from an event that has waited, by the rule as it is now.
+     *
+     * @return what has to go on the lanes
+     */
+    List<Event> release(String key, Instant now) {
+        HeldEvents.Row row = held.take(key);
+        Rule rule = row == null
+                ? null
+                : rules.current().rules().stream()
+                        .filter(one -> one.id().equals(row.ruleId()) && one.enabled())
+                        .findFirst()
+                        .orElse(null);
+        if (row == null || rule == null || !rules.bounds().enabled()) {
+            LOGGER.atInfo().addKeyValue("key", key).log("An event has waited for a rule that is gone");
+            return List.of();
+        }
+        return handle(row.event(), rule, now).derived();
+    }
+
+    /** Nothing follows from an event that has waited. */
+    void discard(String key) {
+        HeldEvents.Row row = held.take(key);
+        LOGGER.atError()
+                .addKeyValue("eventId", row == null ? key : row.event().id())
+                .log("A defect kept an event that had waited from being handed over");
+    }
+
+    private Followed handle(Event taken, Rule rule, Instant now) {
         return switch (rule.handler()) {
             case Rule.Log ignored -> {
                 LOGGER.atInfo()
-                        .addKeyValue("eventId", event.id())
-                        .addKeyValue("eventType", event.type().wireName())
-                        .addKeyValue("sessionId", event.sessionId())
+                        .addKeyValue("eventId", taken.id())
+                        .addKeyValue("eventType", taken.type().wireName())
+                        .addKeyValue("sessionId", taken.sessionId())
                         .addKeyValue("rule", rule.reference())
                         .log("An event was noted");
-                yield new Followed(taken, null, null);
+                yield new Followed(taken, null, List.of());
             }
             // no file says so of an open type
-            case Rule.Query ignored -> new Followed(taken, null, null);
+            case Rule.Query ignored -> new Followed(taken, null, List.of());
             case Rule.AgentHandler handler -> give(taken, rule, handler, now);
             case Rule.CallHandler handler -> call(taken, rule, handler, now);
         };
     }
 
     private Followed give(Event event, Rule rule, Rule.AgentHandler handler, Instant now) {
-        String session = event.sessionId();
-        if (session == null && rules.bounds().newSessions()) {
+        String named = event.sessionId();
+        String session = named == null ? ofOrigin(event) : named;
+        boolean begins = session == null && rules.bounds().newSessions();
+        if (begins) {
             session = Ids.derived(event.id(), event.type(), 0);
         } else if (session == null) {
             return dropped(event, rule, "no_session", "An event names no session, so no agent is given it");
-        } else if (!isSession.test(event.namespace(), session)
+        } else if (named != null
+                && !isSession.test(event.namespace(), named)
                 && !rules.bounds().newSessions()) {
             return dropped(
                     event, rule, "unknown_session", "An event names an unknown session, so no agent is given it");
@@ -133,10 +220,22 @@ final class EnvironmentEvents {
         if (!rates.take(StoredTask.conversation(event.namespace(), session), rule.id(), now.toEpochMilli())) {
             return dropped(event, rule, RULE_RATE, "Too many events in a minute, so no agent is given this one");
         }
-        Payload.Observed observed =
-                observed(event, rule, systemPrompt, handler.includeToolCall() ? handler.toolName() : null, null);
+        Payload.Observed observed = observed(
+                event, rule, systemPrompt, handler.includeToolCall() ? handler.toolName() : null, handler.retries());
         String text = prompt == null ? "Process event: " + event.type().wireName() : prompt;
-        return new Followed(event, null, message(event, session, text, handler.agent(), observed, now));
+        Event message = message(event, session, text, handler.agent(), observed, now);
+        return new Followed(
+                event,
+                null,
+                begins
+                        ? List.of(
+                                GivenEvents.titled(
+                                        message,
+                                        event.type().wireName(),
+                                        event.timestamp().toString(),
+                                        now),
+                                message)
+                        : List.of(message));
     }
 
     /** A call needs no session: it is made in that of the event, if that is there. */
@@ -157,18 +256,37 @@ final class EnvironmentEvents {
         if (!rates.take(conversation, rule.id(), now.toEpochMilli())) {
             return dropped(event, rule, RULE_RATE, "Too many events in a minute, so no tool is called for this one");
         }
-        Payload.Observed observed =
-                observed(event, rule, null, null, new Payload.OpeningCall(handler.tool(), arguments));
+        Payload.Observed observed = new Payload.Observed(
+                event.id(),
+                event.type().wireName(),
+                event.timestamp().toString(),
+                rule.reference(),
+                null,
+                null,
+                null,
+                null,
+                new Payload.OpeningCall(handler.tool(), arguments),
+                null,
+                null);
         String text = "Call " + handler.tool() + " for event: " + event.type().wireName();
-        return new Followed(event, null, message(event, session, text, handler.agent(), observed, now));
+        return new Followed(event, null, List.of(message(event, session, text, handler.agent(), observed, now)));
+    }
+
+    /** The session that the sender means by where it is used from; {@code null} = none is known. */
+    private @Nullable String ofOrigin(Event event) {
+        for (SessionOrigin origin : SessionOrigin.values()) {
+            String session = origin.in(event)
+                    .flatMap(name -> sessions.newestOf(event.namespace(), origin, name))
+                    .orElse(null);
+            if (session != null) {
+                return session;
+            }
+        }
+        return null;
     }
 
     private static Payload.Observed observed(
-            Event event,
-            Rule rule,
-            @Nullable String systemPrompt,
-            @Nullable String toolName,
-            Payload.@Nullable OpeningCall call) {
+            Event event, Rule rule, @Nullable String systemPrompt, @Nullable String toolName, int retries) {
         return new Payload.Observed(
                 event.id(),
                 event.type().wireName(),
@@ -178,8 +296,8 @@ final class EnvironmentEvents {
                 event.extension(Extensions.GUIDE),
                 toolName,
                 toolName == null ? null : info(event),
-                call,
                 null,
+                retries == 0 ? null : (Long) (long) retries,
                 null);
     }
 
@@ -265,6 +383,6 @@ final class EnvironmentEvents {
                 .addKeyValue("sessionId", event.sessionId())
                 .addKeyValue("rule", rule.reference())
                 .log(words);
-        return new Followed(event, outcome, null);
+        return new Followed(event, outcome, List.of());
     }
 }

@@ -321,7 +321,11 @@ final class EventMapping {
         }
         entries.add(new TranscriptEntry.UserText("Observed event: " + observed.type() + "\nEvent ID: "
                 + observed.eventId() + "\nTime: " + observed.time()
-                + (observed.guide() == null ? "" : "\n\n" + observed.guide())));
+                + (observed.guide() == null ? "" : "\n\n" + observed.guide())
+                + (observed.failure() == null
+                        ? ""
+                        : "\n\nAn agent was given this event before, in another session, and failed: "
+                                + observed.failure().error())));
         String tool = observed.toolName();
         if (tool != null && observed.event() != null) {
             String callId = "call_" + observed.eventId();

@@ -401,9 +401,7 @@ final class Intake {
             home.outbox().journal(followed.noted(), now, followed.outcome());
         }
         parts.metrics().accepted(event.type());
-        if (followed.message() != null) {
-            home.outbox().lane(followed.message(), now);
-        }
+        followed.derived().forEach(derived -> home.outbox().lane(derived, now));
     }
 
     private static boolean startsTask(Event event) {

@@ -46,7 +46,7 @@ final class Moves {
      *
      * @param watchedSinceMs since when this instance has had the partition, in Unix milliseconds
      */
-    record Standing(Admission admission, Sessions sessions, Timers timers, long watchedSinceMs) {}
+    record Standing(Admission admission, Sessions sessions, Timers timers, GivenEvents given, long watchedSinceMs) {}
 
     Moves(
             TaskTopology.Parts parts,
@@ -89,6 +89,7 @@ final class Moves {
     void commit(StoredTask before, TaskMove move, Event cause, Instant now) {
         StoredTask task = standing.timers().set(standing.admission().take(move.task(), cause));
         progress.note(task, now.toEpochMilli());
+        move.toOthers().addAll(standing.given().take(before.state(), task, cause, now));
         writer.write(standing.sessions().take(before.state(), task, move::entry, now.toEpochMilli()), move, now);
     }
 

@@ -40,6 +40,7 @@ public final class StoreSerdes {
     static final Serde<TaskForgetting.Row> FORGETTING = serde(TaskForgetting.Row.class);
     static final Serde<ScheduleRow> SCHEDULE = serde(ScheduleRow.class);
     static final Serde<Event> EVENT = serde(Event.class);
+    static final Serde<HeldEvents.Row> HELD = serde(HeldEvents.Row.class);
 
     private StoreSerdes() {}
 

@@ -53,6 +53,7 @@ final class TaskForgetting {
     private final KeyValueStore<String, StoredTask> tasks;
     private final Home home;
     private final EarlyCancels cancels;
+    private final HeldEvents held;
     private final Moves moves;
     private final Outbox outbox;
     private final RowSweep<Row> sweep;
@@ -97,7 +98,11 @@ final class TaskForgetting {
     }
 
     /** The requests to forget, and what they may mean. */
-    record Known(KeyValueStore<String, Row> requests, KeyValueStore<String, StoredTask> tasks, EarlyCancels cancels) {}
+    record Known(
+            KeyValueStore<String, Row> requests,
+            KeyValueStore<String, StoredTask> tasks,
+            EarlyCancels cancels,
+            HeldEvents held) {}
 
     /**
      * Which partition this is, of how many.
@@ -111,6 +116,7 @@ final class TaskForgetting {
         this.store = known.requests();
         this.tasks = known.tasks();
         this.cancels = known.cancels();
+        this.held = known.held();
         this.home = home;
         this.moves = moves;
         this.outbox = outbox;
@@ -154,6 +160,7 @@ final class TaskForgetting {
         Row row = new Row(request, now.toEpochMilli(), receivedMs, null, false, 0, 0, 0);
         store.put(key, row);
         remember(key, row);
+        held.forget(scope);
     }
 
     /** Goes on with what is open, for a bounded number of rows. */

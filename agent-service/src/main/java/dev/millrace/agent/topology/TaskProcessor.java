@@ -43,6 +43,8 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
     private static final Duration OFTEN = Duration.ofMillis(1);
     /** How much of what is handed over is taken in one turn, so that records do not wait. */
     private static final int HANDED_AT_ONCE = 64;
+    /** How many events that have waited are taken at one tick. */
+    private static final int RELEASED_AT_ONCE = 100;
 
     private final TaskTopology.Parts parts;
     private final TaskShellSettings settings;
@@ -62,6 +64,7 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
     private BackgroundProgress progress;
     private TaskForgetting forgetting;
     private Intake intake;
+    private EnvironmentEvents environment;
     private ScheduleClock schedules;
     private DueRows endedTasks;
     private DueRows oldSessions;
@@ -161,27 +164,31 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
                 parts,
                 settings.reflection(),
                 writer,
-                new Moves.Standing(admission, sessions, timers, watchedSinceMs),
+                new Moves.Standing(
+                        admission,
+                        sessions,
+                        timers,
+                        new GivenEvents(TaskStores.GIVEN.in(rows), ruleRates),
+                        watchedSinceMs),
                 progress);
+        HeldEvents held = new HeldEvents(TaskStores.HELD.in(rows));
         forgetting = new TaskForgetting(
-                new TaskForgetting.Known(TaskStores.FORGOTTEN.in(rows), tasks, cancels),
+                new TaskForgetting.Known(TaskStores.FORGOTTEN.in(rows), tasks, cancels, held),
                 new TaskForgetting.Home(partition(), settings.partitions(), givenUp),
                 moves,
                 outbox);
+        environment = new EnvironmentEvents(
+                parts.rules(),
+                ruleRates,
+                (namespace, session) -> sessions.exists(namespace, session)
+                        || admission.isBusy(StoredTask.conversation(namespace, session)),
+                parts.sessions(),
+                held);
         intake = new Intake(
                 parts,
                 new Intake.Home(settings, partition(), unit, outbox),
                 new Intake.Remembered(seen, cancels, replies),
-                new Intake.Machine(
-                        writer,
-                        moves,
-                        admission,
-                        forgetting,
-                        new EnvironmentEvents(
-                                parts.rules(),
-                                ruleRates,
-                                (namespace, session) -> sessions.exists(namespace, session)
-                                        || admission.isBusy(StoredTask.conversation(namespace, session)))));
+                new Intake.Machine(writer, moves, admission, forgetting, environment));
         endedTasks = writer.sweep(settings.endedRetention(), sessions::refersTo);
         oldSessions = sessions.sweep(settings.sessionRetention());
     }
@@ -236,7 +243,21 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
             goOn(now);
         }
         schedules.run(unit, nowMs);
+        releaseHeld(nowMs);
         tellOccupancy();
+    }
+
+    /** Does what follows from events after which it was quiet: each by itself, and one that breaks no more. */
+    private void releaseHeld(long nowMs) {
+        Instant now = Instant.ofEpochMilli(nowMs);
+        for (String key : environment.due(nowMs, RELEASED_AT_ONCE)) {
+            boolean broke = unit.attempt(
+                            () -> environment.release(key, now).forEach(derived -> outbox.lane(derived, now)))
+                    .isPresent();
+            if (broke) {
+                unit.attempt(() -> environment.discard(key));
+            }
+        }
     }
 
     @Override

@@ -48,6 +48,12 @@ public final class TaskStores {
     /** What is being forgotten, and what was, by the id of the request. */
     static final StoreSection<TaskForgetting.Row> FORGOTTEN = new StoreSection<>('f', StoreSerdes.FORGETTING);
 
+    /** Messages by which agents are given events, until their tasks have ended, by {@link StoredTask#key()}. */
+    static final StoreSection<Event> GIVEN = new StoreSection<>('g', StoreSerdes.EVENT);
+
+    /** Events that wait until it is quiet, by {@link HeldEvents#key}. */
+    static final StoreSection<HeldEvents.Row> HELD = new StoreSection<>('q', StoreSerdes.HELD);
+
     /** How far schedules are, by {@link dev.millrace.agent.schedule.Schedule#key()}. */
     static final StoreSection<ScheduleRow> SCHEDULES = new StoreSection<>('d', StoreSerdes.SCHEDULE);
 

@@ -3,6 +3,7 @@ package dev.millrace.agent.files;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.millrace.agent.expressions.Expression;
 import dev.millrace.agent.rules.Arguments;
 import dev.millrace.agent.rules.Rule;
 import dev.millrace.agent.rules.Rules;
@@ -44,12 +45,15 @@ class RuleFilesTest {
                     priority: 60
                     enabled: false
                     filter: {payload.path: reports/may.csv, payload.size: 3}
+                    when: payload.size > 2
+                    debounce: {quiet: 2s, key: "{{payload.path}}"}
                     agent:
                       name: explore
                       prompt: Look at {{payload.path}}.
                       systemPrompt: Be brief.
                       includeToolCall: false
                       toolName: look
+                      retries: 0
                   told:
                     on: x
                     call:
@@ -69,13 +73,19 @@ class RuleFilesTest {
                         List.of(new TypePattern("file.changed"), new TypePattern("report.*")),
                         60,
                         false,
-                        List.of(Rule.Wanted.at("payload.path", "reports/may.csv"), Rule.Wanted.at("payload.size", "3")),
+                        new Rule.Terms(
+                                List.of(
+                                        Rule.Wanted.at("payload.path", "reports/may.csv"),
+                                        Rule.Wanted.at("payload.size", "3")),
+                                Expression.compile(Rule.NAMES, "payload.size > 2"),
+                                new Rule.Debounce(2_000, new InputTemplate("{{payload.path}}"))),
                         new Rule.AgentHandler(
                                 "explore",
                                 new InputTemplate("Look at {{payload.path}}."),
                                 new InputTemplate("Be brief."),
                                 false,
-                                "look")));
+                                "look",
+                                0)));
         assertThat(read.get(1).handler())
                 .isEqualTo(new Rule.CallHandler(
                         "http_post", Arguments.of(Map.of("url", "{{payload.url}}", "tries", 3)), "explore"));
@@ -103,6 +113,13 @@ class RuleFilesTest {
             rules: {a: {on: x, log: {}, filter: {p: [1]}}}       | rules.a.filter.p: expected a text, a number
             rules: {a: {on: x, agent: {promt: Hi}}}              | rules.a.agent.promt: expected one of
             rules: {a: {on: x, agent: {toolName: a b}}}          | rules.a.agent.toolName: expected 1 to 64 letters
+            rules: {a: {on: x, agent: {retries: 4}}}             | rules.a.agent.retries: expected a whole number, 0 to 3, found 4
+            rules: {a: {on: x, log: {}, when: "payload.a >"}}    | rules.a.when: Syntax error
+            rules: {a: {on: x, log: {}, when: "pay.a > 1"}}      | rules.a.when: undeclared reference to 'pay' (in container '') (line 1, column 1)
+            rules: {a: {on: x, log: {}, when: "size(event_id)"}}       | rules.a.when: expected an expression that is true or false
+            rules: {a: {on: x, log: {}, debounce: soon}}         | rules.a.debounce: expected a time
+            rules: {a: {on: x, log: {}, debounce: 61m}}          | rules.a.debounce: expected a time of at most 1h
+            rules: {a: {on: x, log: {}, debounce: {key: x}}}     | rules.a.debounce.quiet: expected a time of at most 1h
             rules: {a: {on: x, call: {}}}                        | rules.a.call.tool: expected 1 to 64 letters
             rules: {a: {on: x, call: {tool: t, args: {}}}}       | rules.a.call.args: expected one of
             rules: {a: {on: x, call: {tool: t, arguments: 3}}}   | rules.a.call.arguments: expected keys and values

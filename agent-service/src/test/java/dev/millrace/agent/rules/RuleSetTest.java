@@ -90,7 +90,7 @@ class RuleSetTest {
     @Test
     @DisplayName("F-199: a disabled rule that matches ends the search")
     void shouldLetADisabledRuleTakeItsEvents() {
-        Rule off = new Rule("off", SOURCE, List.of(new TypePattern("a.b")), 5, false, List.of(), new Rule.Log());
+        Rule off = new Rule("off", SOURCE, List.of(new TypePattern("a.b")), 5, false, Rule.Terms.NONE, new Rule.Log());
 
         assertThat(winner(new RuleSet(List.of(rule("on", 0, "*"), off)), "a.b")).isEqualTo("off");
     }
@@ -127,7 +127,7 @@ class RuleSetTest {
                 Arrays.stream(types).map(TypePattern::new).toList(),
                 priority,
                 true,
-                List.of(),
+                Rule.Terms.NONE,
                 new Rule.Log());
     }
 }

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.agent.core.MachineLimits;
 import dev.millrace.agent.core.TranscriptEntry;
+import dev.millrace.agent.expressions.Expression;
 import dev.millrace.agent.files.InvalidAgentException;
 import dev.millrace.agent.files.RuleFile;
 import dev.millrace.agent.rules.RuleSet;
@@ -23,9 +24,11 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.streams.state.KeyValueIterator;
 import org.apache.kafka.streams.test.TestRecord;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -523,6 +526,277 @@ class RulesTopologyTest {
         assertThat(ended()).extracting(Event::taskId).containsExactly(task("e2"));
     }
 
+    @Test
+    @DisplayName(
+            "F-255: a model call that fails for good: three more attempts, each in a new session that quotes the error")
+    void shouldTryAgain() throws InvalidAgentException {
+        // given
+        use("rules:\n  orders:\n    on: order.placed\n    agent: {prompt: Look}\n");
+        session("s");
+
+        // when
+        machine.send(placed("e1", "s"));
+        goOn();
+        machine.fail(task("e1"), "model_unavailable", "overloaded 0");
+        goOn();
+        for (int attempt = 1; attempt <= 3; attempt++) {
+            machine.fail(given().getLast().id(), "model_unavailable", "overloaded " + attempt);
+            goOn();
+        }
+
+        // then
+        assertThat(given()).hasSize(4);
+        assertThat(given()).extracting(Event::sessionId).doesNotHaveDuplicates().startsWith("s");
+        Event last = given().getLast();
+        assertThat(last.text("text")).isEqualTo("Look");
+        assertThat(machine.transcript(last.id()).getFirst())
+                .isEqualTo(
+                        new TranscriptEntry.UserText(
+                                "Observed event: order.placed\nEvent ID: e1\nTime: 2026-11-21T12:00:00Z\n\n"
+                                        + "An agent was given this event before, in another session, and failed: overloaded 2"));
+        assertThat(journalled(KnownEventType.TASK_FAILED)).hasSize(4);
+        assertThat(journal)
+                .filteredOn(event -> event.type().wireName().equals("session.created"))
+                .extracting(event -> event.sessionId() + ' ' + event.text("title"))
+                .contains(last.sessionId() + " [Event] order.placed - 2026-11-21T12:00:00Z");
+        try (KeyValueIterator<String, Event> kept =
+                machine.rows(TaskStores.GIVEN).all()) {
+            assertThat(kept.hasNext()).isFalse();
+        }
+    }
+
+    @Test
+    @DisplayName("no other attempt: after a cancel or a limit, where the rule says 0, or with too many in a minute")
+    void shouldNotTryAgain() throws InvalidAgentException {
+        // given: three of a session, five of a rule
+        use("""
+                rules:
+                  off: {on: a, agent: {retries: 0}}
+                  on: {on: b, agent: {}}
+                """);
+        for (String id : List.of("s", "t", "u")) {
+            session(id);
+        }
+
+        // when
+        machine.send(event("off", EventType.of("a")).sessionId("s"));
+        machine.send(event("cancelled", EventType.of("b")).sessionId("t"));
+        machine.send(event("done", EventType.of("b")).sessionId("u"));
+        goOn();
+        machine.fail(task("off"), "model_unavailable", "overloaded");
+        machine.send(event("c", KnownEventType.TASK_CANCEL_REQUESTED)
+                .taskId(task("cancelled"))
+                .sessionId("t"));
+        machine.answer(task("done"));
+        goOn();
+        int afterThose = given().size();
+        machine.send(event("x", EventType.of("b")).sessionId("s"));
+        machine.send(event("y", EventType.of("b")).sessionId("t"));
+        machine.send(event("z", EventType.of("b")).sessionId("u"));
+        goOn();
+        machine.fail(task("x"), "model_unavailable", "overloaded");
+        goOn();
+
+        // then: the rule has had its five
+        assertThat(afterThose).isEqualTo(3);
+        assertThat(given()).hasSize(6);
+    }
+
+    @Test
+    @DisplayName(
+            "a condition decides which events a rule takes; one that cannot be decided, or costs too much, does not hold")
+    void shouldTakeWhatTheConditionSays() throws InvalidAgentException {
+        // given
+        use("""
+                rules:
+                  large:
+                    on: order.placed
+                    priority: 5
+                    when: "payload.total > 100.0 && metadata.source == '/shop' && event_type == 'order.placed'"
+                    log: {}
+                  costly:
+                    on: order.placed
+                    priority: 4
+                    when: payload.list.all(a, payload.list.all(b, payload.list.all(c, a + b + c >= 0)))
+                    log: {}
+                """);
+
+        // when
+        List<@Nullable String> rules = new ArrayList<>();
+        for (Map<String, Object> payload : List.<Map<String, Object>>of(
+                Map.of("total", 150),
+                Map.of("total", 100.5),
+                Map.of("total", 100),
+                Map.of("total", "much"),
+                Map.of(),
+                Map.of("list", List.of(1, 2)),
+                Map.of("list", Collections.nCopies(100, 1)),
+                Map.of("total", 150, "text", "x".repeat(Expression.MAX_CHARS)))) {
+            machine.send(event("o" + rules.size(), PLACED).source("/shop").payload(payload));
+            String rule = machine.journal().getLast().extension(Extensions.RULE);
+            rules.add(rule == null ? null : rule.substring(0, rule.indexOf('@')));
+        }
+
+        // then
+        assertThat(rules).containsExactly("large", "large", null, null, null, "costly", null, null);
+        assertThat(machine.deadLetters()).isEmpty();
+    }
+
+    @Test
+    @DisplayName(
+            "F-254: without a session the newest of the event's client, then of its chat; the session it names goes first")
+    void shouldFindTheSessionOfAnOrigin() {
+        // given
+        session("s");
+        machine.origins.put("default CLIENT web-7", "of-client");
+        machine.origins.put("default CHAT room", "of-chat");
+
+        // when
+        machine.send(placed("e1", null).extension("clientid", "web-7").extension("chat_id", "room"));
+        machine.send(placed("e2", null).extension("clientid", "nobody").extension("chatid", "room"));
+        machine.send(placed("e3", "s").extension("clientid", "web-7"));
+        machine.send(placed("e4", null).extension("clientid", "nobody"));
+        machine.send(placed("e5", null).extension("clientid", "web-7").namespace("acme"));
+
+        // then
+        assertThat(given())
+                .extracting(event -> event.parentEventId() + ' ' + event.sessionId())
+                .containsExactly("e1 of-client", "e2 of-chat", "e3 s");
+    }
+
+    @Test
+    @DisplayName("F-254: and at last a new session with a title, where the settings allow it")
+    void shouldBeginASession(@TempDir Path elsewhere) {
+        try (TestMachine open = TestMachine.withNewSessions(elsewhere)) {
+            // given
+            open.rules.use(RuleFile.builtIn());
+
+            // when
+            open.send(placed("e1", null).extension("clientid", "nobody"));
+            open.driver.advanceWallClockTime(Duration.ofMillis(1));
+
+            // then
+            List<Event> all = open.journal();
+            String begun = Ids.derived("e1", PLACED, 0);
+            assertThat(open.called()).containsExactly(task("e1"));
+            assertThat(all)
+                    .filteredOn(event -> event.id().equals(task("e1")))
+                    .extracting(Event::sessionId)
+                    .containsExactly(begun);
+            assertThat(all)
+                    .filteredOn(event -> event.type().wireName().equals("session.created"))
+                    .extracting(event -> event.sessionId() + ' ' + event.text("title"))
+                    .containsExactly(begun + " [Event] order.placed - 2026-11-21T12:00:00Z");
+        }
+    }
+
+    private static final String QUIET =
+            "rules: {file: {on: file.changed, debounce: {quiet: 2s, key: '{{payload.path}}'}, agent: {}}}";
+
+    @Test
+    @DisplayName("F-234: of events that come quickly one after another the last is handed over, once it is quiet")
+    void shouldWaitUntilItIsQuiet() throws InvalidAgentException {
+        // given
+        use(QUIET);
+        session("s");
+        session("t");
+
+        // when
+        for (int i = 0; i < 3; i++) {
+            machine.send(changed("a" + i, "s", "a.txt"));
+            machine.driver.advanceWallClockTime(Duration.ofMillis(1_500));
+        }
+        machine.send(changed("b0", "s", "b.txt"));
+        machine.send(changed("c0", "t", "a.txt"));
+        List<Event> early = List.copyOf(given());
+        machine.driver.advanceWallClockTime(Duration.ofMillis(800));
+        List<String> first = given().stream().map(Event::parentEventId).toList();
+        machine.driver.advanceWallClockTime(Duration.ofSeconds(2));
+        machine.driver.advanceWallClockTime(Duration.ofSeconds(10));
+
+        // then
+        assertThat(early).isEmpty();
+        assertThat(first).containsExactly("a2");
+        assertThat(given()).extracting(Event::parentEventId).containsExactlyInAnyOrder("a2", "b0", "c0");
+        journal.addAll(machine.journal());
+        assertThat(journal)
+                .filteredOn(event -> event.type().wireName().equals("file.changed"))
+                .allMatch(event ->
+                        String.valueOf(event.extension(Extensions.RULE)).startsWith("file@"))
+                .hasSize(5);
+    }
+
+    @Test
+    @DisplayName("what waits is handed over once also if another instance has the partition then")
+    void shouldWaitOverARestart(@TempDir Path elsewhere) throws InvalidAgentException {
+        // given
+        use(QUIET);
+        session("s");
+        machine.send(changed("a0", "s", "a.txt"));
+
+        // when
+        try (TestMachine next = new TestMachine(elsewhere, new AdmissionSettings(50, AdmissionSettings.Policy.QUEUE))) {
+            next.inherit(machine, TaskStores.HELD);
+            next.inherit(machine, TaskStores.SESSIONS);
+            next.rules.use(new RuleSet(RuleFile.read(QUIET)));
+            // what is known of rows in memory is read anew after something was undone
+            next.breakAcceptingOnce();
+            next.send(message("m9"));
+            next.driver.advanceWallClockTime(Duration.ofSeconds(3));
+            next.driver.advanceWallClockTime(Duration.ofSeconds(3));
+
+            // then
+            assertThat(next.called()).filteredOn(task("a0")::equals).hasSize(1);
+            assertThat(next.journal())
+                    .filteredOn(event -> event.id().equals(task("a0")))
+                    .hasSize(1);
+        }
+    }
+
+    @Test
+    @DisplayName("of a session that is forgotten nothing waits any more")
+    void shouldForgetWhatWaits() throws InvalidAgentException {
+        // given
+        use(QUIET);
+        session("s");
+        session("t");
+        machine.send(changed("a0", "s", "a.txt"));
+        machine.send(changed("b0", "t", "a.txt"));
+
+        // when
+        machine.send(event("f", KnownEventType.FORGET_REQUESTED)
+                .sessionId("s")
+                .payload(Map.of("scope", "session", "sessionId", "s")));
+        List<String> waiting = new ArrayList<>();
+        try (KeyValueIterator<String, HeldEvents.Row> rows =
+                machine.rows(TaskStores.HELD).all()) {
+            rows.forEachRemaining(row -> waiting.add(row.value.event().id()));
+        }
+
+        // then
+        assertThat(waiting).containsExactly("b0");
+    }
+
+    @Test
+    void shouldHoldSoManyEventsAndNoMore() {
+        // given
+        HeldEvents held = new HeldEvents(machine.rows(TaskStores.HELD));
+        Event event = changed("a0", "s", "a.txt").build();
+        for (int i = 0; i < HeldEvents.MAX_HELD; i++) {
+            assertThat(held.hold("k" + i, "file", event, 1_000 + i)).isTrue();
+        }
+
+        // when // then: one that is there already may be replaced
+        assertThat(held.hold("one more", "file", event, 0)).isFalse();
+        assertThat(held.hold("k1", "file", event, 9_999_999)).isTrue();
+        assertThat(held.due(1_002, 100)).containsExactly("k0", "k2");
+        assertThat(new HeldEvents(machine.rows(TaskStores.HELD)).due(1_002, 1)).containsExactly("k0");
+    }
+
+    private static Event.Builder changed(String id, String session, String path) {
+        return event(id, EventType.of("file.changed")).sessionId(session).payload(Map.of("path", path));
+    }
+
     private final List<Event> journal = new ArrayList<>();
 
     private List<Event> journalled(KnownEventType... types) {
@@ -716,7 +990,10 @@ class RulesTopologyTest {
                 TestMachine.TOPICS.lane(Segment.EXTERNAL), new ByteArrayDeserializer(), new ByteArrayDeserializer());
         for (TestRecord<byte[], byte[]> one : lane.readRecordsToList()) {
             try {
-                all.add(EventCodec.fromRecord(one.headers(), one.value(), START));
+                Event event = EventCodec.fromRecord(one.headers(), one.value(), START);
+                if (event.type() == KnownEventType.MESSAGE_RECEIVED) {
+                    all.add(event);
+                }
             } catch (MalformedEventException e) {
                 throw new AssertionError(e);
             }

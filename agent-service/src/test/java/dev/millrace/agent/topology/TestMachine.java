@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.agent.AgentDefinition;
 import dev.millrace.agent.Agents;
+import dev.millrace.agent.SessionOrigin;
 import dev.millrace.agent.ToolCatalogue;
 import dev.millrace.agent.ToolRouting;
 import dev.millrace.agent.approval.Approvals;
@@ -71,6 +72,9 @@ final class TestMachine implements AutoCloseable {
     /** Tasks of other partitions. */
     final Set<String> elsewhere = new HashSet<>();
 
+    /** Sessions by what senders call where they are used from. */
+    final Map<String, String> origins = new HashMap<>();
+
     /** By which replies come from hand to hand. */
     final Inbox<Event> inbox = new Inbox<>();
     /** Names of tools that run in the machine's process. */
@@ -79,7 +83,7 @@ final class TestMachine implements AutoCloseable {
     final List<Event> calledHere = new ArrayList<>();
 
     /** None at first. */
-    final Rules rules = new Rules(RuleSet.NONE, new Rules.Bounds(true, 3, 5, false));
+    final Rules rules;
 
     final Schedules schedules = new Schedules();
     final Occupancy occupancy = new Occupancy();
@@ -92,6 +96,19 @@ final class TestMachine implements AutoCloseable {
 
     TestMachine(Path stateDir, AdmissionSettings admission) {
         this(stateDir, admission, 1);
+    }
+
+    /** One in which events may begin sessions. */
+    static TestMachine withNewSessions(Path stateDir) {
+        return new TestMachine(
+                stateDir,
+                new AdmissionSettings(50, AdmissionSettings.Policy.QUEUE),
+                1,
+                START,
+                List.of(),
+                BuiltInAgents.agents(),
+                RestartPolicy.RESUME,
+                true);
     }
 
     TestMachine(Path stateDir, AdmissionSettings admission, int partitions) {
@@ -126,6 +143,19 @@ final class TestMachine implements AutoCloseable {
             List<ToolDefinition> served,
             Agents agents,
             RestartPolicy onRestart) {
+        this(stateDir, admission, partitions, start, served, agents, onRestart, false);
+    }
+
+    private TestMachine(
+            Path stateDir,
+            AdmissionSettings admission,
+            int partitions,
+            Instant start,
+            List<ToolDefinition> served,
+            Agents agents,
+            RestartPolicy onRestart,
+            boolean newSessions) {
+        this.rules = new Rules(RuleSet.NONE, new Rules.Bounds(true, 3, 5, newSessions));
         this.agents = agents;
         served.forEach(tool -> tools.put(tool.name(), tool));
         Properties config = new Properties();
@@ -151,7 +181,7 @@ final class TestMachine implements AutoCloseable {
                                 inbox,
                                 new HereTools(),
                                 schedules,
-                                new Sessions(sessions, elsewhere),
+                                new Sessions(sessions, elsewhere, origins),
                                 counted,
                                 occupancy,
                                 false,
@@ -287,6 +317,13 @@ final class TestMachine implements AutoCloseable {
         return call.reply(KnownEventType.REASON_DONE, START).payload(payload).build();
     }
 
+    /** Lets the newest model call of a task fail for good. */
+    void fail(String taskId, String code, String error) {
+        OutstandingCall call = call(taskId);
+        send(call.reply(KnownEventType.MODEL_CALL_FAILED, START)
+                .payload(Map.of("callId", call.callId(), "code", code, "error", error, "retryable", false)));
+    }
+
     /** Lets the model call a tool. */
     void callTool(String taskId, String toolName) {
         OutstandingCall call = call(taskId);
@@ -420,7 +457,13 @@ final class TestMachine implements AutoCloseable {
         return new String(header.value(), StandardCharsets.UTF_8);
     }
 
-    private record Sessions(Map<String, String> sessions, Set<String> elsewhere) implements SessionLookup {
+    private record Sessions(Map<String, String> sessions, Set<String> elsewhere, Map<String, String> origins)
+            implements SessionLookup {
+        @Override
+        public Optional<String> newestOf(String namespace, SessionOrigin origin, String name) {
+            return Optional.ofNullable(origins.get(namespace + ' ' + origin + ' ' + name));
+        }
+
         @Override
         public Optional<String> sessionOf(String namespace, String taskId) {
             return Optional.ofNullable(sessions.get(taskId));
