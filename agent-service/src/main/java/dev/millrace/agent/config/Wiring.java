@@ -10,11 +10,13 @@ import dev.millrace.agent.files.RuleFile;
 import dev.millrace.agent.files.RuleFolder;
 import dev.millrace.agent.kafka.Definitions;
 import dev.millrace.agent.kafka.InstanceEvents;
+import dev.millrace.agent.kafka.LaneStates;
 import dev.millrace.agent.kafka.SharedRates;
 import dev.millrace.agent.kafka.ToolsetWatch;
 import dev.millrace.agent.projection.TaskProjection;
 import dev.millrace.agent.rest.AgentCatalogue;
 import dev.millrace.agent.rest.Catalogue;
+import dev.millrace.agent.rest.SystemReport;
 import dev.millrace.agent.rest.TaskNotes;
 import dev.millrace.agent.rules.Rules;
 import dev.millrace.agent.schedule.ScheduleBook;
@@ -44,10 +46,12 @@ import io.quarkus.runtime.StartupEvent;
 import io.quarkus.runtime.configuration.ConfigurationException;
 import jakarta.annotation.Priority;
 import jakarta.enterprise.event.Observes;
+import jakarta.enterprise.inject.Disposes;
 import jakarta.enterprise.inject.Instance;
 import jakarta.enterprise.inject.Produces;
 import jakarta.inject.Singleton;
 import jakarta.interceptor.Interceptor;
+import java.time.Clock;
 import java.util.HashSet;
 import java.util.OptionalLong;
 import java.util.Set;
@@ -215,6 +219,28 @@ public class Wiring {
 
     @Produces
     @Singleton
+    Occupancy occupancy() {
+        return new Occupancy();
+    }
+
+    @Produces
+    @Singleton
+    LaneStates laneStates(Config config, TopicsConfig topics) {
+        return new LaneStates(ClientSettings.of(config), topics.topics(), topics.prefix() + "agent", Clock.systemUTC());
+    }
+
+    void close(@Disposes LaneStates lanes) {
+        lanes.close();
+    }
+
+    @Produces
+    @Singleton
+    SystemReport systemReport(AgentRuntime runtime, RuntimeSettings settings, Occupancy occupancy, LaneStates lanes) {
+        return new SystemReport(settings.value().instance(), occupancy, lanes, runtime.tools(), runtime.toolsets());
+    }
+
+    @Produces
+    @Singleton
     TaskNotes taskNotes(TaskProjection projection, AgentRuntime runtime) {
         return new TaskNotes(projection, runtime.tools(), runtime.toolsets());
     }
@@ -228,8 +254,8 @@ public class Wiring {
             TaskProjection projection,
             AgentRuntime.Tracing tracing,
             Rules rules,
+            Occupancy occupancy,
             MeterRegistry metrics) {
-        Occupancy occupancy = new Occupancy();
         Gauge.builder("millrace.agent.tasks.active", occupancy, Occupancy::active)
                 .description("Tasks that work")
                 .register(metrics);

@@ -137,6 +137,11 @@ final class Admission {
         }
     }
 
+    /** Whether nobody is admitted. */
+    boolean draining() {
+        return gate.draining();
+    }
+
     /** Whether a task of this conversation works, or waits. */
     boolean isBusy(String session) {
         return conversations.containsKey(session);

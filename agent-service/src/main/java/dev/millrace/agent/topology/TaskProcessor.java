@@ -412,7 +412,7 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
     }
 
     private void tellOccupancy() {
-        parts.occupancy().set(partition(), admission.active(), admission.waiting());
+        parts.occupancy().set(partition(), admission.active(), admission.waiting(), admission.draining());
     }
 
     private int partition() {

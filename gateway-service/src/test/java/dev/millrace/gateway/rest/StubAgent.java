@@ -161,6 +161,8 @@ final class StubAgent implements AutoCloseable {
             problem(exchange, Problem.of(400, "bad_parameter", "Bad", "groupBy: that is nothing to group by"));
         } else if (what.equals("usage")) {
             send(exchange, 200, Map.of("total", Map.of("query", query)));
+        } else if (what.equals("system")) {
+            send(exchange, 200, Map.of("draining", false, "lanes", List.of(), "toolsets", List.of()));
         } else if (what.equals("machine")) {
             send(exchange, 200, Map.of("states", List.of(), "moves", List.of()));
         } else if (what.equals("task-counts")) {

@@ -1,11 +1,14 @@
 package dev.millrace.gateway.rest.system;
 
+import dev.millrace.api.SystemView;
 import dev.millrace.api.Task;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.kafka.EventTooLargeException;
 import dev.millrace.gateway.kafka.JournalTail;
 import dev.millrace.gateway.rest.tasks.Controls;
 import dev.millrace.gateway.rest.tasks.TaskIntake;
+import dev.millrace.http.client.AgentClient;
+import dev.millrace.http.client.QueryUnavailableException;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.Json;
@@ -14,6 +17,7 @@ import dev.millrace.schemas.Payload;
 import io.smallrye.common.annotation.RunOnVirtualThread;
 import jakarta.inject.Inject;
 import jakarta.ws.rs.Consumes;
+import jakarta.ws.rs.GET;
 import jakarta.ws.rs.POST;
 import jakarta.ws.rs.Path;
 import jakarta.ws.rs.Produces;
@@ -24,6 +28,7 @@ import jakarta.ws.rs.core.Response;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.List;
+import java.util.Map;
 import org.eclipse.microprofile.openapi.annotations.Operation;
 import org.eclipse.microprofile.openapi.annotations.media.Content;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
@@ -31,7 +36,7 @@ import org.eclipse.microprofile.openapi.annotations.parameters.RequestBody;
 import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 
-/** Draining the whole installation, and the end of that. */
+/** The installation as a whole: how it is, draining it, and the end of that. */
 @Path("/v1/system")
 @Consumes(MediaType.WILDCARD) // clients that send no body send no, or any, Content-Type
 @Produces(MediaType.APPLICATION_JSON)
@@ -41,12 +46,28 @@ public class SystemResource {
     private final Controls controls;
     private final TaskIntake intake;
     private final JournalTail tail;
+    private final AgentClient agentService;
 
     @Inject
-    SystemResource(Controls controls, TaskIntake intake, JournalTail tail) {
+    SystemResource(Controls controls, TaskIntake intake, JournalTail tail, AgentClient agentService) {
         this.controls = controls;
         this.intake = intake;
         this.tail = tail;
+        this.agentService = agentService;
+    }
+
+    @GET
+    @Operation(
+            summary = "The installation as it is now",
+            description =
+                    "Lanes with what waits in them, toolsets with who works on them, and whether tasks are admitted."
+                            + " At most a second old.")
+    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = SystemView.class)))
+    @APIResponse(responseCode = "503", description = "query_unavailable")
+    public Response system() throws QueryUnavailableException, InterruptedException {
+        return Response.ok(
+                        agentService.get(AgentClient.path("system"), Map.of()).json())
+                .build();
     }
 
     @POST

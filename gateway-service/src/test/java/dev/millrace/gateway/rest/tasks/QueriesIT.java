@@ -117,6 +117,9 @@ class QueriesIT {
                         "namespace=default", 1));
         assertThat(gateway.get("/v1/task-counts?waitingFor=godot").json()).containsEntry("code", "bad_parameter");
         assertThat(gateway.get("/v1/machine").json()).containsKeys("states", "moves");
+        assertThat(gateway.get("/v1/system").json())
+                .containsEntry("draining", false)
+                .containsKeys("lanes", "toolsets");
     }
 
     @Test

@@ -1,0 +1,58 @@
+package dev.millrace.agent.rest;
+
+import dev.millrace.agent.ToolCatalogue;
+import dev.millrace.agent.kafka.InstanceEvents;
+import dev.millrace.agent.kafka.LaneStates;
+import dev.millrace.agent.kafka.ToolsetWatch;
+import dev.millrace.agent.topology.Occupancy;
+import dev.millrace.api.SystemView;
+import dev.millrace.schemas.ToolDefinition;
+import java.io.IOException;
+import java.util.List;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+
+/** The installation as this instance sees it. For any thread. */
+public final class SystemReport {
+
+    private final InstanceEvents.Settings instance;
+    private final Occupancy occupancy;
+    private final LaneStates lanes;
+    private final ToolCatalogue tools;
+    private final ToolsetWatch toolsets;
+
+    /** Asks these each time. */
+    public SystemReport(
+            InstanceEvents.Settings instance,
+            Occupancy occupancy,
+            LaneStates lanes,
+            ToolCatalogue tools,
+            ToolsetWatch toolsets) {
+        this.instance = instance;
+        this.occupancy = occupancy;
+        this.lanes = lanes;
+        this.tools = tools;
+        this.toolsets = toolsets;
+    }
+
+    /**
+     * As it is now.
+     *
+     * @throws IOException if the brokers do not answer
+     */
+    SystemView view() throws IOException, InterruptedException {
+        List<SystemView.Toolset> served = tools.all().stream()
+                .map(ToolDefinition::toolset)
+                .distinct()
+                .sorted()
+                .map(toolset -> new SystemView.Toolset(
+                        toolset, known(toolsets.workers(toolset)), known(toolsets.backlog(toolset))))
+                .toList();
+        return new SystemView(
+                instance.version(), instance.instance(), occupancy.draining().orElse(null), lanes.look(), served);
+    }
+
+    private static @Nullable Long known(OptionalLong number) {
+        return number.isPresent() ? (Long) number.getAsLong() : null;
+    }
+}
