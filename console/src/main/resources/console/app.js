@@ -6,6 +6,7 @@ import { at, go, keysFree, moveRow } from './ui.js'
 
 const SCREENS = [
   { path: /^\/(?:chat)?$/, tag: 'mill-chat', module: './screens/chat.js', name: 'Chat', nav: '/chat', key: 'c' },
+  { path: /^\/sessions$/, tag: 'mill-sessions', module: './screens/sessions.js', name: 'Sessions', nav: '/sessions', key: 's' },
   { path: /^\/sessions\/(?<sessionId>[^/]+)$/, tag: 'mill-chat', module: './screens/chat.js', name: 'Chat', under: '/chat' },
   { path: /^\/tasks$/, tag: 'mill-tasks', module: './screens/tasks.js', name: 'Tasks', nav: '/tasks', key: 't' },
   { path: /^\/tasks\/(?<taskId>[^/]+)$/, tag: 'mill-task', module: './screens/task.js', name: 'Task', under: '/tasks' },
@@ -16,6 +17,8 @@ const SCREENS = [
   { path: /^\/memory\/(?<document>[^/]+)$/, tag: 'mill-memory', module: './screens/memory.js', name: 'Memory', under: '/memory' },
   { path: /^\/usage$/, tag: 'mill-usage', module: './screens/usage.js', name: 'Usage', nav: '/usage', key: 'u' },
   { path: /^\/dead-letters$/, tag: 'mill-letters', module: './screens/letters.js', name: 'Dead letters', nav: '/dead-letters', key: 'd' },
+  { path: /^\/schedules$/, tag: 'mill-schedules', module: './screens/schedules.js', name: 'Schedules', nav: '/schedules', key: 'h' },
+  { path: /^\/system$/, tag: 'mill-system', module: './screens/system.js', name: 'System', nav: '/system', key: 'y' },
   { path: /^\/events\/(?<eventId>[^/]+)$/, tag: 'mill-event', module: './screens/event.js', name: 'Event', under: '/tasks' },
 ]
 

@@ -801,6 +801,112 @@ class ConsoleIT {
 
     @Test
     @Order(11)
+    @DisplayName("conversations are found, begun and forgotten; a schedule is made, fired, paused and removed")
+    void shouldKeepSessionsAndSchedules() {
+        // given
+        API.awaitEnd(submitTo("careful", "hello", "talk-of-wheels"), LIMIT);
+        await().atMost(LIMIT)
+                .until(() -> API.get("/v1/usage?sessionId=talk-of-wheels")
+                                .json()
+                                .at("/total/calls")
+                                .asInt()
+                        == 1);
+
+        // when
+        page.navigate(BASE + "/sessions");
+        // then
+        Locator talk = page.locator("tr.row")
+                .filter(new Locator.FilterOptions()
+                        .setHas(page.getByText("talk-of-wheels", new Page.GetByTextOptions().setExact(true))));
+        PlaywrightAssertions.assertThat(talk.first()).containsText("1 calls");
+        assertAccessible("the sessions");
+        assertFits("the sessions");
+
+        // when
+        talk.first()
+                .getByRole(AriaRole.BUTTON, new Locator.GetByRoleOptions().setName("Forget"))
+                .click();
+        button("Yes, do it").click();
+        // then
+        PlaywrightAssertions.assertThat(talk.first()).containsText("being forgotten");
+        await().atMost(LIMIT).until(() -> API.status("/v1/sessions/talk-of-wheels") == 404);
+
+        // when
+        page.getByLabel("A new one, called").fill("Of mills");
+        button("Begin").click();
+        // then
+        PlaywrightAssertions.assertThat(page.getByLabel("What is to be done")).isVisible();
+        assertThat(page.url()).contains("/console/sessions/");
+
+        // when
+        page.navigate(BASE + "/schedules");
+        button("A new one").click();
+        page.getByLabel("Name", new Page.GetByLabelOptions().setExact(true)).fill("report");
+        page.getByLabel("Again and again, as cron has it").fill("61 9 * * *");
+        page.getByLabel("What the agent is told").fill("say what happened");
+        button("Save").click();
+        // then: what is wrong with it, in the words of the server, and nothing typed is lost
+        PlaywrightAssertions.assertThat(page.getByRole(AriaRole.ALERT)).containsText("invalid_schedule");
+        page.getByLabel("Again and again, as cron has it").fill("0 9 * * *");
+        button("Save").click();
+        Locator card = page.locator("section.card");
+        PlaywrightAssertions.assertThat(card).containsText("09:00:00");
+        assertAccessible("the schedules");
+        assertFits("the schedules");
+
+        // when
+        card.getByRole(AriaRole.BUTTON, new Locator.GetByRoleOptions().setName("Start now"))
+                .click();
+        // then
+        PlaywrightAssertions.assertThat(card.locator(".outcome-line")).containsText("Started: task");
+        card.locator(".outcome-line a").click();
+        PlaywrightAssertions.assertThat(page.locator("main")).containsText("You said say what happened");
+
+        // when
+        page.navigate(BASE + "/schedules");
+        card.getByRole(AriaRole.BUTTON, new Locator.GetByRoleOptions().setName("Pause"))
+                .click();
+        // then
+        PlaywrightAssertions.assertThat(card.locator("dl")).containsText("paused");
+        card.getByRole(AriaRole.BUTTON, new Locator.GetByRoleOptions().setName("Remove"))
+                .click();
+        button("Yes, do it").click();
+        PlaywrightAssertions.assertThat(page.locator("main")).containsText("Nothing starts by the clock.");
+    }
+
+    @Test
+    @Order(12)
+    @DisplayName("the installation at a glance: lanes, toolsets, readiness; no task is admitted, and then again")
+    void shouldDrainTheSystem() {
+        // given
+        page.navigate(BASE + "/system");
+        PlaywrightAssertions.assertThat(page.locator("main")).containsText("Tasks are admitted.");
+        PlaywrightAssertions.assertThat(page.locator("main")).containsText("millrace.events.external");
+        PlaywrightAssertions.assertThat(page.locator("main")).containsText("UP");
+        assertAccessible("the system");
+        assertFits("the system");
+        picture("system");
+
+        // when
+        page.getByLabel("Reason, for the record").fill("a test");
+        button("Admit no more…").click();
+        button("Yes, do it").click();
+
+        // then
+        PlaywrightAssertions.assertThat(page.locator("main")).containsText("No task is admitted.");
+        String taskId = API.submit("hello while nobody is admitted");
+        await().atMost(LIMIT).until(() -> "admission".equals(waitsFor(taskId)));
+
+        // when
+        button("Admit tasks again").click();
+
+        // then
+        PlaywrightAssertions.assertThat(page.locator("main")).containsText("Tasks are admitted.");
+        assertThat(API.awaitEnd(taskId, LIMIT).path("state").asText()).isEqualTo("completed");
+    }
+
+    @Test
+    @Order(13)
     @DisplayName("where callers have to log in the page asks for a key once, and calls and listens with it")
     void shouldAskForAKey() {
         // given: a server that knows one key
@@ -839,7 +945,7 @@ class ConsoleIT {
     }
 
     @Test
-    @Order(12)
+    @Order(14)
     @DisplayName("a process that is killed in the middle of a text: the page comes back by itself, to the same text")
     void shouldComeBackAfterAKill() {
         // given

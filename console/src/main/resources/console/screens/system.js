@@ -1,0 +1,120 @@
+// The installation: what waits in the lanes, who works on the tools' calls, and whether tasks are admitted.
+import { html, nothing, svg } from 'lit'
+import { call, get } from '../api.js'
+import { coarse, count, plain } from '../format.js'
+import { Screen, asCurl, at, confirmed, empty, problem, say } from '../ui.js'
+
+const EVERY = 2000
+const KEPT = 60
+const MEANING = { system: 'start, stop, cancel', external: 'what people and other systems send', task: 'what happens to tasks', cognitive: 'what models answer', tool: 'what tools answer', background: 'work that may wait' }
+
+class System extends Screen {
+  static properties = { state: { state: true }, counts: { state: true }, health: { state: true }, rates: { state: true }, asked: { state: true } }
+
+  #timer = 0
+  #last = null
+
+  constructor() {
+    super()
+    this.state = null
+    this.counts = null
+    this.health = null
+    this.rates = new Map()
+    this.asked = ''
+  }
+
+  connectedCallback() {
+    super.connectedCallback()
+    this.look()
+    this.#timer = setInterval(() => document.hidden || this.look(), EVERY)
+  }
+
+  disconnectedCallback() {
+    super.disconnectedCallback()
+    clearInterval(this.#timer)
+  }
+
+  async look() {
+    await this.attempt(async () => {
+      const [state, counts, health] = await Promise.all([get('/v1/system', this.signal), get('/v1/task-counts', this.signal), this.ready()])
+      const now = performance.now()
+      if (this.#last) {
+        const seconds = (now - this.#last.now) / 1000
+        const rates = new Map()
+        for (const lane of state.lanes) {
+          const before = this.#last.state.lanes.find(one => one.topic === lane.topic)
+          const rate = before ? Math.max(0, lane.end - before.end) / seconds : 0
+          rates.set(lane.topic, [...(this.rates.get(lane.topic) ?? []), rate].slice(-KEPT))
+        }
+        this.rates = rates
+      }
+      this.#last = { now, state }
+      if (this.asked && state.draining === (this.asked === 'drain')) this.asked = ''
+      this.state = state
+      this.counts = counts
+      this.health = health
+    })
+  }
+
+  /** What every part says of itself; 503 is an answer, too. */
+  async ready() {
+    const answer = await fetch('/q/health', { cache: 'no-store', signal: this.signal })
+    return answer.json().catch(() => null)
+  }
+
+  async drain() {
+    if (!await confirmed(html`<strong>Admit no more tasks?</strong> Those that run go on; new ones are taken and wait, on all instances, also after restarts, until tasks are admitted again.`)) return
+    const reason = this.querySelector('#drain-reason').value.trim()
+    await this.attempt(() => call('POST', '/v1/system/drain', { body: reason ? { reason } : {} }))
+    if (!this.problem) this.said('drain', 'Asked to admit no more tasks')
+  }
+
+  async resume() {
+    await this.attempt(() => call('POST', '/v1/system/resume', { body: {} }))
+    if (!this.problem) this.said('resume', 'Asked to admit tasks again')
+  }
+
+  said(asked, words) {
+    this.asked = asked
+    say(words)
+  }
+
+  /** What came in the last two minutes, each bar two seconds. */
+  graph(lane) {
+    const rates = this.rates.get(lane.topic) ?? []
+    const most = Math.max(1, ...rates)
+    return html`<svg class="spark" viewBox="0 0 ${KEPT * 4} 24" width=${KEPT * 4} height="24" role="img" aria-label="At most ${count(Math.round(Math.max(0, ...rates)))} in a second">${rates.map((rate, i) => svg`<rect x=${(KEPT - rates.length + i) * 4} y=${24 - rate / most * 24} width="3" height=${rate / most * 24}></rect>`)}</svg>`
+  }
+
+  admission() {
+    const draining = this.state.draining
+    return html`<section class="card"><h2>Admission</h2>
+      <p>${draining === null ? 'The instance that answers has no part of the lanes, so it does not know.' : draining ? html`<strong class="state suspended">No task is admitted.</strong> New ones wait.` : html`<strong class="state completed">Tasks are admitted.</strong>`}</p>
+      ${draining
+        ? html`<div class="actions"><button type="button" class="primary" @click=${() => this.resume()}>Admit tasks again</button></div>${asCurl('POST', '/v1/system/resume')}`
+        : html`<label class="stack"><span>Reason, for the record</span><input id="drain-reason" type="text" maxlength="2000"></label>
+          <div class="actions"><button type="button" class="danger" @click=${() => this.drain()}>Admit no more…</button></div>${asCurl('POST', '/v1/system/drain', { reason: 'an upgrade' })}`}
+      ${this.asked ? html`<p class="faint" role="status">Asked; it has not happened yet.</p>` : nothing}</section>`
+  }
+
+  render() {
+    const state = this.state
+    return html`<div class="head"><h1>System</h1>${state ? html`<span class="faint">version ${plain(state.version)} · answered by ${plain(state.instance)}</span>` : nothing}</div>
+      ${problem(this.problem)}
+      ${state ? html`
+        <div class="cards">${this.admission()}
+          <section class="card"><h2>Tasks</h2><dl class="facts">${Object.entries(this.counts?.states ?? {}).map(([name, number]) => html`<dt>${name}</dt><dd><a href=${at('/tasks', { state: name })}>${count(number)}</a></dd>`)}</dl></section>
+          <section class="card"><h2>Readiness</h2>${this.health ? html`<p><strong class=${this.health.status === 'UP' ? 'state completed' : 'error'}>${plain(this.health.status)}</strong> <span class="faint">of the gateway that serves this page</span></p>
+            <ul class="plain">${(this.health.checks ?? []).map(check => html`<li><strong class=${check.status === 'UP' ? '' : 'error'}>${check.status === 'UP' ? '✓' : '✕'} ${plain(check.name)}</strong>${Object.entries(check.data ?? {}).map(([name, value]) => html` <span class="faint">${plain(name)}: ${plain(value)}</span>`)}</li>`)}</ul>` : html`<p class="faint">It does not say.</p>`}</section></div>
+        <h2>Lanes</h2>
+        <div class="scroll"><table class="list"><thead><tr><th scope="col">Lane</th><th scope="col" class="num">In, a second</th><th scope="col">The last two minutes</th><th scope="col" class="num">Waits</th><th scope="col" class="num">The oldest</th><th scope="col" class="num">Partitions</th></tr></thead>
+          <tbody>${state.lanes.map(lane => html`<tr class="row"><td><strong>${plain(lane.segment)}</strong> <span class="faint">${MEANING[lane.segment] ?? ''}</span><div class="id">${plain(lane.topic)}</div></td>
+            <td class="num">${this.rates.has(lane.topic) ? count(Math.round(this.rates.get(lane.topic).at(-1))) : '…'}</td><td>${this.graph(lane)}</td><td class="num">${count(lane.backlog)}</td><td class="num">${lane.oldestMs == null ? '' : lane.oldestMs < 1000 ? 'now' : coarse(lane.oldestMs)}</td><td class="num">${lane.partitions}</td></tr>`)}</tbody></table></div>
+        <h2>Toolsets</h2>
+        ${state.toolsets.length ? html`<div class="scroll"><table class="list"><thead><tr><th scope="col">Toolset</th><th scope="col" class="num">Workers</th><th scope="col" class="num">Calls that wait</th></tr></thead>
+          <tbody>${state.toolsets.map(toolset => html`<tr class="row"><td>${plain(toolset.toolset)}</td><td class="num">${toolset.workers === 0 ? html`<span class="error">nobody</span>` : toolset.workers == null ? html`<span class="faint">not known yet</span>` : count(toolset.workers)}</td><td class="num">${toolset.backlog == null ? html`<span class="faint">not known yet</span>` : count(toolset.backlog)}</td></tr>`)}</tbody></table></div>`
+          : empty('No tool is served now.')}` : this.problem ? nothing : html`<p class="faint">Loading…</p>`}
+      ${asCurl('GET', '/v1/system')}`
+  }
+}
+customElements.define('mill-system', System)
