@@ -136,6 +136,8 @@ class HostileSenderIT {
                 .env("OPENAI_API_KEY", "none")
                 // so that the topic of claims is read
                 .jvm("-Dmillrace.llm.keys.openai.max-requests=1000000")
+                // odd types reach an agent, by the rule for all others; a model call for each would be all that is measured
+                .jvm("-Dmillrace.agent.rules.per-rule=20")
                 .jvm("-Xmx700m")
                 .start(folder)
                 .awaitReady(URI.create("http://127.0.0.1:" + port + "/q/health/ready"));
