@@ -136,7 +136,7 @@ class HostileSenderIT {
                 .env("OPENAI_API_KEY", "none")
                 // so that the topic of claims is read
                 .jvm("-Dmillrace.llm.keys.openai.max-requests=1000000")
-                // odd types reach an agent, by the rule for all others; a model call for each would be all that is measured
+                // odd types reach an agent by the fallback: some are enough
                 .jvm("-Dmillrace.agent.rules.per-rule=20")
                 .jvm("-Xmx700m")
                 .start(folder)
