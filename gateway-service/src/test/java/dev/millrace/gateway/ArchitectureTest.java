@@ -46,7 +46,7 @@ class ArchitectureTest extends HouseRules {
                         .or(JavaClass.Predicates.resideInAnyPackage(
                                 "dev.millrace.api..",
                                 "dev.millrace.gateway..",
-                                "dev.millrace.http.client..",
+                                "dev.millrace.http..",
                                 "dev.millrace.kafka..",
                                 "dev.millrace.schemas..",
                                 "dev.millrace.telemetry..")))
@@ -76,7 +76,9 @@ class ArchitectureTest extends HouseRules {
                         "..rest.chat..",
                         "..rest.memory..",
                         "..rest.system..",
-                        "..rest.catalogue..")
+                        "..rest.catalogue..",
+                        "..rest.outside..",
+                        "..rest.access..")
                 .because("every room stands on these two")
                 .check(classes);
         noClasses()

@@ -54,22 +54,16 @@ public class Door {
     void tell(@ObservesAsync HttpServerStart server) {
         String host = server.options().getHost();
         int port = server.options().getPort();
-        if (isLoopback(host)) {
+        if (Loopback.is(host)) {
             LOGGER.info("{} listens on {}:{}, for this machine only", application, host, port);
         } else {
             LOGGER.warn("{} {}", application, opened(host, port, allowedHosts));
         }
     }
 
-    static boolean isLoopback(String host) {
-        return Authority.parse(host.indexOf(':') >= 0 ? '[' + host + ']' : host)
-                .map(Authority::isLoopback)
-                .orElse(false);
-    }
-
     static String opened(String host, int port, List<String> allowedHosts) {
         return "listens on " + host + ":" + port + " (quarkus.http.host): whoever can connect there may do all that its"
-                + " HTTP API can, since there is no login. Besides the address itself it answers for: localhost"
+                + " HTTP API lets them do without a login (docs/security.md). Besides the address itself it answers for: localhost"
                 + allowedHosts.stream().map(name -> ", " + name).collect(Collectors.joining())
                 + " (millrace.http.allowed-hosts)";
     }

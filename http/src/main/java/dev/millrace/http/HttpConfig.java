@@ -14,4 +14,10 @@ public interface HttpConfig {
      * other is a 421. Absent = no further ones.
      */
     Optional<List<String>> allowedHosts();
+
+    /**
+     * What services show agent-service, whose {@code /internal} answers nobody else then; the same for all of them, 32
+     * characters or more. Absent = whoever can connect is answered. {@code ./millrace up} draws its own.
+     */
+    Optional<String> internalSecret();
 }

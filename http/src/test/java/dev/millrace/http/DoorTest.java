@@ -23,7 +23,7 @@ class DoorTest {
         "'', false"
     })
     void shouldKnowWhatIsOpenToThisMachineOnly(String host, boolean loopback) {
-        assertThat(Door.isLoopback(host)).isEqualTo(loopback);
+        assertThat(Loopback.is(host)).isEqualTo(loopback);
     }
 
     @Test
@@ -31,7 +31,7 @@ class DoorTest {
         assertThat(Door.opened("0.0.0.0", 8081, List.of("agent")))
                 .isEqualTo(
                         "listens on 0.0.0.0:8081 (quarkus.http.host): whoever can connect there may do all that its HTTP API"
-                                + " can, since there is no login. Besides the address itself it answers for: localhost, agent"
-                                + " (millrace.http.allowed-hosts)");
+                                + " lets them do without a login (docs/security.md). Besides the address itself it answers"
+                                + " for: localhost, agent (millrace.http.allowed-hosts)");
     }
 }

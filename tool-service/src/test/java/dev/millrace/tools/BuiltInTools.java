@@ -1,5 +1,6 @@
 package dev.millrace.tools;
 
+import dev.millrace.http.client.InternalSecret;
 import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.schemas.Topics;
 import dev.millrace.tools.content.MemoryContent;
@@ -39,7 +40,8 @@ final class BuiltInTools {
     static List<ToolDefinition> definitions() throws IOException {
         Workspace workspace = new Workspace(Path.of("workspace"));
         try (GuardedHttp http = new GuardedHttp(new GuardedHttp.Limits(List.of(), 1, 1, 1));
-                TaskQueries queries = new TaskQueries(URI.create("http://localhost"), Duration.ofSeconds(1))) {
+                TaskQueries queries =
+                        new TaskQueries(URI.create("http://localhost"), Duration.ofSeconds(1), InternalSecret.none())) {
             HttpCalls calls = new HttpCalls(http, Secrets.NONE);
             Variables variables = new TopicVariables(Map.of(), new Topics(""), Clock.systemUTC(), 64_000_000);
             return Stream.of(

@@ -2,6 +2,7 @@ package dev.millrace.tools;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.millrace.http.client.InternalSecret;
 import dev.millrace.tool.api.ToolException;
 import dev.millrace.tools.tasks.TaskQueries;
 import dev.millrace.tools.tasks.TaskTools;
@@ -44,7 +45,9 @@ class BuiltInToolsTest {
     @DisplayName("F-115, F-168: notify only says what is to be told; the task machine tells it")
     void shouldHandOnANotification() throws ToolException, InterruptedException {
         CallableTool notify = Calls.tool(
-                new TaskTools(new TaskQueries(URI.create("http://localhost"), Duration.ofSeconds(1))), "notify");
+                new TaskTools(
+                        new TaskQueries(URI.create("http://localhost"), Duration.ofSeconds(1), InternalSecret.none())),
+                "notify");
         assertThat(Calls.result(notify, Map.of("message", "half done")))
                 .isEqualTo(Map.of("action", "notify", "message", "half done", "taskId", "task-1"));
     }

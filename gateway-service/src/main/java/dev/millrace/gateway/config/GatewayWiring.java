@@ -15,6 +15,7 @@ import dev.millrace.gateway.query.KnownAgents;
 import dev.millrace.gateway.query.RecentTasks;
 import dev.millrace.gateway.query.Tasks;
 import dev.millrace.http.client.AgentClient;
+import dev.millrace.http.client.InternalSecret;
 import dev.millrace.kafka.TopicSettings;
 import dev.millrace.kafka.config.ClientSettings;
 import dev.millrace.kafka.config.TopicsConfig;
@@ -47,12 +48,14 @@ public class GatewayWiring {
     private final GatewayConfig config;
     private final Cluster cluster;
     private final TopicSettings topicSettings;
+    private final InternalSecret secret;
 
     @Inject
-    GatewayWiring(GatewayConfig config, TopicsConfig topicsConfig, Config all) {
+    GatewayWiring(GatewayConfig config, TopicsConfig topicsConfig, Config all, InternalSecret secret) {
         this.config = config;
         this.cluster = new Cluster(ClientSettings.of(all), topicsConfig.topics());
         this.topicSettings = topicsConfig.settings();
+        this.secret = secret;
     }
 
     @Produces
@@ -168,7 +171,7 @@ public class GatewayWiring {
     @Produces
     @Singleton
     AgentClient agentClient() {
-        return new AgentClient(config.agentUrl(), config.queryTimeout());
+        return new AgentClient(config.agentUrl(), config.queryTimeout(), secret);
     }
 
     void close(@Disposes AgentClient client) {

@@ -33,6 +33,7 @@ public final class AgentClient implements AutoCloseable {
 
     private final String base;
     private final Duration deadline;
+    private final InternalSecret secret;
     private final HttpClient http;
     private final Semaphore questions = new Semaphore(MAX_QUESTIONS, true);
 
@@ -63,8 +64,10 @@ public final class AgentClient implements AutoCloseable {
      *
      * @param base where agent-service is, such as {@code http://localhost:8081}
      * @param deadline how long an answer may take
+     * @param secret that is shown with every question
      */
-    public AgentClient(URI base, Duration deadline) {
+    public AgentClient(URI base, Duration deadline, InternalSecret secret) {
+        this.secret = secret;
         this.base = base.toString().replaceFirst("/+$", "");
         this.deadline = deadline;
         // HTTP/1.1, since the JDK's client else offers h2c with every first request
@@ -93,7 +96,7 @@ public final class AgentClient implements AutoCloseable {
      */
     public Answer get(String path, Map<String, @Nullable String> query)
             throws QueryUnavailableException, InterruptedException {
-        HttpResponse<String> response = inTurn(HttpRequest.newBuilder(URI.create(base + path + suffix(query)))
+        HttpResponse<String> response = inTurn(request(path, query)
                 .timeout(deadline)
                 .header("Accept", "application/json")
                 .build());
@@ -137,7 +140,7 @@ public final class AgentClient implements AutoCloseable {
      */
     public Reply change(String method, String path, Map<String, @Nullable String> query, byte[] body)
             throws QueryUnavailableException, InterruptedException {
-        HttpResponse<String> response = inTurn(HttpRequest.newBuilder(URI.create(base + path + suffix(query)))
+        HttpResponse<String> response = inTurn(request(path, query)
                 .timeout(deadline)
                 .header("Accept", "application/json")
                 .header("Content-Type", "application/json")
@@ -149,6 +152,12 @@ public final class AgentClient implements AutoCloseable {
             return new Reply(status, response.body());
         }
         throw unexpected(status);
+    }
+
+    private HttpRequest.Builder request(String path, Map<String, @Nullable String> query) {
+        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(base + path + suffix(query)));
+        secret.show(request);
+        return request;
     }
 
     private HttpResponse<String> inTurn(HttpRequest request) throws QueryUnavailableException, InterruptedException {

@@ -1,5 +1,6 @@
 package dev.millrace.tools.config;
 
+import dev.millrace.http.client.InternalSecret;
 import dev.millrace.tool.api.ToolException;
 import dev.millrace.tools.CallableTool;
 import dev.millrace.tools.ToolPolicies;
@@ -46,8 +47,8 @@ public class OperatorTools {
     private final TaskQueries queries;
 
     @Inject
-    OperatorTools(ToolsConfig config, Secrets secrets) {
-        queries = new TaskQueries(config.agentUrl(), QUERY_DEADLINE);
+    OperatorTools(ToolsConfig config, Secrets secrets, InternalSecret internal) {
+        queries = new TaskQueries(config.agentUrl(), QUERY_DEADLINE, internal);
         tools.addAll(JavaTools.of(new TaskTools(queries)));
         tools.addAll(JavaTools.of(new EventTools(queries)));
         WebSearch.@Nullable Provider provider = Searches.provider(config.webSearch());

@@ -4,6 +4,7 @@ import dev.millrace.api.Entry;
 import dev.millrace.api.Task;
 import dev.millrace.http.client.AgentClient;
 import dev.millrace.http.client.BadQueryException;
+import dev.millrace.http.client.InternalSecret;
 import dev.millrace.http.client.QueryUnavailableException;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventJson;
@@ -31,9 +32,10 @@ public final class TaskQueries implements AutoCloseable {
      *
      * @param base where agent-service is, such as {@code http://localhost:8081}
      * @param deadline how long an answer may take
+     * @param secret that agent-service is shown
      */
-    public TaskQueries(URI base, Duration deadline) {
-        this.client = new AgentClient(base, deadline);
+    public TaskQueries(URI base, Duration deadline, InternalSecret secret) {
+        this.client = new AgentClient(base, deadline, secret);
     }
 
     /** Tasks of a namespace, newest first. */

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpServer;
+import dev.millrace.http.client.InternalSecret;
 import dev.millrace.tools.CallableTool;
 import dev.millrace.tools.Calls;
 import dev.millrace.tools.secrets.Secrets;
@@ -109,7 +110,7 @@ class OperatorToolsTest {
                 .withDefaultValues(keys)
                 .build()
                 .getConfigMapping(ToolsConfig.class);
-        OperatorTools tools = new OperatorTools(config, Secrets.NONE);
+        OperatorTools tools = new OperatorTools(config, Secrets.NONE, InternalSecret.none());
         open.add(tools);
         return tools.tools().stream()
                 .filter(tool -> tool.definition().name().equals("t__getX"))

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import dev.millrace.http.client.InternalSecret;
 import dev.millrace.tool.api.ToolException;
 import dev.millrace.tool.api.ToolException.Again;
 import dev.millrace.tools.Calls;
@@ -39,7 +40,9 @@ class TaskToolsTest {
     TaskToolsTest() throws IOException {
         server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         queries = new TaskQueries(
-                URI.create("http://127.0.0.1:" + server.getAddress().getPort() + "/"), Duration.ofSeconds(5));
+                URI.create("http://127.0.0.1:" + server.getAddress().getPort() + "/"),
+                Duration.ofSeconds(5),
+                InternalSecret.none());
     }
 
     @BeforeEach
