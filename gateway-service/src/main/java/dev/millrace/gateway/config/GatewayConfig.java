@@ -1,5 +1,6 @@
 package dev.millrace.gateway.config;
 
+import dev.millrace.gateway.access.AuthMode;
 import dev.millrace.gateway.webhook.WebhookScheme;
 import dev.millrace.schemas.Event;
 import io.quarkus.runtime.configuration.MemorySize;
@@ -59,6 +60,29 @@ public interface GatewayConfig {
     @Min(0)
     @Max(1_000_000)
     int recentTasks();
+
+    /**
+     * How callers say who they are: {@code none}, {@code key} or {@code jwt}; with {@code jwt} API keys count as well
+     * where there is a file of them. Absent = {@code none}, on this machine only: a gateway that listens for others
+     * does not start until it is said.
+     */
+    Optional<AuthMode> auth();
+
+    /** The file of API keys, as {@code ./millrace keys} writes it; looked at every second. */
+    Optional<Path> authKeysFile();
+
+    /** For {@code jwt}: where the issuer's public keys are, an https URL (or http of this machine). */
+    Optional<URI> authJwks();
+
+    /** For {@code jwt}: who has to have issued a token, as in its {@code iss}. */
+    Optional<String> authIssuer();
+
+    /** For {@code jwt}: whom a token has to be for, as in its {@code aud}. */
+    Optional<String> authAudience();
+
+    /** For {@code jwt}: the claim with the grants, a list of texts such as {@code acme:read}, or one with blanks. */
+    @WithDefault("millrace")
+    String authClaim();
 
     /** Conversations. */
     Sessions sessions();

@@ -134,6 +134,13 @@ public final class GatewayClient {
         });
     }
 
+    /** The same of a request that says more; what comes is not compared with the OpenAPI document. */
+    public SseClient stream(HttpRequest.Builder request) throws IOException, InterruptedException {
+        return new SseClient(
+                http.send(request.header("Accept", "text/event-stream").build(), BodyHandlers.ofInputStream()),
+                data -> {});
+    }
+
     public Topics topics() {
         return new Topics(config.getValue("millrace.topics.prefix", String.class));
     }

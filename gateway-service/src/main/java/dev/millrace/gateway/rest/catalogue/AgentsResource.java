@@ -1,6 +1,8 @@
 package dev.millrace.gateway.rest.catalogue;
 
 import dev.millrace.api.AgentView;
+import dev.millrace.gateway.access.Permission;
+import dev.millrace.gateway.rest.access.Needs;
 import dev.millrace.gateway.rest.problems.ProblemException;
 import dev.millrace.http.client.AgentClient;
 import dev.millrace.http.client.QueryUnavailableException;
@@ -34,6 +36,7 @@ public class AgentsResource {
     }
 
     @GET
+    @Needs(value = Permission.READ, in = Needs.Scope.ANYWHERE)
     @Operation(
             summary = "The agents",
             description = "The name of one is what taskType names. With the files of agents that are no good, if the"
@@ -45,6 +48,7 @@ public class AgentsResource {
     }
 
     @GET
+    @Needs(value = Permission.READ, in = Needs.Scope.ANYWHERE)
     @Path("{name}")
     @Operation(summary = "One agent, with its prompt")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = AgentView.Detail.class)))

@@ -1,6 +1,8 @@
 package dev.millrace.gateway.rest.catalogue;
 
 import dev.millrace.api.MachineView;
+import dev.millrace.gateway.access.Permission;
+import dev.millrace.gateway.rest.access.Needs;
 import dev.millrace.http.client.AgentClient;
 import dev.millrace.http.client.QueryUnavailableException;
 import io.smallrye.common.annotation.RunOnVirtualThread;
@@ -31,6 +33,7 @@ public class LifecycleResource {
     }
 
     @GET
+    @Needs(value = Permission.READ, in = Needs.Scope.ANYWHERE)
     @Operation(
             summary = "The state machine that every task is",
             description =

@@ -1,6 +1,8 @@
 package dev.millrace.gateway.rest.catalogue;
 
 import dev.millrace.api.ToolView;
+import dev.millrace.gateway.access.Permission;
+import dev.millrace.gateway.rest.access.Needs;
 import dev.millrace.http.client.AgentClient;
 import dev.millrace.http.client.QueryUnavailableException;
 import io.smallrye.common.annotation.RunOnVirtualThread;
@@ -34,6 +36,7 @@ public class ToolsResource {
     }
 
     @GET
+    @Needs(value = Permission.READ, in = Needs.Scope.ANYWHERE)
     @Operation(
             summary = "The tools",
             description = "Those that somebody serves now, as they stand on the definitions topic.")

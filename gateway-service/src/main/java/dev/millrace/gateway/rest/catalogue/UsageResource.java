@@ -1,6 +1,8 @@
 package dev.millrace.gateway.rest.catalogue;
 
 import dev.millrace.api.UsageAnswer;
+import dev.millrace.gateway.access.Permission;
+import dev.millrace.gateway.rest.access.Needs;
 import dev.millrace.http.client.AgentClient;
 import dev.millrace.http.client.QueryUnavailableException;
 import dev.millrace.schemas.Event;
@@ -37,6 +39,7 @@ public class UsageResource {
     }
 
     @GET
+    @Needs(Permission.READ)
     @Operation(
             summary = "What model calls have used",
             description =

@@ -1,10 +1,13 @@
 package dev.millrace.gateway.rest.chat;
 
+import dev.millrace.gateway.access.Permission;
 import dev.millrace.gateway.config.GatewayConfig;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.kafka.EventStreams;
 import dev.millrace.gateway.kafka.EventTooLargeException;
 import dev.millrace.gateway.kafka.FactListener;
+import dev.millrace.gateway.rest.access.Access;
+import dev.millrace.gateway.rest.access.Needs;
 import dev.millrace.gateway.rest.problems.ProblemException;
 import dev.millrace.gateway.rest.requests.Bodies;
 import dev.millrace.gateway.rest.requests.BodyReader;
@@ -64,10 +67,13 @@ public class ChatCompletionsResource {
     private final TaskIntake intake;
     private final EventStreams streams;
     private final OpenStreams open;
+    private final Access access;
     private final GatewayConfig config;
 
     @Inject
-    ChatCompletionsResource(TaskIntake intake, EventStreams streams, OpenStreams open, GatewayConfig config) {
+    ChatCompletionsResource(
+            TaskIntake intake, EventStreams streams, OpenStreams open, Access access, GatewayConfig config) {
+        this.access = access;
         this.intake = intake;
         this.streams = streams;
         this.open = open;
@@ -75,6 +81,7 @@ public class ChatCompletionsResource {
     }
 
     @POST
+    @Needs(value = Permission.WRITE, in = Needs.Scope.BODY)
     @Consumes(MediaType.WILDCARD) // another one is refused in the shape of OpenAI's errors
     @Operation(
             summary = "Ask an agent, as OpenAI's clients ask a model",
@@ -113,10 +120,7 @@ public class ChatCompletionsResource {
             throws IOException, InterruptedException, BrokerUnavailableException, EventTooLargeException {
         BodyReader.requireJson(headers);
         ChatRequest.Origin origin = new ChatRequest.Origin(
-                blankToNull(sessionId),
-                namespace == null || namespace.isBlank() ? Event.DEFAULT_NAMESPACE : namespace,
-                traceparent,
-                tracestate);
+                blankToNull(sessionId), access.namespace(blankToNull(namespace)), traceparent, tracestate);
         Bodies.Body read = intake.read(body, config.openai().maxBodySize().asLongValue());
         boolean handedOver = false;
         try {
@@ -140,7 +144,7 @@ public class ChatCompletionsResource {
     private Chat chat(Bodies.Body read, ChatRequest.Origin origin) throws InterruptedException {
         ChatRequest request = ChatRequest.of(read.bytes());
         Instant now = Instant.now();
-        Event message = request.event(origin, now);
+        Event message = access.stamped(request.event(origin, now));
         intake.requireValid(message);
         intake.requireAgent(request.model());
         return new Chat(

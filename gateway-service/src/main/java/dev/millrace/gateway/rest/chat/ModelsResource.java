@@ -2,6 +2,8 @@ package dev.millrace.gateway.rest.chat;
 
 import com.fasterxml.jackson.annotation.JsonProperty;
 import dev.millrace.api.AgentView;
+import dev.millrace.gateway.access.Permission;
+import dev.millrace.gateway.rest.access.Needs;
 import dev.millrace.http.client.AgentClient;
 import dev.millrace.http.client.QueryUnavailableException;
 import dev.millrace.schemas.Json;
@@ -35,6 +37,7 @@ public class ModelsResource {
     }
 
     @GET
+    @Needs(value = Permission.READ, in = Needs.Scope.ANYWHERE)
     @Operation(summary = "The agents, as OpenAI's clients list models")
     @APIResponse(responseCode = "200", description = "As OpenAI describes it; created is always 0.")
     @APIResponse(responseCode = "503", description = "query_unavailable")
@@ -47,6 +50,7 @@ public class ModelsResource {
     }
 
     @GET
+    @Needs(value = Permission.READ, in = Needs.Scope.ANYWHERE)
     @Path("{model}")
     @Operation(summary = "One agent, as OpenAI's clients ask for a model")
     @APIResponse(responseCode = "200", description = "As OpenAI describes it.")

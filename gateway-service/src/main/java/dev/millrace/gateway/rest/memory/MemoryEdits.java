@@ -8,6 +8,7 @@ import dev.millrace.gateway.kafka.EventTooLargeException;
 import dev.millrace.gateway.kafka.Memory;
 import dev.millrace.gateway.kafka.Memory.Outcome;
 import dev.millrace.gateway.kafka.MemoryVersion;
+import dev.millrace.gateway.rest.access.Access;
 import dev.millrace.gateway.rest.problems.ProblemException;
 import dev.millrace.gateway.rest.requests.Bodies;
 import dev.millrace.gateway.rest.requests.BodyReader;
@@ -43,10 +44,12 @@ public class MemoryEdits {
 
     private final Memory memory;
     private final TaskIntake intake;
+    private final Access access;
     private final GatewayConfig config;
 
     @Inject
-    MemoryEdits(Memory memory, TaskIntake intake, GatewayConfig config) {
+    MemoryEdits(Memory memory, TaskIntake intake, Access access, GatewayConfig config) {
+        this.access = access;
         this.memory = memory;
         this.intake = intake;
         this.config = config;
@@ -165,6 +168,10 @@ public class MemoryEdits {
             throw ProblemException.badParameter(
                     "by", "at most " + Ids.MAX_LENGTH + " characters and no control characters", Place.shown(by));
         }
+        String principal = access.principal();
+        if (principal != null) {
+            by = principal;
+        }
         Map<String, @Nullable Object> payload = new LinkedHashMap<>();
         payload.put("path", place.path());
         if (content != null) {
@@ -176,14 +183,14 @@ public class MemoryEdits {
         }
         String key = IdempotencyKey.or(null, asked.headers().getHeaderString(IdempotencyKey.HEADER));
         try {
-            Event event = Event.root(
-                            key == null ? Ids.random() : key, KnownEventType.MEMORY_EDIT_REQUESTED, Instant.now())
-                    .source("user")
-                    .namespace(place.namespace())
-                    .traceparent(asked.headers().getHeaderString(EventCodec.TRACEPARENT))
-                    .tracestate(asked.headers().getHeaderString(EventCodec.TRACESTATE))
-                    .payload(payload)
-                    .build();
+            Event event = access.stamped(
+                    Event.root(key == null ? Ids.random() : key, KnownEventType.MEMORY_EDIT_REQUESTED, Instant.now())
+                            .source("user")
+                            .namespace(place.namespace())
+                            .traceparent(asked.headers().getHeaderString(EventCodec.TRACEPARENT))
+                            .tracestate(asked.headers().getHeaderString(EventCodec.TRACESTATE))
+                            .payload(payload)
+                            .build());
             intake.requireValid(event);
             return event;
         } catch (IllegalArgumentException e) {

@@ -1,11 +1,14 @@
 package dev.millrace.gateway.rest.memory;
 
 import dev.millrace.api.MemoryPage;
+import dev.millrace.gateway.access.Permission;
 import dev.millrace.gateway.config.GatewayConfig;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.kafka.EventTooLargeException;
 import dev.millrace.gateway.kafka.Memory;
 import dev.millrace.gateway.kafka.MemoryVersion;
+import dev.millrace.gateway.rest.access.Access;
+import dev.millrace.gateway.rest.access.Needs;
 import dev.millrace.gateway.rest.memory.MemoryEdits.Asked;
 import dev.millrace.gateway.rest.memory.MemoryEdits.Place;
 import dev.millrace.gateway.rest.problems.ProblemException;
@@ -65,17 +68,22 @@ public class MemoryResource {
 
     private final Memory memory;
     private final MemoryEdits edits;
+    private final Access access;
     private final GatewayConfig config;
 
     @Inject
-    MemoryResource(Memory memory, MemoryEdits edits, GatewayConfig config) {
+    MemoryResource(Memory memory, MemoryEdits edits, Access access, GatewayConfig config) {
+        this.access = access;
         this.memory = memory;
         this.edits = edits;
         this.config = config;
     }
 
     @GET
-    @Operation(summary = "The namespaces that remember something")
+    @Needs(value = Permission.READ, in = Needs.Scope.ANYWHERE)
+    @Operation(
+            summary = "The namespaces that remember something",
+            description = "Of those that the caller may read in; a page may be shorter for it.")
     @APIResponse(
             responseCode = "200",
             content = @Content(schema = @Schema(implementation = MemoryPage.Namespaces.class)))
@@ -98,11 +106,15 @@ public class MemoryResource {
                 .toList();
         List<MemoryPage.Namespace> page = found.subList(0, Math.min(most, found.size()));
         return Response.ok(Json.writeText(new MemoryPage.Namespaces(
-                        page, found.size() > most ? page.getLast().namespace() : null)))
+                        page.stream()
+                                .filter(one -> access.may(one.namespace(), Permission.READ))
+                                .toList(),
+                        found.size() > most ? page.getLast().namespace() : null)))
                 .build();
     }
 
     @GET
+    @Needs(Permission.READ)
     @Path("/{namespace}")
     @Operation(summary = "The documents of a namespace", description = "By path, each with its summary and version.")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = MemoryPage.class)))
@@ -129,6 +141,7 @@ public class MemoryResource {
     }
 
     @GET
+    @Needs(Permission.READ)
     @Path("/{namespace}/{path: .+}")
     @Produces(MARKDOWN_UTF_8)
     @Operation(summary = "A document", description = "Its header ETag is what If-Match takes when it is written.")
@@ -163,6 +176,7 @@ public class MemoryResource {
     }
 
     @PUT
+    @Needs(Permission.MEMORY)
     @Path("/{namespace}/{path: .+}")
     @Consumes(MediaType.WILDCARD)
     @Operation(
@@ -226,6 +240,7 @@ public class MemoryResource {
     }
 
     @DELETE
+    @Needs(Permission.MEMORY)
     @Path("/{namespace}/{path: .+}")
     @Operation(
             summary = "Take a document away",

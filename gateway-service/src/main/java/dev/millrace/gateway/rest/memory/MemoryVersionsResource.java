@@ -1,11 +1,13 @@
 package dev.millrace.gateway.rest.memory;
 
 import dev.millrace.api.MemoryPage;
+import dev.millrace.gateway.access.Permission;
 import dev.millrace.gateway.config.GatewayConfig;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.kafka.EventTooLargeException;
 import dev.millrace.gateway.kafka.Memory;
 import dev.millrace.gateway.kafka.MemoryVersion;
+import dev.millrace.gateway.rest.access.Needs;
 import dev.millrace.gateway.rest.memory.MemoryEdits.Asked;
 import dev.millrace.gateway.rest.memory.MemoryEdits.Place;
 import dev.millrace.gateway.rest.problems.ProblemException;
@@ -58,6 +60,7 @@ public class MemoryVersionsResource {
     }
 
     @GET
+    @Needs(Permission.READ)
     @Path("/{namespace}/{path: .+}/versions")
     @Operation(
             summary = "The versions of a document",
@@ -81,6 +84,7 @@ public class MemoryVersionsResource {
     }
 
     @GET
+    @Needs(Permission.READ)
     @Path("/{namespace}/{path: .+}/versions/{version}")
     @Produces(MemoryResource.MARKDOWN + ";charset=UTF-8")
     @Operation(summary = "A document as it was")
@@ -99,6 +103,7 @@ public class MemoryVersionsResource {
     }
 
     @POST
+    @Needs(Permission.MEMORY)
     @Path("/{namespace}/{path: .+}/versions/{version}/restore")
     @Operation(
             summary = "Make a document what it was",

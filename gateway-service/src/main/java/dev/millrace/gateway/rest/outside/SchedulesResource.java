@@ -2,9 +2,12 @@ package dev.millrace.gateway.rest.outside;
 
 import dev.millrace.api.ScheduleView;
 import dev.millrace.api.Task;
+import dev.millrace.gateway.access.Permission;
 import dev.millrace.gateway.config.GatewayConfig;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.kafka.EventTooLargeException;
+import dev.millrace.gateway.rest.access.Access;
+import dev.millrace.gateway.rest.access.Needs;
 import dev.millrace.gateway.rest.problems.ProblemException;
 import dev.millrace.gateway.rest.requests.Bodies;
 import dev.millrace.gateway.rest.requests.BodyReader;
@@ -65,16 +68,19 @@ public class SchedulesResource {
 
     private final AgentClient agentService;
     private final TaskIntake intake;
+    private final Access access;
     private final GatewayConfig config;
 
     @Inject
-    SchedulesResource(AgentClient agentService, TaskIntake intake, GatewayConfig config) {
+    SchedulesResource(AgentClient agentService, TaskIntake intake, Access access, GatewayConfig config) {
+        this.access = access;
         this.agentService = agentService;
         this.intake = intake;
         this.config = config;
     }
 
     @GET
+    @Needs(Permission.READ)
     @Operation(summary = "The schedules of a namespace", description = "By name, each with when it is due next.")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = ScheduleView.All.class)))
     @APIResponse(responseCode = "400", description = "bad_parameter")
@@ -93,6 +99,7 @@ public class SchedulesResource {
     }
 
     @GET
+    @Needs(Permission.READ)
     @Path("/{name}")
     @Operation(summary = "One schedule, with when it is due next")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = ScheduleView.class)))
@@ -113,6 +120,7 @@ public class SchedulesResource {
     }
 
     @PUT
+    @Needs(Permission.WRITE)
     @Path("/{name}")
     @Consumes(MediaType.APPLICATION_JSON)
     @Operation(
@@ -153,6 +161,7 @@ public class SchedulesResource {
     }
 
     @DELETE
+    @Needs(Permission.WRITE)
     @Path("/{name}")
     @Operation(summary = "Remove a schedule", description = "Tasks that it has started go on.")
     @APIResponse(
@@ -169,6 +178,7 @@ public class SchedulesResource {
     }
 
     @POST
+    @Needs(Permission.WRITE)
     @Path("/{name}/pause")
     @Operation(summary = "Pause a schedule", description = "It is not due until it is resumed. Twice is once.")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = ScheduleView.class)))
@@ -182,6 +192,7 @@ public class SchedulesResource {
     }
 
     @POST
+    @Needs(Permission.WRITE)
     @Path("/{name}/resume")
     @Operation(summary = "Resume a schedule", description = "From now on; what it missed is not made up for.")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = ScheduleView.class)))
@@ -195,6 +206,7 @@ public class SchedulesResource {
     }
 
     @POST
+    @Needs(Permission.WRITE)
     @Path("/{name}/fire")
     @Operation(
             summary = "Fire a schedule now",
@@ -223,7 +235,8 @@ public class SchedulesResource {
         }
         Event event;
         try {
-            event = EventJson.fromJson(Json.readObject(answer.json().getBytes(StandardCharsets.UTF_8)));
+            event = access.stamped(
+                    EventJson.fromJson(Json.readObject(answer.json().getBytes(StandardCharsets.UTF_8))));
         } catch (MalformedEventException e) {
             throw new QueryUnavailableException("agent-service answered with something that is no event", e);
         }

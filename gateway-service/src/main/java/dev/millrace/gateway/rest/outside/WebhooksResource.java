@@ -4,6 +4,8 @@ import dev.millrace.api.WebhookAnswer;
 import dev.millrace.gateway.config.GatewayConfig;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.kafka.EventTooLargeException;
+import dev.millrace.gateway.rest.access.Access;
+import dev.millrace.gateway.rest.access.OpenToAll;
 import dev.millrace.gateway.rest.problems.ProblemException;
 import dev.millrace.gateway.rest.requests.Bodies;
 import dev.millrace.gateway.rest.tasks.TaskIntake;
@@ -50,10 +52,13 @@ public class WebhooksResource {
     private final WebhookSources sources;
     private final TaskIntake intake;
     private final GatewayConfig config;
+    private final Access access;
     private final MeterRegistry metrics;
 
     @Inject
-    WebhooksResource(WebhookSources sources, TaskIntake intake, GatewayConfig config, MeterRegistry metrics) {
+    WebhooksResource(
+            WebhookSources sources, TaskIntake intake, GatewayConfig config, Access access, MeterRegistry metrics) {
+        this.access = access;
         this.sources = sources;
         this.intake = intake;
         this.config = config;
@@ -61,6 +66,7 @@ public class WebhooksResource {
     }
 
     @POST
+    @OpenToAll("each delivery is signed by its sender, or the operator has decided otherwise")
     @Path("/{source}")
     @Consumes(MediaType.WILDCARD)
     @Operation(
@@ -106,7 +112,7 @@ public class WebhooksResource {
             metrics.counter("millrace.gateway.webhooks", "source", source, "outcome", word(outcome))
                     .increment();
             return switch (outcome) {
-                case WebhookSource.Accepted(Event event) -> store(event);
+                case WebhookSource.Accepted(Event event) -> store(access.stamped(event));
                 case WebhookSource.LeftOut ignored ->
                     Response.ok(Json.writeText(new WebhookAnswer(null, false))).build();
                 case WebhookSource.Challenge(String answer) ->

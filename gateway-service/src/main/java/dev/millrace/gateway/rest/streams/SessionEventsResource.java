@@ -1,5 +1,6 @@
 package dev.millrace.gateway.rest.streams;
 
+import dev.millrace.gateway.access.Permission;
 import dev.millrace.gateway.config.GatewayConfig;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.kafka.EventStreams;
@@ -8,6 +9,7 @@ import dev.millrace.gateway.kafka.FactListener.Heard;
 import dev.millrace.gateway.kafka.JournalFilter;
 import dev.millrace.gateway.kafka.ListenerDroppedException;
 import dev.millrace.gateway.kafka.Places;
+import dev.millrace.gateway.rest.access.Needs;
 import dev.millrace.gateway.rest.problems.ProblemException;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Json;
@@ -55,6 +57,7 @@ public class SessionEventsResource {
     }
 
     @GET
+    @Needs(Permission.READ)
     @Produces(MediaType.SERVER_SENT_EVENTS)
     @Operation(
             summary = "The events of a conversation as flat messages",

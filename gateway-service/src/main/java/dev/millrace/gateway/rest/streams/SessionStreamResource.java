@@ -1,11 +1,13 @@
 package dev.millrace.gateway.rest.streams;
 
 import dev.millrace.api.Entry;
+import dev.millrace.gateway.access.Permission;
 import dev.millrace.gateway.config.GatewayConfig;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.kafka.EventStreams;
 import dev.millrace.gateway.kafka.JournalFilter;
 import dev.millrace.gateway.kafka.Places;
+import dev.millrace.gateway.rest.access.Needs;
 import dev.millrace.schemas.Event;
 import io.smallrye.common.annotation.Blocking;
 import io.smallrye.common.annotation.RunOnVirtualThread;
@@ -52,6 +54,7 @@ public class SessionStreamResource {
     }
 
     @GET
+    @Needs(Permission.READ)
     @Produces(MediaType.SERVER_SENT_EVENTS)
     @Operation(
             summary = "The events of a conversation as they happen",

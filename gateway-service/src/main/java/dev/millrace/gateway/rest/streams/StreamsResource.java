@@ -2,12 +2,14 @@ package dev.millrace.gateway.rest.streams;
 
 import dev.millrace.api.Entry;
 import dev.millrace.api.Notice;
+import dev.millrace.gateway.access.Permission;
 import dev.millrace.gateway.config.GatewayConfig;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.kafka.EventStreams;
 import dev.millrace.gateway.kafka.JournalFilter;
 import dev.millrace.gateway.kafka.JournalFilter.Labels;
 import dev.millrace.gateway.kafka.Places;
+import dev.millrace.gateway.rest.access.Needs;
 import dev.millrace.gateway.rest.problems.ProblemException;
 import dev.millrace.schemas.Notification;
 import io.smallrye.common.annotation.Blocking;
@@ -53,6 +55,7 @@ public class StreamsResource {
     }
 
     @GET
+    @Needs(Permission.READ)
     @Path("/stream")
     @Produces(MediaType.SERVER_SENT_EVENTS)
     @Operation(
@@ -87,6 +90,7 @@ public class StreamsResource {
     }
 
     @GET
+    @Needs(Permission.READ)
     @Path("/notifications")
     @Produces(MediaType.SERVER_SENT_EVENTS)
     @Operation(

@@ -1,11 +1,13 @@
 package dev.millrace.gateway.rest.streams;
 
 import dev.millrace.api.Entry;
+import dev.millrace.gateway.access.Permission;
 import dev.millrace.gateway.config.GatewayConfig;
 import dev.millrace.gateway.kafka.EventStreams;
 import dev.millrace.gateway.kafka.Places;
 import dev.millrace.gateway.query.Tasks;
 import dev.millrace.gateway.query.Tasks.Found;
+import dev.millrace.gateway.rest.access.Needs;
 import dev.millrace.gateway.rest.problems.ProblemException;
 import dev.millrace.gateway.rest.requests.Parameters;
 import dev.millrace.gateway.rest.tasks.TaskWaiter;
@@ -58,6 +60,7 @@ public class TaskStreamResource {
     }
 
     @GET
+    @Needs(Permission.READ)
     @Produces(MediaType.SERVER_SENT_EVENTS)
     @Operation(
             summary = "The events of a task as they happen",

@@ -1,6 +1,7 @@
 package dev.millrace.gateway.rest.system;
 
 import dev.millrace.api.DeadLetterView;
+import dev.millrace.gateway.access.Permission;
 import dev.millrace.gateway.config.GatewayConfig;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.kafka.DeadLetter;
@@ -10,6 +11,7 @@ import dev.millrace.gateway.kafka.EventTooLargeException;
 import dev.millrace.gateway.kafka.ForgottenTopic;
 import dev.millrace.gateway.kafka.Places;
 import dev.millrace.gateway.kafka.WholeDeadLetter;
+import dev.millrace.gateway.rest.access.Needs;
 import dev.millrace.gateway.rest.problems.ProblemException;
 import dev.millrace.gateway.rest.requests.Parameters;
 import dev.millrace.schemas.DeadLetters;
@@ -67,6 +69,7 @@ public class DeadLettersResource {
     }
 
     @GET
+    @Needs(value = Permission.ADMIN, in = Needs.Scope.EVERYWHERE)
     @Operation(
             summary = "What could not be read or was not taken",
             description =
@@ -106,6 +109,7 @@ public class DeadLettersResource {
     }
 
     @GET
+    @Needs(value = Permission.ADMIN, in = Needs.Scope.EVERYWHERE)
     @Path("/{cursor}")
     @Operation(summary = "One of them, with its whole value")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = DeadLetterView.class)))
@@ -119,6 +123,7 @@ public class DeadLettersResource {
     }
 
     @POST
+    @Needs(value = Permission.ADMIN, in = Needs.Scope.EVERYWHERE)
     @Path("/{cursor}/redrive")
     @Consumes(MediaType.WILDCARD)
     @Operation(

@@ -2,11 +2,13 @@ package dev.millrace.gateway.rest.system;
 
 import dev.millrace.api.ForgetReport;
 import dev.millrace.api.Task;
+import dev.millrace.gateway.access.Permission;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.kafka.EventTooLargeException;
 import dev.millrace.gateway.kafka.ForgottenTopic;
 import dev.millrace.gateway.kafka.TopicRetention;
 import dev.millrace.gateway.query.Tasks;
+import dev.millrace.gateway.rest.access.Needs;
 import dev.millrace.gateway.rest.problems.ProblemException;
 import dev.millrace.gateway.rest.requests.BodyReader;
 import dev.millrace.gateway.rest.tasks.Controls;
@@ -96,6 +98,7 @@ public class ForgetResource {
     }
 
     @POST
+    @Needs(value = Permission.ADMIN, in = Needs.Scope.BODY)
     @Operation(
             summary = "Forget a task, a session, the memory of a namespace, or all of it",
             description =
@@ -131,6 +134,7 @@ public class ForgetResource {
     }
 
     @GET
+    @Needs(Permission.ADMIN)
     @Path("/{forgetId}")
     @Operation(summary = "How far a request to forget is", description = "And what stays where until when.")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = ForgetReport.class)))
@@ -163,7 +167,7 @@ public class ForgetResource {
         if (namespace == null && (kind == Kind.MEMORY || kind == Kind.NAMESPACE)) {
             throw ProblemException.badField("namespace", "the name of the namespace that is to be forgotten", null);
         }
-        String tenant = namespace == null ? Event.DEFAULT_NAMESPACE : namespace;
+        String tenant = controls.namespace(namespace);
         String reason = BodyReader.text("reason", request.reason(), MAX_REASON);
         String home = taskId == null ? sessionId : sessionOf(tenant, taskId);
         return controls.event(

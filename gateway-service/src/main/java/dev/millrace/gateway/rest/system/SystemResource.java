@@ -2,9 +2,11 @@ package dev.millrace.gateway.rest.system;
 
 import dev.millrace.api.SystemView;
 import dev.millrace.api.Task;
+import dev.millrace.gateway.access.Permission;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.kafka.EventTooLargeException;
 import dev.millrace.gateway.kafka.JournalTail;
+import dev.millrace.gateway.rest.access.Needs;
 import dev.millrace.gateway.rest.tasks.Controls;
 import dev.millrace.gateway.rest.tasks.TaskIntake;
 import dev.millrace.http.client.AgentClient;
@@ -71,6 +73,7 @@ public class SystemResource {
     }
 
     @POST
+    @Needs(value = Permission.ADMIN, in = Needs.Scope.EVERYWHERE)
     @Path("/drain")
     @Operation(
             summary = "Admit no more tasks",
@@ -90,6 +93,7 @@ public class SystemResource {
     }
 
     @POST
+    @Needs(value = Permission.ADMIN, in = Needs.Scope.EVERYWHERE)
     @Path("/resume")
     @Operation(summary = "Admit tasks again", description = "The end of a drain. Without one it changes nothing.")
     @RequestBody(description = "None, or an empty object.")
@@ -128,6 +132,7 @@ public class SystemResource {
                     .traceparent(event.traceparent())
                     .tracestate(event.tracestate())
                     .payload(event.fields())
+                    .extensions(event.extensions())
                     .build();
         }
         return placed;

@@ -3,9 +3,11 @@ package dev.millrace.gateway.rest.tasks;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.millrace.api.Approval;
 import dev.millrace.api.Task;
+import dev.millrace.gateway.access.Permission;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.kafka.EventTooLargeException;
 import dev.millrace.gateway.query.Tasks;
+import dev.millrace.gateway.rest.access.Needs;
 import dev.millrace.gateway.rest.problems.ProblemException;
 import dev.millrace.gateway.rest.requests.BodyReader;
 import dev.millrace.gateway.rest.requests.Parameters;
@@ -74,6 +76,7 @@ public class ApprovalsResource {
     }
 
     @GET
+    @Needs(Permission.READ)
     @Operation(
             summary = "Open approvals",
             description = "The one that has waited longest first. Filters can be combined.")
@@ -105,6 +108,7 @@ public class ApprovalsResource {
     }
 
     @GET
+    @Needs(Permission.READ)
     @Path("/{callId: .+}")
     @Operation(summary = "One tool call that waits, or waited, for a decision")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = Approval.Details.class)))
@@ -121,6 +125,7 @@ public class ApprovalsResource {
     }
 
     @POST
+    @Needs(Permission.APPROVE)
     @Path("/{callId: .+}")
     @Consumes(MediaType.APPLICATION_JSON)
     @Operation(
@@ -203,7 +208,7 @@ public class ApprovalsResource {
         }
     }
 
-    private static Payload.ApprovalDecided payload(String callId, Approval.Decision decision) {
+    private Payload.ApprovalDecided payload(String callId, Approval.Decision decision) {
         if (!List.of("approve", "reject").contains(String.valueOf(decision.decision()))) {
             throw ProblemException.badField("decision", "approve or reject", decision.decision());
         }
@@ -216,7 +221,7 @@ public class ApprovalsResource {
                     decision.decision(),
                     decision.params(),
                     BodyReader.text("reason", decision.reason(), Task.Request.MAX_TEXT),
-                    BodyReader.text("decidedBy", decision.decidedBy(), Ids.MAX_LENGTH));
+                    controls.principalOr(BodyReader.text("decidedBy", decision.decidedBy(), Ids.MAX_LENGTH)));
         } catch (IllegalArgumentException e) {
             throw ProblemException.unreadable(e);
         }

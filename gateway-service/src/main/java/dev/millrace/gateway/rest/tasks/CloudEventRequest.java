@@ -70,19 +70,23 @@ final class CloudEventRequest {
     /**
      * The events, at least one, in the order of the request.
      *
+     * @param home the namespace of those that name none
      * @throws ProblemException if one is none, or the request is of another kind
      */
-    List<Event> events() {
+    List<Event> events(String home) {
         String mediaType = mediaType();
         if (mediaType.equals(BATCH)) {
-            return batch();
+            return batch(home);
         }
         if (mediaType.equals(STRUCTURED)) {
             BodyReader.tree(body); // says where bad JSON is bad
-            return List.of(structured(body, null));
+            return List.of(structured(body, home, null));
         }
         if (headers.containsKey("ce-id") || headers.containsKey("ce-type") || headers.containsKey("ce-specversion")) {
-            return List.of(binary(mediaType));
+            return List.of(
+                    headers.containsKey("ce-" + EventCodec.NAMESPACE)
+                            ? binary(mediaType)
+                            : at(home, binary(mediaType)));
         }
         if (mediaType.equals("application/json")) {
             throw malformed(
@@ -95,7 +99,7 @@ final class CloudEventRequest {
         throw unsupported(mediaType, "expected " + STRUCTURED + ", " + BATCH + ", or a JSON payload with ce- headers");
     }
 
-    private List<Event> batch() {
+    private List<Event> batch(String home) {
         JsonNode tree = BodyReader.tree(body);
         if (!tree.isArray() || tree.isEmpty()) {
             throw malformed(
@@ -105,16 +109,18 @@ final class CloudEventRequest {
         }
         List<Event> events = new ArrayList<>();
         for (JsonNode one : tree) {
-            events.add(structured(Json.write(one), events.size()));
+            events.add(structured(Json.write(one), home, events.size()));
         }
         return events;
     }
 
     /** {@code index} is the place in a batch, {@code null} outside one. */
-    private Event structured(byte[] json, @Nullable Integer index) {
+    private Event structured(byte[] json, String home, @Nullable Integer index) {
         try {
-            requireAttributes(Json.readObject(json).keySet(), index);
-            return traced(EventCodec.fromStructured(json, now, null, null));
+            Set<String> attributes = Json.readObject(json).keySet();
+            requireAttributes(attributes, index);
+            Event event = traced(EventCodec.fromStructured(json, now, null, null));
+            return attributes.contains(EventCodec.NAMESPACE) ? event : at(home, event);
         } catch (MalformedEventException e) {
             throw malformed(e, index);
         }
@@ -162,6 +168,12 @@ final class CloudEventRequest {
             // headers from anyone go into a library that documents no complete list of what it throws at them
             throw new MalformedEventException("not_a_cloud_event", "expected a CloudEvent 1.0: " + message(e));
         }
+    }
+
+    private static Event at(String home, Event event) {
+        return event.namespace().equals(home)
+                ? event
+                : event.toBuilder().namespace(home).build();
     }
 
     /** An event that carries no trace context is part of the request's trace. */

@@ -6,6 +6,7 @@ import dev.millrace.gateway.config.GatewayConfig;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.kafka.EventTooLargeException;
 import dev.millrace.gateway.kafka.JournalListener;
+import dev.millrace.gateway.rest.access.Access;
 import dev.millrace.gateway.rest.problems.ProblemException;
 import dev.millrace.gateway.rest.requests.Bodies;
 import dev.millrace.gateway.rest.requests.BodyReader;
@@ -37,11 +38,13 @@ public class Controls {
 
     private final TaskIntake intake;
     private final TaskWaiter waiter;
+    private final Access access;
     private final GatewayConfig config;
 
     @Inject
-    Controls(TaskIntake intake, TaskWaiter waiter, GatewayConfig config) {
+    Controls(TaskIntake intake, TaskWaiter waiter, Access access, GatewayConfig config) {
         this.intake = intake;
+        this.access = access;
         this.waiter = waiter;
         this.config = config;
     }
@@ -79,6 +82,18 @@ public class Controls {
         return BodyReader.text("reason", body(body, headers, Task.Reason.class).reason(), Task.Request.MAX_TEXT);
     }
 
+    /** The namespace of a request whose body says this of it, see {@link Access#namespace}. */
+    public String namespace(@Nullable String given) {
+        return access.namespace(given);
+    }
+
+    /** Who asks, in place of whoever the request says does; the latter if nobody had to log in. */
+    @Nullable
+    String principalOr(@Nullable String said) {
+        String principal = access.principal();
+        return principal == null ? said : principal;
+    }
+
     /** How long the client wants to wait; zero = not at all. */
     public Duration patience(@Nullable String wait) {
         return WaitParameter.parse(wait, config.maxWait());
@@ -101,7 +116,7 @@ public class Controls {
             if (target != null) {
                 builder.taskId(target.taskId()).sessionId(target.sessionId()).namespace(target.namespace());
             }
-            Event event = builder.build();
+            Event event = access.stamped(builder.build());
             intake.requireValid(event);
             return event;
         } catch (IllegalArgumentException e) {

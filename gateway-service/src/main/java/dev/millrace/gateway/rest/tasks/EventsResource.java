@@ -1,11 +1,14 @@
 package dev.millrace.gateway.rest.tasks;
 
 import dev.millrace.api.Entry;
+import dev.millrace.gateway.access.Permission;
 import dev.millrace.gateway.config.GatewayConfig;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.kafka.EventTooLargeException;
 import dev.millrace.gateway.query.Tasks;
 import dev.millrace.gateway.query.Tasks.Found;
+import dev.millrace.gateway.rest.access.Access;
+import dev.millrace.gateway.rest.access.Needs;
 import dev.millrace.gateway.rest.problems.ProblemException;
 import dev.millrace.gateway.rest.requests.Bodies;
 import dev.millrace.gateway.rest.requests.Parameters;
@@ -50,16 +53,19 @@ public class EventsResource {
 
     private final TaskIntake intake;
     private final Tasks tasks;
+    private final Access access;
     private final GatewayConfig config;
 
     @Inject
-    EventsResource(TaskIntake intake, Tasks tasks, GatewayConfig config) {
+    EventsResource(TaskIntake intake, Tasks tasks, Access access, GatewayConfig config) {
+        this.access = access;
         this.intake = intake;
         this.tasks = tasks;
         this.config = config;
     }
 
     @POST
+    @Needs(value = Permission.WRITE, in = Needs.Scope.BODY)
     @Consumes(MediaType.WILDCARD)
     @Operation(
             summary = "Send CloudEvents",
@@ -85,7 +91,9 @@ public class EventsResource {
             description = "All are stored.",
             content = @Content(schema = @Schema(implementation = Entry.Accepted.class)))
     @APIResponse(responseCode = "400", description = "bad_json, not_a_cloud_event, unknown_field, bad_field")
-    @APIResponse(responseCode = "403", description = "not_for_clients: workers and machines write it, over Kafka")
+    @APIResponse(
+            responseCode = "403",
+            description = "not_for_clients: workers and machines write it, over Kafka; not_permitted")
     @APIResponse(responseCode = "413", description = "body_too_large, event_too_large")
     @APIResponse(responseCode = "415", description = "unsupported_media_type")
     @APIResponse(responseCode = "422", description = "invalid_payload, unknown_agent (lists the known ones)")
@@ -95,8 +103,16 @@ public class EventsResource {
     public Response send(InputStream body, @Context HttpHeaders headers)
             throws IOException, BrokerUnavailableException, EventTooLargeException, InterruptedException {
         try (Bodies.Body read = intake.read(body, config.maxBodySize().asLongValue())) {
-            List<Event> events =
-                    new CloudEventRequest(headers.getRequestHeaders(), read.bytes(), Instant.now()).events();
+            List<Event> events = new CloudEventRequest(headers.getRequestHeaders(), read.bytes(), Instant.now())
+                    .events(access.home()).stream().map(access::stamped).toList();
+            for (Event event : events) {
+                Permission needed = OutsideEvents.needs(event.type());
+                if (OutsideEvents.concernsAll(event.type())) {
+                    access.requireEverywhere(needed);
+                } else {
+                    access.require(event.namespace(), needed);
+                }
+            }
             events.forEach(OutsideEvents::requireTaken);
             events.forEach(OutsideEvents::requireKnownFields);
             events.forEach(intake::requireValid);
@@ -111,6 +127,7 @@ public class EventsResource {
     }
 
     @GET
+    @Needs(Permission.READ)
     @Path("/{eventId}/chain")
     @Operation(
             summary = "What led to an event",

@@ -1,5 +1,6 @@
 package dev.millrace.gateway.rest.tasks;
 
+import dev.millrace.gateway.access.Permission;
 import dev.millrace.gateway.rest.problems.ProblemException;
 import dev.millrace.gateway.rest.requests.BodyReader;
 import dev.millrace.schemas.BackgroundEnd;
@@ -76,6 +77,18 @@ final class OutsideEvents {
                             + ", since 0 to 99 is for the system",
                     priority);
         }
+    }
+
+    /** What whoever sends an event of this type has to be granted. */
+    static Permission needs(EventType type) {
+        return type == KnownEventType.FORGET_REQUESTED || concernsAll(type) ? Permission.ADMIN : Permission.WRITE;
+    }
+
+    /** Whether an event of this type is for all namespaces, whatever it says of its own. */
+    static boolean concernsAll(EventType type) {
+        return type == KnownEventType.SYSTEM_STARTED
+                || type == KnownEventType.SYSTEM_SHUTTING_DOWN
+                || type == KnownEventType.HEARTBEAT;
     }
 
     /** Where an event of this type comes in, if not here; {@code null} = here. */

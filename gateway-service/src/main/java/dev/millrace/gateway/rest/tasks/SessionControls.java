@@ -6,6 +6,7 @@ import dev.millrace.gateway.config.GatewayConfig;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.kafka.EventTooLargeException;
 import dev.millrace.gateway.query.Tasks;
+import dev.millrace.gateway.rest.access.Access;
 import dev.millrace.http.client.AgentClient;
 import dev.millrace.http.client.QueryUnavailableException;
 import dev.millrace.schemas.CustomEventType;
@@ -41,10 +42,12 @@ public class SessionControls {
     private final TaskIntake intake;
     private final Tasks tasks;
     private final AgentClient agentService;
+    private final Access access;
     private final GatewayConfig config;
 
     @Inject
-    SessionControls(TaskIntake intake, Tasks tasks, AgentClient agentService, GatewayConfig config) {
+    SessionControls(TaskIntake intake, Tasks tasks, AgentClient agentService, Access access, GatewayConfig config) {
+        this.access = access;
         this.intake = intake;
         this.tasks = tasks;
         this.agentService = agentService;
@@ -107,12 +110,12 @@ public class SessionControls {
         if (title != null) {
             payload.put("title", title);
         }
-        intake.accept(List.of(Event.root(Ids.random(), new CustomEventType("session.created"), now)
+        intake.accept(List.of(access.stamped(Event.root(Ids.random(), new CustomEventType("session.created"), now)
                 .source(SOURCE)
                 .sessionId(name.sessionId())
                 .namespace(name.namespace())
                 .payload(payload)
-                .build()));
+                .build())));
         return new Session(name.sessionId(), name.namespace(), title, now.toEpochMilli(), now.toEpochMilli());
     }
 
@@ -125,7 +128,7 @@ public class SessionControls {
                 .payload(new Payload.ForgetRequested(
                         ForgetScope.Kind.SESSION.wireName(), null, name.sessionId(), null, null))
                 .build();
-        intake.accept(List.of(event));
+        intake.accept(List.of(access.stamped(event)));
         ForgetScope.of(event).ifPresent(tasks::forget);
         return event.id();
     }
@@ -158,7 +161,7 @@ public class SessionControls {
                         .build());
             }
         }
-        intake.accept(cancels);
+        intake.accept(cancels.stream().map(access::stamped).toList());
         return new Interruption(
                 cancels.stream().map(event -> String.valueOf(event.taskId())).toList(), children);
     }

@@ -3,9 +3,12 @@ package dev.millrace.gateway.rest.tasks;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.millrace.api.Session;
 import dev.millrace.api.Task;
+import dev.millrace.gateway.access.Permission;
 import dev.millrace.gateway.config.GatewayConfig;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.kafka.EventTooLargeException;
+import dev.millrace.gateway.rest.access.Access;
+import dev.millrace.gateway.rest.access.Needs;
 import dev.millrace.gateway.rest.problems.ProblemException;
 import dev.millrace.gateway.rest.requests.Bodies;
 import dev.millrace.gateway.rest.requests.BodyReader;
@@ -63,16 +66,19 @@ public class SessionRoutesResource {
 
     private final SessionControls sessions;
     private final TaskIntake intake;
+    private final Access access;
     private final GatewayConfig config;
 
     @Inject
-    SessionRoutesResource(SessionControls sessions, TaskIntake intake, GatewayConfig config) {
+    SessionRoutesResource(SessionControls sessions, TaskIntake intake, Access access, GatewayConfig config) {
+        this.access = access;
         this.sessions = sessions;
         this.intake = intake;
         this.config = config;
     }
 
     @GET
+    @Needs(Permission.READ)
     @Operation(summary = "List sessions", description = "The one in which something happened last comes first.")
     public Response list(
             @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace,
@@ -91,6 +97,7 @@ public class SessionRoutesResource {
     }
 
     @POST
+    @Needs(Permission.WRITE)
     @Operation(summary = "Make a session", description = "The body may have a title.")
     public Response create(
             InputStream body,
@@ -110,6 +117,7 @@ public class SessionRoutesResource {
     }
 
     @GET
+    @Needs(Permission.READ)
     @Path("/{sessionId}")
     @Operation(summary = "One session")
     public Response session(
@@ -124,6 +132,7 @@ public class SessionRoutesResource {
     }
 
     @DELETE
+    @Needs(Permission.ADMIN)
     @Path("/{sessionId}")
     @Operation(summary = "Delete a session", description = "The same as forgetting it.")
     public Response delete(
@@ -142,6 +151,7 @@ public class SessionRoutesResource {
     }
 
     @GET
+    @Needs(Permission.READ)
     @Path("/{sessionId}/messages")
     @Operation(
             summary = "What was said in a session",
@@ -169,6 +179,7 @@ public class SessionRoutesResource {
     }
 
     @POST
+    @Needs(Permission.WRITE)
     @Path("/{sessionId}/interrupt")
     @Operation(summary = "Stop what is going on in a session")
     public Response interrupt(
@@ -193,6 +204,7 @@ public class SessionRoutesResource {
     }
 
     @POST
+    @Needs(Permission.WRITE)
     @Path("/{sessionId}/prompt")
     @Consumes(MediaType.APPLICATION_JSON)
     @Operation(
@@ -224,7 +236,7 @@ public class SessionRoutesResource {
         if (!sessions.takesPrompts(new Name(namespace, sessionId))) {
             return unknown();
         }
-        intake.accept(List.of(event(namespace, sessionId, content, headers)));
+        intake.accept(List.of(access.stamped(event(namespace, sessionId, content, headers))));
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("success", true);
         json.put("sessionId", sessionId);

@@ -1,8 +1,10 @@
 package dev.millrace.gateway.rest.tasks;
 
 import dev.millrace.api.Session;
+import dev.millrace.gateway.access.Permission;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.kafka.EventTooLargeException;
+import dev.millrace.gateway.rest.access.Needs;
 import dev.millrace.gateway.rest.problems.ProblemException;
 import dev.millrace.gateway.rest.requests.BodyReader;
 import dev.millrace.gateway.rest.requests.Parameters;
@@ -65,6 +67,7 @@ public class SessionsResource {
     }
 
     @GET
+    @Needs(Permission.READ)
     @Operation(summary = "List sessions", description = "The one in which something happened last comes first.")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = Session.Page.class)))
     @APIResponse(responseCode = "400", description = "bad_parameter")
@@ -83,6 +86,7 @@ public class SessionsResource {
     }
 
     @POST
+    @Needs(value = Permission.WRITE, in = Needs.Scope.BODY)
     @Consumes(MediaType.APPLICATION_JSON)
     @Operation(
             summary = "Make a session",
@@ -100,8 +104,7 @@ public class SessionsResource {
         String title = BodyReader.text("title", request.title(), Session.Request.MAX_TITLE);
         String wanted = BodyReader.text("sessionId", request.sessionId(), Ids.MAX_LENGTH);
         String namespace = BodyReader.text("namespace", request.namespace(), Ids.MAX_LENGTH);
-        Name name = new Name(
-                namespace == null ? Event.DEFAULT_NAMESPACE : namespace, wanted == null ? Ids.random() : wanted);
+        Name name = new Name(controls.namespace(namespace), wanted == null ? Ids.random() : wanted);
         if (wanted != null && sessions.find(name).isPresent()) {
             throw new ProblemException(new Problem(
                     409,
@@ -121,6 +124,7 @@ public class SessionsResource {
     }
 
     @GET
+    @Needs(Permission.READ)
     @Path("/{sessionId}")
     @Operation(summary = "One session")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = Session.class)))
@@ -135,6 +139,7 @@ public class SessionsResource {
     }
 
     @DELETE
+    @Needs(Permission.ADMIN)
     @Path("/{sessionId}")
     @Operation(
             summary = "Delete a session",
@@ -158,6 +163,7 @@ public class SessionsResource {
     }
 
     @GET
+    @Needs(Permission.READ)
     @Path("/{sessionId}/messages")
     @Operation(
             summary = "What was said in a session",
@@ -204,6 +210,7 @@ public class SessionsResource {
     }
 
     @POST
+    @Needs(Permission.WRITE)
     @Path("/{sessionId}/interrupt")
     @Operation(
             summary = "Stop what is going on in a session",

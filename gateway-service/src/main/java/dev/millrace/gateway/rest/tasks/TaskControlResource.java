@@ -1,10 +1,12 @@
 package dev.millrace.gateway.rest.tasks;
 
 import dev.millrace.api.Task;
+import dev.millrace.gateway.access.Permission;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.kafka.EventTooLargeException;
 import dev.millrace.gateway.query.Tasks;
 import dev.millrace.gateway.query.Tasks.Found;
+import dev.millrace.gateway.rest.access.Needs;
 import dev.millrace.gateway.rest.problems.ProblemException;
 import dev.millrace.gateway.rest.requests.BodyReader;
 import dev.millrace.gateway.rest.tasks.Controls.Target;
@@ -69,6 +71,7 @@ public class TaskControlResource {
     private record Known(Target target, String state, String waitsFor) {}
 
     @POST
+    @Needs(Permission.WRITE)
     @Path("/suspend")
     @Operation(
             summary = "Suspend a task",
@@ -100,6 +103,7 @@ public class TaskControlResource {
     }
 
     @POST
+    @Needs(Permission.WRITE)
     @Path("/resume")
     @Operation(
             summary = "Resume a task",
@@ -140,6 +144,7 @@ public class TaskControlResource {
     }
 
     @POST
+    @Needs(Permission.WRITE)
     @Path("/cancel")
     @Operation(
             summary = "Cancel a task",

@@ -1,6 +1,8 @@
 package dev.millrace.gateway.rest.tasks;
 
 import dev.millrace.api.Task;
+import dev.millrace.gateway.access.Permission;
+import dev.millrace.gateway.rest.access.Needs;
 import dev.millrace.gateway.rest.requests.TaskFilters;
 import dev.millrace.http.client.AgentClient;
 import dev.millrace.http.client.QueryUnavailableException;
@@ -37,6 +39,7 @@ public class TaskCountsResource {
     }
 
     @GET
+    @Needs(Permission.READ)
     @Operation(
             summary = "How many tasks there are in each state",
             description = "Filters are those of GET /v1/tasks. At most 10 000 tasks are looked at, the newest first.")

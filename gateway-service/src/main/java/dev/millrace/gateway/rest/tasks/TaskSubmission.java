@@ -106,14 +106,15 @@ record TaskSubmission(
     /**
      * The event that starts the task.
      *
+     * @param namespace of the task, see {@link dev.millrace.gateway.rest.access.Access#namespace}
      * @throws ProblemException if a field has characters that none may have
      */
-    Event event(Instant now, @Nullable String traceparent, @Nullable String tracestate) {
+    Event event(String namespace, Instant now, @Nullable String traceparent, @Nullable String tracestate) {
         try {
             return Event.root(id == null ? Ids.random() : id, KnownEventType.MESSAGE_RECEIVED, now)
                     .source("user")
                     .sessionId(request.sessionId())
-                    .namespace(request.namespace() == null ? Event.DEFAULT_NAMESPACE : request.namespace())
+                    .namespace(namespace)
                     .priority(request.priority())
                     .expiry(expiresAt)
                     .traceparent(traceparent)

@@ -3,15 +3,13 @@ package dev.millrace.gateway.rest.tasks;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.millrace.api.Entry;
 import dev.millrace.api.Task;
+import dev.millrace.gateway.access.Permission;
 import dev.millrace.gateway.config.GatewayConfig;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
-import dev.millrace.gateway.kafka.EventTooLargeException;
-import dev.millrace.gateway.kafka.JournalListener;
 import dev.millrace.gateway.query.Tasks;
 import dev.millrace.gateway.query.Tasks.Found;
+import dev.millrace.gateway.rest.access.Needs;
 import dev.millrace.gateway.rest.problems.ProblemException;
-import dev.millrace.gateway.rest.requests.Bodies;
-import dev.millrace.gateway.rest.requests.BodyReader;
 import dev.millrace.gateway.rest.requests.Parameters;
 import dev.millrace.gateway.rest.requests.TaskFilters;
 import dev.millrace.gateway.rest.requests.WaitParameter;
@@ -22,24 +20,15 @@ import dev.millrace.schemas.Json;
 import io.smallrye.common.annotation.RunOnVirtualThread;
 import jakarta.inject.Inject;
 import jakarta.ws.rs.BeanParam;
-import jakarta.ws.rs.Consumes;
 import jakarta.ws.rs.DefaultValue;
 import jakarta.ws.rs.GET;
-import jakarta.ws.rs.HeaderParam;
-import jakarta.ws.rs.POST;
 import jakarta.ws.rs.Path;
 import jakarta.ws.rs.PathParam;
 import jakarta.ws.rs.Produces;
 import jakarta.ws.rs.QueryParam;
-import jakarta.ws.rs.core.Context;
-import jakarta.ws.rs.core.HttpHeaders;
 import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.core.Response;
-import java.io.IOException;
-import java.io.InputStream;
-import java.net.URI;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -49,12 +38,11 @@ import org.eclipse.microprofile.openapi.annotations.enums.SchemaType;
 import org.eclipse.microprofile.openapi.annotations.media.Content;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.eclipse.microprofile.openapi.annotations.parameters.Parameter;
-import org.eclipse.microprofile.openapi.annotations.parameters.RequestBody;
 import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 import org.jspecify.annotations.Nullable;
 
-/** Submitting tasks and asking about them. */
+/** Asking about tasks. */
 @Path("/v1/tasks")
 @Produces(MediaType.APPLICATION_JSON)
 @RunOnVirtualThread
@@ -71,111 +59,21 @@ public class TasksResource {
     private static final String NO_MOVES_YET = "{\"history\":[],\"next\":null}";
     private static final String NO_EVENTS_YET = "{\"events\":[],\"next\":null,\"upTo\":null}";
 
-    private final TaskIntake intake;
     private final TaskWaiter waiter;
     private final Tasks tasks;
     private final AgentClient agentService;
     private final GatewayConfig config;
 
     @Inject
-    TasksResource(TaskIntake intake, TaskWaiter waiter, Tasks tasks, AgentClient agentService, GatewayConfig config) {
-        this.intake = intake;
+    TasksResource(TaskWaiter waiter, Tasks tasks, AgentClient agentService, GatewayConfig config) {
         this.waiter = waiter;
         this.tasks = tasks;
         this.agentService = agentService;
         this.config = config;
     }
 
-    @POST
-    @Consumes(MediaType.APPLICATION_JSON)
-    @Operation(
-            summary = "Submit a task",
-            description =
-                    "Returns as soon as the task is stored by Kafka, or with ?wait= as soon as it has ended, asks a"
-                            + " question or needs an approval. A repeated request with the same id makes no second task.")
-    @RequestBody(
-            required = true,
-            content =
-                    @Content(
-                            mediaType = MediaType.APPLICATION_JSON,
-                            schema = @Schema(implementation = Task.Request.class)))
-    @APIResponse(
-            responseCode = "202",
-            description = "The task is stored. With ?wait=: it has not ended in that time, and goes on.",
-            content = @Content(schema = @Schema(implementation = Task.Accepted.class)))
-    @APIResponse(
-            responseCode = "200",
-            description =
-                    "Only with ?wait=: the task as it has ended, asks a question or needs an approval; with eventId and links.",
-            content = @Content(schema = @Schema(implementation = Task.AtRest.class)))
-    @APIResponse(responseCode = "400", description = "bad_json, missing_text, unknown_field, bad_field, bad_parameter")
-    @APIResponse(responseCode = "413", description = "body_too_large, event_too_large")
-    @APIResponse(responseCode = "415", description = "unsupported_media_type")
-    @APIResponse(
-            responseCode = "422",
-            description = "text_too_long, unknown_agent (lists the known ones), invalid_payload")
-    @APIResponse(
-            responseCode = "503",
-            description = "broker_unavailable: try again with the same id; too_many_bodies: try again")
-    public Response submit(
-            InputStream body,
-            @Parameter(description = "How long to wait for the end, such as 10s or PT10S; at most 120 s.")
-                    @QueryParam("wait")
-                    @Nullable
-                    String wait,
-            @Parameter(description = "The same as the field id.") @HeaderParam("Idempotency-Key") @Nullable
-                    String idempotencyKey,
-            @Parameter(description = "W3C trace context, goes into the event.") @HeaderParam("traceparent") @Nullable
-                    String traceparent,
-            @Parameter(hidden = true) @HeaderParam("tracestate") @Nullable String tracestate,
-            @Context HttpHeaders headers)
-            throws IOException, InterruptedException, BrokerUnavailableException, EventTooLargeException {
-        BodyReader.requireJson(headers);
-        Duration patience = WaitParameter.parse(wait, config.maxWait());
-        try (Bodies.Body read = intake.read(body, config.maxBodySize().asLongValue())) {
-            Submitted submitted = submitted(read, idempotencyKey, traceparent, tracestate);
-            if (patience.isZero()) {
-                submitted.task().send(intake);
-                return accepted(submitted.task().outline());
-            }
-            return await(submitted, read, patience);
-        }
-    }
-
-    /**
-     * A task that is not yet sent.
-     *
-     * @param maybeOld whether it may have been submitted before
-     */
-    private record Submitted(SentEvent task, boolean maybeOld) {}
-
-    private Submitted submitted(
-            Bodies.Body read,
-            @Nullable String idempotencyKey,
-            @Nullable String traceparent,
-            @Nullable String tracestate)
-            throws InterruptedException {
-        Instant now = Instant.now();
-        TaskSubmission submission = TaskSubmission.of(read.bytes(), idempotencyKey, now);
-        Event event = submission.event(now, traceparent, tracestate);
-        intake.requireValid(event);
-        intake.requireAgent(submission.taskType());
-        return new Submitted(new SentEvent(event), submission.id() != null);
-    }
-
-    /** Sends the task, and waits for it with nothing of its body in hand. */
-    private Response await(Submitted submitted, Bodies.Body read, Duration patience)
-            throws BrokerUnavailableException, EventTooLargeException, InterruptedException {
-        Event outline = submitted.task().outline();
-        try (JournalListener listener = waiter.listen(outline, config.produceTimeout())) {
-            submitted.task().send(intake);
-            read.close();
-            Optional<ObjectNode> ended = waiter.await(listener, outline, patience, submitted.maybeOld());
-            return ended.isPresent() ? TaskWaiter.response(outline, ended.get()) : accepted(outline);
-        }
-    }
-
     @GET
+    @Needs(Permission.READ)
     @Operation(summary = "List tasks", description = "Newest first. Filters can be combined.")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = Task.Page.class)))
     @APIResponse(responseCode = "400", description = "bad_parameter")
@@ -206,6 +104,7 @@ public class TasksResource {
     }
 
     @GET
+    @Needs(Permission.READ)
     @Path("/{taskId}")
     @Operation(
             summary = "One task",
@@ -244,6 +143,7 @@ public class TasksResource {
     }
 
     @GET
+    @Needs(Permission.READ)
     @Path("/{taskId}/history")
     @Operation(summary = "How a task moved from state to state", description = "The oldest move first.")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = Task.MovePage.class)))
@@ -263,6 +163,7 @@ public class TasksResource {
     }
 
     @GET
+    @Needs(Permission.READ)
     @Path("/{taskId}/events")
     @Operation(summary = "What happened to a task", description = "In the order of the journal.")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = Entry.Page.class)))
@@ -300,13 +201,5 @@ public class TasksResource {
         if (value != null && !value.isBlank() && !known.contains(value)) {
             throw ProblemException.badParameter(name, "one of " + String.join(", ", new TreeSet<>(known)), value);
         }
-    }
-
-    private static Response accepted(Event event) {
-        Task.Links links = Task.Links.of(event.namespace(), event.id());
-        return Response.accepted(
-                        Json.writeText(new Task.Accepted(event.id(), event.id(), event.sessionId(), "accepted", links)))
-                .location(URI.create(links.self()))
-                .build();
     }
 }

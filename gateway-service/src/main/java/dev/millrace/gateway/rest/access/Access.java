@@ -1,0 +1,116 @@
+package dev.millrace.gateway.rest.access;
+
+import dev.millrace.gateway.access.Identity;
+import dev.millrace.gateway.access.Permission;
+import dev.millrace.gateway.rest.problems.ProblemException;
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.Problem;
+import jakarta.enterprise.context.RequestScoped;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Who makes this request, and what they may do. Without a login everybody may do everything. */
+@RequestScoped
+public class Access {
+
+    /**
+     * The extension of an event that says who sent it, by the CloudEvents extension of that name; of those who have
+     * logged in only.
+     */
+    public static final String PRINCIPAL = "authid";
+
+    /** What this gateway alone says of who sent an event; written without what separates words. */
+    private static final Set<String> OURS = Set.of(PRINCIPAL, "authtype", "authclaims", "principal");
+
+    private boolean settled;
+    private @Nullable Identity identity;
+    private @Nullable Permission needed;
+
+    /**
+     * Who it is.
+     *
+     * @param caller {@code null} = nobody had to log in
+     * @param permission that the route needs; {@code null} = none
+     */
+    void settle(@Nullable Identity caller, @Nullable Permission permission) {
+        settled = true;
+        identity = caller;
+        needed = permission;
+    }
+
+    /** Who makes the request; {@code null} = nobody had to say. */
+    public @Nullable String principal() {
+        Identity caller = caller();
+        return caller == null ? null : caller.principal();
+    }
+
+    /**
+     * The namespace that a request is for.
+     *
+     * @param given {@code null} = it does not say: the caller's own
+     * @throws ProblemException if what the route needs is not granted there
+     */
+    public String namespace(@Nullable String given) {
+        String namespace = given != null ? given : home();
+        if (needed != null) {
+            require(namespace, needed);
+        }
+        return namespace;
+    }
+
+    /** The namespace of what names none, see {@link Identity#home}. */
+    public String home() {
+        Identity caller = caller();
+        return caller == null ? Event.DEFAULT_NAMESPACE : caller.home();
+    }
+
+    /** Returns if this is granted there. */
+    public void require(String namespace, Permission permission) {
+        Identity caller = caller();
+        if (caller != null && !caller.may(namespace, permission)) {
+            throw notPermitted(caller, namespace, permission);
+        }
+    }
+
+    /** Returns if this is granted in all namespaces. */
+    public void requireEverywhere(Permission permission) {
+        require("*", permission);
+    }
+
+    /** Whether this is granted there. */
+    public boolean may(String namespace, Permission permission) {
+        Identity caller = caller();
+        return caller == null || caller.may(namespace, permission);
+    }
+
+    /** The event with who sends it, and without what the sender says of that. */
+    public Event stamped(Event event) {
+        Event stamped = event;
+        for (String name : event.extensions().keySet()) {
+            if (OURS.contains(name.replaceAll("[_.-]", "").toLowerCase(Locale.ROOT))) {
+                stamped = stamped.with(name, null);
+            }
+        }
+        String principal = principal();
+        return principal == null ? stamped : stamped.with(PRINCIPAL, principal);
+    }
+
+    private @Nullable Identity caller() {
+        if (!settled) {
+            throw new IllegalStateException("nobody has asked who makes this request");
+        }
+        return identity;
+    }
+
+    static ProblemException notPermitted(Identity caller, String namespace, Permission permission) {
+        String grant = namespace + ':' + permission.word();
+        return new ProblemException(new Problem(
+                403,
+                "not_permitted",
+                "Not permitted",
+                caller.principal() + " is not granted " + grant + ", which this needs.",
+                Map.of("needs", grant)));
+    }
+}

@@ -1,0 +1,185 @@
+package dev.millrace.gateway.rest.access;
+
+import dev.millrace.gateway.access.Identity;
+import dev.millrace.gateway.access.Login;
+import dev.millrace.gateway.access.Permission;
+import dev.millrace.gateway.rest.problems.ProblemException;
+import dev.millrace.schemas.Problem;
+import io.vertx.core.MultiMap;
+import io.vertx.ext.web.RoutingContext;
+import jakarta.inject.Inject;
+import jakarta.inject.Provider;
+import jakarta.inject.Singleton;
+import jakarta.ws.rs.DefaultValue;
+import jakarta.ws.rs.PathParam;
+import jakarta.ws.rs.Priorities;
+import jakarta.ws.rs.QueryParam;
+import jakarta.ws.rs.container.ContainerRequestContext;
+import jakarta.ws.rs.container.ContainerResponseContext;
+import jakarta.ws.rs.container.ResourceInfo;
+import jakarta.ws.rs.core.HttpHeaders;
+import java.lang.reflect.Method;
+import java.lang.reflect.Parameter;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jboss.resteasy.reactive.server.ServerRequestFilter;
+import org.jboss.resteasy.reactive.server.ServerResponseFilter;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Lets a request of the gateway through to its route if its caller may make it. A route that does not say what it needs
+ * is one that nobody may call.
+ */
+@Singleton
+public class AccessFilter {
+
+    private static final String NAMESPACE = "namespace";
+    private static final String CHALLENGE = AccessFilter.class.getName();
+    private static final String OURS = "dev.millrace.gateway.";
+    private static final Duration SOON = Duration.ofSeconds(5);
+
+    /** Made with the filters, which Quarkus makes before there is a configuration: so they come later. */
+    private final Provider<Login> login;
+
+    private final Provider<Access> access;
+    private final Map<Method, Route> routes = new ConcurrentHashMap<>();
+
+    @Inject
+    AccessFilter(Provider<Login> login, Provider<Access> access) {
+        this.login = login;
+        this.access = access;
+    }
+
+    /**
+     * What a route says of itself.
+     *
+     * @param needs {@code null} = it is open to all
+     * @param ofAll whether a request without a namespace is for all of them
+     */
+    private record Route(@Nullable Needs needs, boolean inPath, boolean inQuery, boolean ofAll) {
+
+        static Route of(Method method) {
+            Needs needs = method.getAnnotation(Needs.class);
+            if ((needs == null) == (method.getAnnotation(OpenToAll.class) == null)) {
+                throw new IllegalStateException(method + " does not say what its callers need");
+            }
+            List<Parameter> parameters = Arrays.asList(method.getParameters());
+            boolean inPath = parameters.stream().anyMatch(one -> {
+                PathParam name = one.getAnnotation(PathParam.class);
+                return name != null && name.value().equals(NAMESPACE);
+            });
+            List<Parameter> inQuery = parameters.stream()
+                    .filter(one -> {
+                        QueryParam name = one.getAnnotation(QueryParam.class);
+                        return name != null && name.value().equals(NAMESPACE);
+                    })
+                    .toList();
+            if (needs != null && needs.in() == Needs.Scope.NAMESPACE && !inPath && inQuery.isEmpty()) {
+                throw new IllegalStateException(method + " has no namespace to need something in");
+            }
+            return new Route(
+                    needs,
+                    inPath,
+                    !inQuery.isEmpty(),
+                    inQuery.stream().noneMatch(one -> one.isAnnotationPresent(DefaultValue.class)));
+        }
+    }
+
+    @ServerRequestFilter(priority = Priorities.AUTHENTICATION)
+    void check(ContainerRequestContext request, @Nullable ResourceInfo resource, RoutingContext context) {
+        Method method = resource == null ? null : resource.getResourceMethod();
+        if (method == null || !method.getDeclaringClass().getName().startsWith(OURS)) {
+            return;
+        }
+        Route route = routes.computeIfAbsent(method, Route::of);
+        Needs needs = route.needs();
+        if (needs == null) {
+            access.get().settle(null, null);
+            return;
+        }
+        switch (login.get().of(context.request().headers().getAll(HttpHeaders.AUTHORIZATION))) {
+            case Login.Open ignored -> access.get().settle(null, needs.value());
+            case Login.Known(Identity identity) -> {
+                access.get().settle(identity, needs.value());
+                require(identity, needs, route, request, context);
+            }
+            case Login.Missing ignored -> {
+                request.setProperty(CHALLENGE, "Bearer realm=\"millrace\"");
+                throw refused(
+                        "not_logged_in",
+                        "Expected the header Authorization: Bearer and an API key or a token, found none.");
+            }
+            case Login.Refused(String reason) -> {
+                request.setProperty(CHALLENGE, "Bearer realm=\"millrace\", error=\"invalid_token\"");
+                throw refused("bad_token", "The API key or token is refused: " + reason + ".");
+            }
+            case Login.Unavailable ignored ->
+                throw new ProblemException(
+                        Problem.of(
+                                503,
+                                "login_unavailable",
+                                "Nobody can log in now",
+                                "The keys of the issuer cannot be fetched, so that no token can be checked."),
+                        SOON);
+        }
+    }
+
+    /** Says how to log in, in whatever shape the refusal has become. */
+    @ServerResponseFilter
+    void challenge(ContainerRequestContext request, ContainerResponseContext response) {
+        if (response.getStatus() == 401 && request.getProperty(CHALLENGE) instanceof String challenge) {
+            response.getHeaders().putSingle(HttpHeaders.WWW_AUTHENTICATE, challenge);
+        }
+    }
+
+    private static void require(
+            Identity caller, Needs needs, Route route, ContainerRequestContext request, RoutingContext context) {
+        Permission permission = needs.value();
+        switch (needs.in()) {
+            case EVERYWHERE -> require(caller, "*", permission);
+            case ANYWHERE, BODY -> {
+                if (!caller.maySomewhere(permission)) {
+                    throw Access.notPermitted(caller, caller.home(), permission);
+                }
+            }
+            case NAMESPACE -> {
+                if (route.inPath()) {
+                    for (String namespace :
+                            request.getUriInfo().getPathParameters().getOrDefault(NAMESPACE, List.of())) {
+                        require(caller, namespace, permission);
+                    }
+                }
+                if (route.inQuery()) {
+                    requireInQuery(caller, permission, route.ofAll(), context.queryParams());
+                }
+            }
+        }
+    }
+
+    /** A request that names no namespace is for its caller's own, or for all where that is meant and permitted. */
+    private static void requireInQuery(Identity caller, Permission permission, boolean ofAll, MultiMap query) {
+        List<String> given = query.getAll(NAMESPACE).stream()
+                .filter(namespace -> !namespace.isBlank())
+                .toList();
+        if (!given.isEmpty()) {
+            given.forEach(namespace -> require(caller, namespace, permission));
+            query.set(NAMESPACE, given);
+        } else if (!ofAll || !caller.mayEverywhere(permission)) {
+            require(caller, caller.home(), permission);
+            query.set(NAMESPACE, caller.home());
+        }
+    }
+
+    private static void require(Identity caller, String namespace, Permission permission) {
+        if (!caller.may(namespace, permission)) {
+            throw Access.notPermitted(caller, namespace, permission);
+        }
+    }
+
+    private static ProblemException refused(String code, String detail) {
+        return new ProblemException(Problem.of(401, code, "Log in first", detail));
+    }
+}
