@@ -78,6 +78,7 @@ public final class Main {
                 .addSubcommand(RulesCommand.class)
                 .addSubcommand(EmitCommand.class)
                 .addSubcommand(WatchCommand.class)
+                .addSubcommand(KeysCommand.class)
                 .addSubcommand(new BrokerCommand(terminal))
                 .addSubcommand(new TrainCommand(terminal))
                 .addSubcommand(new HelpCommand())

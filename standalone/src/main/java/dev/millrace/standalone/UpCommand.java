@@ -1,7 +1,11 @@
 package dev.millrace.standalone;
 
 import dev.millrace.broker.EmbeddedBroker;
+import dev.millrace.gateway.access.ApiKey;
+import dev.millrace.gateway.access.ApiKeyFile;
+import dev.millrace.http.client.InternalSecret;
 import dev.millrace.kafka.TopicSettings;
+import dev.millrace.schemas.Ids;
 import dev.millrace.standalone.cli.CommandException;
 import dev.millrace.standalone.cli.ExitCodes;
 import dev.millrace.standalone.cli.Terminal;
@@ -13,6 +17,7 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -112,6 +117,12 @@ final class UpCommand implements Callable<Integer> {
                             + " orders:3; one partition serves a share group best (default: those of millrace.topics.toolsets).")
     private List<String> toolsets = List.of();
 
+    @Option(
+            names = "--token",
+            description = "Ask everybody who calls over HTTP for an API key, as ./millrace keys makes them, in the data"
+                    + " folder; the first one is made and shown with the first start (default: nobody is asked).")
+    private boolean token;
+
     @Option(names = "--verbose", description = "Log what the services do, and show stack traces.")
     private boolean verbose;
 
@@ -139,6 +150,7 @@ final class UpCommand implements Callable<Integer> {
         // all services were in the process that held the data before this one
         broker.endMemberships();
         configure(broker, dataPath, workspacePath);
+        lock(dataPath);
         return serve(broker);
     }
 
@@ -227,6 +239,32 @@ final class UpCommand implements Callable<Integer> {
         }
         if (verbose) {
             System.setProperty("quarkus.log.level", "INFO");
+        }
+    }
+
+    /** What services ask each other is for nobody else; what is for others is for those with a key, if wanted. */
+    private void lock(Path dataPath) {
+        if (System.getenv("MILLRACE_HTTP_INTERNAL_SECRET") == null) {
+            System.setProperty(InternalSecret.KEY, Ids.hash(Ids.random()));
+        }
+        if (!token) {
+            return;
+        }
+        Path file = dataPath.resolve(KeysCommand.FILE);
+        System.setProperty("millrace.gateway.auth", "key");
+        set("millrace.gateway.auth-keys-file", file);
+        try {
+            ApiKeyFile keys = new ApiKeyFile(file);
+            if (keys.keys().isEmpty()) {
+                ApiKey.Fresh first = ApiKey.draw("owner", List.of("*:*"), Instant.now(), null);
+                keys.change(none -> List.of(first.kept()));
+                terminal.err()
+                        .println(
+                                "millrace: whoever calls over HTTP needs a key. The first one may do everything, and is"
+                                        + " shown this once:\n  export MILLRACE_TOKEN=" + first.secret());
+            }
+        } catch (IOException e) {
+            throw new CommandException(ExitCodes.FAILED, "The file of keys: " + e.getMessage());
         }
     }
 

@@ -33,7 +33,7 @@ class LauncherHelpTest {
     private static final Set<String> SCRIPTS_OWN = Set.of("images", "package", "build", "bench", "test", "help");
 
     /** What the text says once for all. */
-    private static final Set<String> EVERYWHERE = Set.of("--help", "--version", "--url", "--json");
+    private static final Set<String> EVERYWHERE = Set.of("--help", "--version", "--url", "--json", "--token");
 
     private static final Pattern ENTRY = Pattern.compile("  ((?:[a-z-]+ )*[a-z-]+)(?: [A-Z\\[\"].*?)?(?: {2,}.*)?");
     private static final Pattern OPTION = Pattern.compile("--[a-z][a-z-]*");

@@ -33,7 +33,10 @@ final class StubGateway implements AutoCloseable {
         return "http://127.0.0.1:" + server.getAddress().getPort();
     }
 
-    /** Method, path with query and, where there is one, the Last-Event-ID or the body of every request so far. */
+    /**
+     * Who asks, if they say so, method, path with query and, where there is one, the Last-Event-ID or the body of every
+     * request so far.
+     */
     List<String> requests() {
         return List.copyOf(requests);
     }
@@ -82,7 +85,9 @@ final class StubGateway implements AutoCloseable {
     private void note(HttpExchange exchange) throws IOException {
         String body = new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
         String cursor = exchange.getRequestHeaders().getFirst("Last-Event-ID");
-        requests.add(exchange.getRequestMethod()
+        String authorization = exchange.getRequestHeaders().getFirst("Authorization");
+        requests.add((authorization == null ? "" : authorization + ": ")
+                + exchange.getRequestMethod()
                 + ' '
                 + exchange.getRequestURI()
                 + (cursor == null ? "" : " after " + cursor)

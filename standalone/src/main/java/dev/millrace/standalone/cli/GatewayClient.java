@@ -33,10 +33,13 @@ final class GatewayClient implements AutoCloseable {
     private static final Duration ANSWER_LIMIT = Duration.ofSeconds(30);
 
     private final URI url;
+    private final String token;
     private final HttpClient http;
 
-    GatewayClient(URI url) {
+    /** {@code token} goes with every request; empty = none does. */
+    GatewayClient(URI url, String token) {
         this.url = url;
+        this.token = token;
         // HTTP/1.1, since the client would offer an upgrade to HTTP/2 with every request otherwise
         this.http = HttpClient.newBuilder()
                 .version(HttpClient.Version.HTTP_1_1)
@@ -156,8 +159,7 @@ final class GatewayClient implements AutoCloseable {
 
     /** Opens a stream of server-sent events. The caller closes the body. */
     HttpResponse<InputStream> open(String path, @Nullable String lastEventId) throws IOException, InterruptedException {
-        HttpRequest.Builder request =
-                HttpRequest.newBuilder(resolve(path)).timeout(ANSWER_LIMIT).header("Accept", "text/event-stream");
+        HttpRequest.Builder request = request(path).setHeader("Accept", "text/event-stream");
         if (lastEventId != null) {
             request.header("Last-Event-ID", lastEventId);
         }
@@ -197,7 +199,7 @@ final class GatewayClient implements AutoCloseable {
             Refusal refusal = Json.MAPPER.readValue(body, Refusal.class);
             String words = refusal.detail() == null ? refusal.title() : refusal.detail();
             if (words != null && !words.isEmpty()) {
-                return words;
+                return status == 401 ? words + " Say it with --token or MILLRACE_TOKEN." : words;
             }
         } catch (JsonProcessingException e) {
             // not a problem document; the status has to do
@@ -214,9 +216,10 @@ final class GatewayClient implements AutoCloseable {
     }
 
     private HttpRequest.Builder request(String path) {
-        return HttpRequest.newBuilder(resolve(path))
+        HttpRequest.Builder request = HttpRequest.newBuilder(resolve(path))
                 .timeout(ANSWER_LIMIT)
                 .header("Accept", "application/json, application/problem+json");
+        return token.isEmpty() ? request : request.header("Authorization", "Bearer " + token);
     }
 
     private URI resolve(String path) {

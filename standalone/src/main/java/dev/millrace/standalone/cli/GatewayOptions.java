@@ -13,11 +13,24 @@ final class GatewayOptions {
             description = "Where Millrace answers (default: $MILLRACE_URL, else http://localhost:8080).")
     private URI url = Hint.DEFAULT_URL;
 
+    @Option(
+            names = "--token",
+            paramLabel = "KEY",
+            defaultValue = "${env:MILLRACE_TOKEN:-}",
+            description =
+                    "The API key or token to call with, where one is asked for (default: $MILLRACE_TOKEN, which other"
+                            + " users of the machine do not see).")
+    private String token = "";
+
     GatewayClient client() {
+        String said = token.strip();
+        if (said.chars().anyMatch(character -> character <= ' ' || character > '~')) {
+            throw new CommandException(ExitCodes.USAGE, "--token: expected a key without blanks, found another text");
+        }
         if (url.getHost() == null || !("http".equals(url.getScheme()) || "https".equals(url.getScheme()))) {
             throw new CommandException(
                     ExitCodes.USAGE, "--url: expected something like http://localhost:8080, found " + url);
         }
-        return new GatewayClient(url);
+        return new GatewayClient(url, said);
     }
 }
