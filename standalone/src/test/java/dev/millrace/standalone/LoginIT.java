@@ -39,7 +39,7 @@ class LoginIT {
         try (ServiceProcess up = ServiceProcess.standalone(
                         "up", "--token", "--port", String.valueOf(port), "--kafka-port", "0")
                 .start(folder)
-                .awaitReady(URI.create(url))) {
+                .awaitReady(URI.create(url + "/q/health/ready"))) {
             // given
             Matcher shown = KEY.matcher(up.output());
             assertThat(shown.find()).as(up.output()).isTrue();
