@@ -1,7 +1,9 @@
 package dev.millrace.gateway.rest.outside;
 
 import dev.millrace.api.RuleView;
+import dev.millrace.gateway.access.Permission;
 import dev.millrace.gateway.config.GatewayConfig;
+import dev.millrace.gateway.rest.access.Needs;
 import dev.millrace.gateway.rest.requests.Bodies;
 import dev.millrace.gateway.rest.requests.BodyReader;
 import dev.millrace.gateway.rest.tasks.TaskIntake;
@@ -53,6 +55,7 @@ public class RulesResource {
     }
 
     @GET
+    @Needs(value = Permission.READ, in = Needs.Scope.EVERYWHERE)
     @Operation(
             summary = "The rules that are in force",
             description =
@@ -66,6 +69,7 @@ public class RulesResource {
     }
 
     @GET
+    @Needs(value = Permission.READ, in = Needs.Scope.EVERYWHERE)
     @Path("/{id}")
     @Operation(summary = "One rule")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = RuleView.class)))
@@ -80,6 +84,7 @@ public class RulesResource {
     }
 
     @PUT
+    @Needs(value = Permission.ADMIN, in = Needs.Scope.EVERYWHERE)
     @Path("/{id}")
     @Consumes(MediaType.APPLICATION_JSON)
     @Operation(
@@ -121,6 +126,7 @@ public class RulesResource {
     }
 
     @DELETE
+    @Needs(value = Permission.ADMIN, in = Needs.Scope.EVERYWHERE)
     @Path("/{id}")
     @Operation(
             summary = "Take back the definition of a rule",
