@@ -146,6 +146,7 @@ class ArchitectureTest {
                                 "dev.millrace.agent..",
                                 "dev.millrace.api..",
                                 "dev.millrace.engine..",
+                                "dev.millrace.http.client..",
                                 "dev.millrace.kafka..",
                                 "dev.millrace.schemas..",
                                 "dev.millrace.llm..",
