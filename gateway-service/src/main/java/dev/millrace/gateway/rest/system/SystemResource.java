@@ -59,6 +59,7 @@ public class SystemResource {
     }
 
     @GET
+    @Needs(value = Permission.READ, in = Needs.Scope.ANYWHERE)
     @Operation(
             summary = "The installation as it is now",
             description =
