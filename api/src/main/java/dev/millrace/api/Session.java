@@ -36,6 +36,25 @@ public record Session(
         public static final int MAX_TITLE = 200;
     }
 
+    /** Something to say in a session. */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    @Schema(name = "SessionPrompt", description = "Something to say in a session.")
+    public record Prompt(
+            @Schema(description = "What is said, 1 to 100000 characters.") @Nullable
+            String content) {}
+
+    /** A prompt is stored. */
+    @Schema(name = "SessionPrompted", description = "The event is stored; its task begins when its turn has come.")
+    public record Prompted(
+            boolean success,
+
+            String sessionId,
+
+            @Schema(examples = "Processing started") String message,
+
+            @Schema(description = "The event's id, which is that of its task, unless a task waits for an answer.")
+            String eventId) {}
+
     /** Some sessions. */
     @Schema(name = "SessionPage")
     public record Page(
@@ -48,7 +67,7 @@ public record Session(
     /** Something that was said in a session. */
     @Schema(name = "SessionMessage", description = "Something that was said in a session.")
     public record Message(
-            @Schema(description = "The id of the event that tells it.")
+            @Schema(description = "The id of the event that tells it; of an interruption, with -notice behind it.")
             String id,
 
             @Schema(enumeration = {"user", "assistant"}) String role,

@@ -93,7 +93,21 @@ public record Task(
         @Schema(description = "The task that started this one as a part of itself; absent if none did.")
         @JsonInclude(JsonInclude.Include.NON_NULL)
         @Nullable
-        String parentTaskId) {
+        String parentTaskId,
+
+        @Schema(description = "What the reflection on it came to; absent if there was none, or it is not over.")
+        @JsonInclude(JsonInclude.Include.NON_NULL)
+        @Nullable
+        PostReflection postReflection) {
+
+    /** What a reflection came to. */
+    @Schema(name = "PostReflection", description = "What a reflection came to.")
+    public record PostReflection(
+            @Schema(description = "The model's judgement of the task.")
+            String assessment,
+
+            @Schema(description = "How many tools it has called.")
+            long toolCallsCount) {}
 
     /** How much of the input is shown, in characters. */
     public static final int MAX_INPUT = 500;
@@ -128,7 +142,8 @@ public record Task(
                 lastCursor,
                 unservedToolsets,
                 words,
-                parentTaskId);
+                parentTaskId,
+                postReflection);
     }
 
     /** What somebody wants done. */

@@ -1,6 +1,7 @@
 package dev.millrace.engine;
 
 import dev.millrace.schemas.HeaderNames;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Who makes model calls. Called on stream threads, so nothing here may block.
@@ -30,6 +31,14 @@ public interface ModelCalls<C> {
      * on this partition. When the machine reads it back, every reply that had been given before has been taken.
      */
     void fence(int partition, String value);
+
+    /**
+     * What the model has said to this call so far, if its reply is still coming in here; {@code null} = nothing that is
+     * known here.
+     */
+    default @Nullable String saidSoFar(C call) {
+        return null;
+    }
 
     /** Nobody waits for this call any more: drop it if it waits, abort it if it runs. */
     void settle(C call);

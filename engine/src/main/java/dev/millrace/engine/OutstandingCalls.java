@@ -121,6 +121,12 @@ public final class OutstandingCalls<C> {
         return store.get(callKey) != null;
     }
 
+    /** See {@link ModelCalls#saidSoFar}; {@code null} also if nobody waits for this call. */
+    public @Nullable String saidSoFar(String callKey) {
+        C call = store.get(callKey);
+        return call == null ? null : modelCalls.saidSoFar(call);
+    }
+
     /** Nobody waits for this call any more. */
     public void settle(String callKey) {
         C call = store.delete(callKey);

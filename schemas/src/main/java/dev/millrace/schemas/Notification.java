@@ -27,7 +27,7 @@ public record Notification(Kind kind, Event event) {
         FAILED(KnownEventType.TASK_FAILED),
         /** The task was cancelled, maybe for a {@code reason}. */
         CANCELLED(KnownEventType.TASK_CANCELLED),
-        /** The task has a {@code message} and goes on. */
+        /** The task has a {@code message}, maybe for a {@code channelId}, and goes on. */
         NOTIFY(KnownEventType.TASK_NOTIFY),
         /** A tool call of the task waits for a decision: {@code approval}. */
         APPROVAL_NEEDED(KnownEventType.APPROVAL_REQUESTED),
@@ -99,7 +99,7 @@ public record Notification(Kind kind, Event event) {
             case COMPLETED -> copy(json, "result");
             case FAILED -> copy(json, "error", "code");
             case CANCELLED -> copy(json, "reason");
-            case NOTIFY -> copy(json, "message");
+            case NOTIFY -> copy(json, "message", "channelId", "replyTo");
             case APPROVAL_NEEDED -> json.put("approval", event.fields());
             case QUESTION -> copy(json, "question");
         }

@@ -129,7 +129,13 @@ public sealed interface Payload {
             @Nullable String instance, @Nullable String reason) implements Payload {}
 
     /** Of {@link KnownEventType#TASK_CANCEL_REQUESTED}. */
-    record TaskCancelRequested(@Nullable String reason) implements Payload {}
+    record TaskCancelRequested(
+            @Nullable String reason, @Nullable Boolean interrupt) implements Payload {
+        /** Without a trace in the session. */
+        public TaskCancelRequested(@Nullable String reason) {
+            this(reason, null);
+        }
+    }
 
     /** Of {@link KnownEventType#FORGET_REQUESTED}. */
     record ForgetRequested(
@@ -323,9 +329,17 @@ public sealed interface Payload {
     record TaskResumed(@Nullable String newInput, @Nullable Parent parent) implements Payload {}
 
     /** Of {@link KnownEventType#TASK_NOTIFY}. */
-    record TaskNotify(String message) implements Payload {
+    record TaskNotify(
+            String message,
+            @Nullable String channelId,
+            @Nullable String replyTo) implements Payload {
         public TaskNotify {
             requireNonNull(message, "message");
+        }
+
+        /** For the owner of the task. */
+        public TaskNotify(String message) {
+            this(message, null, null);
         }
     }
 
@@ -380,7 +394,15 @@ public sealed interface Payload {
     }
 
     /** Of {@link KnownEventType#TASK_CANCELLED}. */
-    record TaskCancelled(@Nullable String reason) implements Payload {}
+    record TaskCancelled(
+            @Nullable String reason,
+            @Nullable String response,
+            @Nullable String notice) implements Payload {
+        /** Without a trace in the session. */
+        public TaskCancelled(@Nullable String reason) {
+            this(reason, null, null);
+        }
+    }
 
     /** Of {@link KnownEventType#TASKS_FORGOTTEN}. */
     record TasksForgotten(
@@ -650,7 +672,8 @@ public sealed interface Payload {
             String response,
 
             long iterations,
-            long actionsCount)
+            long actionsCount,
+            @Nullable String steps)
             implements Payload {
         public ReflectionRequested {
             requireNonNull(taskId, "taskId");
