@@ -241,6 +241,13 @@ public interface AgentConfig {
     /** Work that is due by the clock. */
     interface Schedules {
 
+        /**
+         * The folder of schedules as files, {@code *.yaml} each. It need not be there; it is looked at as often as the
+         * one of agents.
+         */
+        @WithDefault("schedules")
+        Path dir();
+
         /** How many schedules there may be, of all namespaces together. 0 = none. */
         @WithDefault("1000")
         int max();

@@ -8,6 +8,7 @@ import dev.millrace.agent.files.BuiltInAgents;
 import dev.millrace.agent.files.RuleBook;
 import dev.millrace.agent.files.RuleFile;
 import dev.millrace.agent.files.RuleFolder;
+import dev.millrace.agent.files.ScheduleFolder;
 import dev.millrace.agent.kafka.Definitions;
 import dev.millrace.agent.kafka.InstanceEvents;
 import dev.millrace.agent.kafka.LaneStates;
@@ -85,6 +86,13 @@ public class Wiring {
     @Singleton
     RuleFolder ruleFolder(AgentConfig agent, Rules rules) {
         return new RuleFolder(agent.rules().dir(), rules, agent.agentsReload());
+    }
+
+    @Produces
+    @Singleton
+    ScheduleFolder scheduleFolder(AgentConfig agent, ScheduleBook book, AgentRuntime runtime) {
+        return new ScheduleFolder(
+                agent.schedules().dir(), book, () -> runtime.notReady().isEmpty(), agent.agentsReload());
     }
 
     @Produces
@@ -364,15 +372,23 @@ public class Wiring {
             AgentRuntime runtime,
             SharedRates rates,
             RuleFolder rules,
+            ScheduleFolder schedules,
             LanguageModel model) {
         LOGGER.info("Model calls are answered by: {}", model.description());
         rates.start();
         rules.start();
         runtime.start();
+        schedules.start();
     }
 
-    void stop(@Observes ShutdownEvent event, AgentRuntime runtime, SharedRates rates, RuleFolder rules) {
+    void stop(
+            @Observes ShutdownEvent event,
+            AgentRuntime runtime,
+            SharedRates rates,
+            RuleFolder rules,
+            ScheduleFolder schedules) {
         rules.close();
+        schedules.close();
         runtime.close(); // with it the calls that ask for their rates
         rates.close();
     }

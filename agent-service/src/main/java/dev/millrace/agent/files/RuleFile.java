@@ -28,9 +28,6 @@ import org.jspecify.annotations.Nullable;
 /** A file of rules: YAML with the rules by id under {@code rules}. {@code docs/rules.md} says what each key means. */
 public final class RuleFile {
 
-    /** The longest file, in characters. */
-    static final int MAX_CHARS = 1_000_000;
-
     private static final String BUILT_IN = "/rules/default.yaml";
     private static final Pattern ID = Pattern.compile("[A-Za-z0-9][A-Za-z0-9_-]{0,63}");
     private static final Pattern TOOL = Pattern.compile("[A-Za-z0-9_-]{1,64}");
@@ -63,9 +60,7 @@ public final class RuleFile {
      * @throws InvalidAgentException that says where, what was expected and what was found
      */
     public static List<Rule> read(String text) throws InvalidAgentException {
-        if (text.length() > MAX_CHARS) {
-            throw new InvalidAgentException("expected at most " + MAX_CHARS + " characters, found " + text.length());
-        }
+        FolderFollower.requireShort(text);
         FrontMatter yaml = FrontMatter.ofYaml(text);
         DefinitionFields file = new DefinitionFields(yaml.fields(), yaml.lines());
         file.allowOnly("rules");
