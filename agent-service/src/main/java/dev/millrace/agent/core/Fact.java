@@ -131,8 +131,14 @@ public sealed interface Fact {
     /** The task waits (TASK_SUSPENDED), because the model asked. */
     record Asked(String question) implements Fact {}
 
-    /** The task told its owner something (TASK_NOTIFY). */
-    record Notified(String message) implements Fact {}
+    /** The task told its owner, or a channel, something (TASK_NOTIFY). */
+    record Notified(TaskEvent.Notice notice) implements Fact {
+
+        /** For the owner. */
+        public Notified(String message) {
+            this(new TaskEvent.Notice(message));
+        }
+    }
 
     /**
      * The task ended with an answer (TASK_COMPLETED).
@@ -147,5 +153,14 @@ public sealed interface Fact {
     record Failed(TaskError error, int iterations, Usage usage) implements Fact {}
 
     /** The task was cancelled (TASK_CANCELLED). */
-    record Cancelled(String reason) implements Fact {}
+    record Cancelled(
+            String reason,
+            @Nullable String response,
+            @Nullable String notice) implements Fact {
+
+        /** Without a word in the session. */
+        public Cancelled(String reason) {
+            this(reason, null, null);
+        }
+    }
 }

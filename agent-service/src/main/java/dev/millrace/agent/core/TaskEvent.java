@@ -223,7 +223,7 @@ public sealed interface TaskEvent {
      *
      * @param content JSON of the result, or the error's text
      * @param isError whether it failed
-     * @param notification the message of a successful {@code notify} call; {@code null} = this is none
+     * @param notification what a successful call of {@code notify} or {@code reply} says; {@code null} = this is none
      * @param usage what a child has used; of no meaning for any other call
      */
     record ToolReturned(
@@ -231,8 +231,25 @@ public sealed interface TaskEvent {
             String callId,
             String content,
             boolean isError,
-            @Nullable String notification,
+            @Nullable Notice notification,
             Usage usage) implements TaskEvent {}
+
+    /**
+     * What a task says while it goes on.
+     *
+     * @param channelId the channel that it is for; {@code null} = its owner
+     * @param replyTo the message there that it answers; {@code null} = none
+     */
+    record Notice(
+            String message,
+            @Nullable String channelId,
+            @Nullable String replyTo) {
+
+        /** For the owner. */
+        public Notice(String message) {
+            this(message, null, null);
+        }
+    }
 
     /**
      * A child in the background has ended ({@code background_task.completed} or {@code background_task.failed}).
@@ -273,8 +290,31 @@ public sealed interface TaskEvent {
      */
     record TaskResumed(Meta meta, @Nullable String newInput, TaskLimits more) implements TaskEvent {}
 
-    /** Someone wants the task to end (TASK_CANCEL_REQUESTED). */
-    record CancelRequested(Meta meta, String reason) implements TaskEvent {}
+    /**
+     * Someone wants the task to end (TASK_CANCEL_REQUESTED).
+     *
+     * @param interruption what is kept of it for its session; {@code null} = nothing is said there
+     */
+    record CancelRequested(
+            Meta meta, String reason, @Nullable Interruption interruption) implements TaskEvent {
+
+        /** Nothing is said in the session. */
+        public CancelRequested(Meta meta, String reason) {
+            this(meta, reason, null);
+        }
+
+        /** The same with what the model had said. */
+        public CancelRequested after(@Nullable String said) {
+            return new CancelRequested(meta, reason, new Interruption(said));
+        }
+    }
+
+    /**
+     * How a person stopped a task while its model spoke.
+     *
+     * @param said what the model had said in the reply that was cut off; {@code null} = nothing that is known
+     */
+    record Interruption(@Nullable String said) {}
 
     /** Someone declares the task failed (TASK_FAILED from outside). */
     record FailureDeclared(Meta meta, TaskError error) implements TaskEvent {}

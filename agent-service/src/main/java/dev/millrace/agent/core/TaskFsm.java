@@ -373,7 +373,13 @@ public final class TaskFsm {
     }
 
     private static Transition cancel(Existing s, CancelRequested e) {
-        return to(new Cancelled(s.context(), e.reason()), new Publish(new Fact.Cancelled(e.reason())))
+        TaskContext context = s.context();
+        Turns.LastWords last = Turns.lastWords(s, e.interruption());
+        Cancelled cancelled = new Cancelled(context.appended(last.entries()), e.reason());
+        Publish fact = new Publish(new Fact.Cancelled(e.reason(), last.response(), last.notice()));
+        return (last.entries().isEmpty()
+                        ? to(cancelled, fact)
+                        : to(cancelled, new Append(context.transcriptLength(), last.entries()), fact))
                 .after(Delegation.cancelAll(s, "its parent task was cancelled"))
                 .after(settleOpenCall(s));
     }

@@ -301,7 +301,7 @@ public sealed interface TaskState {
         }
 
         /** Whether the model call that it was suspended in is still out. */
-        boolean awaitsReply() {
+        public boolean awaitsReply() {
             return switch (from) {
                 case Reasoning r -> kept == null && question == null;
                 case Compacting c -> c.stage() == Compacting.Stage.ASKED;

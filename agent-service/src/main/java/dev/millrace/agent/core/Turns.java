@@ -17,7 +17,85 @@ final class Turns {
     private static final String INTERRUPTED = "interrupted by the user";
     private static final String ASKED_FIRST = "not run, because the user was asked a question first";
 
+    /** What stands at the end of what a model could not say to its end, or in its place. */
+    static final String CUT_OFF = "(interrupted)";
+
+    /** What a person did, as the model and people read it afterwards. */
+    static final String NOTICE = "[Session interrupted by user]";
+
     private Turns() {}
+
+    /**
+     * How the transcript of a task ends that is cancelled.
+     *
+     * @param entries empty = as it is
+     * @param response the model's last words among them; {@code null} = it had spoken to its end, or nobody
+     *     interrupted it
+     * @param notice what is said of the person among them; {@code null} = nothing
+     */
+    record LastWords(
+            List<TranscriptEntry> entries,
+            @Nullable String response,
+            @Nullable String notice) {}
+
+    /**
+     * Closes what is open. Where a person interrupted, the model's words are kept as far as they had come, and the
+     * interruption is told; whoever had said all that it wanted says nothing more.
+     */
+    static LastWords lastWords(TaskState.Existing s, TaskEvent.@Nullable Interruption interruption) {
+        List<TranscriptEntry> entries = new ArrayList<>(closing(s));
+        if (interruption == null || s instanceof TaskState.Idle) {
+            return new LastWords(entries, null, null);
+        }
+        String response = null;
+        if (!hasSpoken(s, entries)) {
+            String said = interruption.said();
+            response = said == null || said.isBlank() ? CUT_OFF : said.stripTrailing() + "\n\n" + CUT_OFF;
+            entries.add(new AssistantTurn(response, List.of()));
+        }
+        entries.add(new UserText(NOTICE));
+        return new LastWords(entries, response, NOTICE);
+    }
+
+    /** Whether the last entry is a whole turn of the model, after which another one would be its double. */
+    private static boolean hasSpoken(TaskState.Existing s, List<TranscriptEntry> closing) {
+        if (!closing.isEmpty()) {
+            return closing.getLast() instanceof AssistantTurn;
+        }
+        TaskState from = s instanceof TaskState.Suspended suspended ? suspended.from() : s;
+        return (from instanceof TaskState.Acting acting && acting.plan().calls().isEmpty())
+                || (s instanceof TaskState.Suspended suspended && suspended.question() != null);
+    }
+
+    private static List<TranscriptEntry> closing(TaskState.Existing s) {
+        return switch (s) {
+            case TaskState.Acting acting -> interruption(acting.plan(), List.of());
+            case TaskState.Suspended suspended -> closing(suspended);
+            case TaskState.Idle idle -> List.of();
+            case TaskState.Asking asking -> List.of();
+            case TaskState.Completed completed -> List.of();
+            case TaskState.Ended ended -> List.of();
+        };
+    }
+
+    private static List<TranscriptEntry> closing(TaskState.Suspended s) {
+        List<String> said = s.next() == null ? List.of() : s.next().texts();
+        Question question = s.question();
+        if (question != null && said.isEmpty()) {
+            List<TranscriptEntry> entries = new ArrayList<>();
+            if (question.toolCallId() != null) {
+                entries.add(notRun(question.toolCallId(), "ask_user", INTERRUPTED));
+            }
+            question.otherCalls().forEach(call -> entries.add(notRun(call.toolCallId(), call.toolName(), ASKED_FIRST)));
+            return entries;
+        }
+        if (question != null) {
+            return answer(question, said);
+        }
+        return s.from() instanceof TaskState.Acting acting
+                ? interruption(acting.plan(), said)
+                : interruption(s.kept(), said);
+    }
 
     static AssistantTurn ofModel(TaskState.KeptReply reply) {
         return new AssistantTurn(reply.text(), asTranscript(reply.calls()), reply.continuation());

@@ -26,6 +26,9 @@ final class SessionReader {
     /** No answer looks at more rows than this; then the page is short and has a next one. */
     private static final int MAX_LOOKED_AT = 10_000;
 
+    /** Comes after the id of an event that says two things, for the second one. */
+    private static final String NOTICE = "-notice";
+
     private final ReadOnlyKeyValueStore<Bytes, byte[]> rows;
     private final List<OpenForget> forgotten;
 
@@ -107,32 +110,52 @@ final class SessionReader {
                             : messages.getLast().cursor();
                     break;
                 }
-                Session.Message message = message(pointer);
-                if (message != null && message.timestamp() >= query.from() && message.timestamp() <= query.to()) {
-                    messages.add(message);
+                List<Session.Message> more = messages(pointer).stream()
+                        .filter(message -> message.timestamp() >= query.from() && message.timestamp() <= query.to())
+                        .toList();
+                if (!messages.isEmpty() && messages.size() + more.size() > query.limit()) {
+                    next = messages.getLast().cursor(); // what one event says is not parted
+                    break;
                 }
+                // a page of one has room for the agent's words alone
+                messages.addAll(more.subList(Math.max(0, more.size() - query.limit()), more.size()));
             }
         }
         Collections.reverse(messages);
         return Optional.of(new Session.Messages(messages, next));
     }
 
-    private Session.@Nullable Message message(KeyValue<Bytes, byte[]> pointer) {
+    /** What one event says, the last of it first. */
+    private List<Session.Message> messages(KeyValue<Bytes, byte[]> pointer) {
         byte[] json = rows.get(Bytes.wrap(pointer.value));
         JournalEntry entry = json == null ? null : entry(ProjectionKeys.cursor(pointer.key), json);
         if (entry == null || isForgotten(entry)) {
-            return null;
+            return List.of();
         }
-        String said = said(entry.event().payload());
-        return said == null
-                ? null
-                : new Session.Message(
-                        entry.event().id(),
-                        isOfPeople(entry.event().payload()) ? "user" : "assistant",
-                        said,
-                        entry.event().timestamp().toEpochMilli(),
-                        TaskRow.nameOf(entry.event()).taskId(),
-                        entry.cursor().toString());
+        String id = entry.event().id();
+        Payload payload = entry.event().payload();
+        if (payload instanceof Payload.TaskCancelled cancelled) {
+            List<Session.Message> messages = new ArrayList<>();
+            if (cancelled.notice() != null) {
+                messages.add(message(entry, id + NOTICE, "user", cancelled.notice()));
+            }
+            if (cancelled.response() != null) {
+                messages.add(message(entry, id, "assistant", cancelled.response()));
+            }
+            return messages;
+        }
+        String said = said(payload);
+        return said == null ? List.of() : List.of(message(entry, id, isOfPeople(payload) ? "user" : "assistant", said));
+    }
+
+    private static Session.Message message(JournalEntry entry, String id, String role, String said) {
+        return new Session.Message(
+                id,
+                role,
+                said,
+                entry.event().timestamp().toEpochMilli(),
+                TaskRow.nameOf(entry.event()).taskId(),
+                entry.cursor().toString());
     }
 
     /** What an event says in its session; {@code null} = nothing. */
@@ -143,6 +166,7 @@ final class SessionReader {
             case Payload.TaskResumed resumed -> resumed.newInput();
             case Payload.NeedMoreInfo asked -> asked.question();
             case Payload.TaskCompleted completed -> completed.result().response();
+            case Payload.TaskCancelled cancelled -> cancelled.notice();
             default -> null;
         };
     }

@@ -116,8 +116,22 @@ record TaskRow(
             @Nullable String response,
             @Nullable String error,
             @Nullable String errorCode,
-            @Nullable String question) {
+            @Nullable String question,
+            Task.@Nullable PostReflection reflected) {
         static final Said NOTHING = new Said(null, null, null, null);
+
+        Said(@Nullable String response, @Nullable String error, @Nullable String errorCode, @Nullable String question) {
+            this(response, error, errorCode, question, null);
+        }
+
+        Said reflected(Payload.ReflectionComplete done) {
+            return new Said(
+                    response,
+                    error,
+                    errorCode,
+                    question,
+                    new Task.PostReflection(done.assessment(), done.toolCallsCount()));
+        }
     }
 
     /**
@@ -238,6 +252,7 @@ record TaskRow(
                         .saying(new Said(null, failed.error(), failed.code(), null));
             case Payload.TaskCancelled cancelled ->
                 ended(progress, "cancelled").saying(new Said(null, cancelled.reason(), "cancelled", null));
+            case Payload.ReflectionComplete done -> progress.saying(progress.said.reflected(done));
             case Payload.TaskSuspended suspended -> asked(event, suspended.question(), progress);
             case Payload.TaskResumed resumed -> resumed(event, resumed, progress);
             case Payload.NeedMoreInfo asked -> asked(event, asked.question(), used(asked, progress));
@@ -356,7 +371,8 @@ record TaskRow(
                         last.toString(),
                         null,
                         null,
-                        origin.parentTaskId);
+                        origin.parentTaskId,
+                        progress.said.reflected);
     }
 
     byte[] toJson() {

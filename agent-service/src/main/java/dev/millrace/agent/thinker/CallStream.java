@@ -32,6 +32,8 @@ final class CallStream implements StreamListener {
     static final int MAX_WAITING = 1 << 20;
     /** The longest text of one event; even at six bytes each, as control characters take in JSON, it fits a record. */
     static final int MAX_DELTA = 1 << 17;
+    /** So many characters of an answer are kept if it is interrupted, which is one event as well. */
+    static final int MAX_SAID = MAX_DELTA;
 
     private final OutstandingCall call;
     private final Asker asker;
@@ -40,6 +42,7 @@ final class CallStream implements StreamListener {
     private final ReentrantLock lock = new ReentrantLock();
     // all below: guarded by lock
     private final Deque<Piece> waiting = new ArrayDeque<>();
+    private final StringBuilder said = new StringBuilder();
     private int waitingChars;
     private boolean scheduled;
     private boolean started;
@@ -115,6 +118,7 @@ final class CallStream implements StreamListener {
         lock.lock();
         try {
             started = true;
+            said.setLength(0);
             waiting.clear(); // nobody needs to know what is void
             waitingChars = 0;
             waiting.add(new Piece.Mark(again ? StreamType.RESTART : StreamType.START, counted, fields));
@@ -149,6 +153,19 @@ final class CallStream implements StreamListener {
         fields.put("code", "cancelled");
         fields.put("error", "nobody waits for this reply any more");
         end(StreamType.ERROR, fields);
+    }
+
+    /** The text of this attempt so far, its beginning if it is long; {@code null} = there is none. */
+    @Nullable
+    String said() {
+        lock.lock();
+        try {
+            int length = said.length();
+            boolean parts = length > 0 && Character.isHighSurrogate(said.charAt(length - 1));
+            return length == 0 ? null : said.substring(0, parts ? length - 1 : length);
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** Whether there is no more to be told. */
@@ -191,6 +208,9 @@ final class CallStream implements StreamListener {
         try {
             if (ended) {
                 return;
+            }
+            if (type == StreamType.TEXT) {
+                said.append(text, 0, Math.min(text.length(), MAX_SAID - said.length()));
             }
             if (waitingChars + text.length() > MAX_WAITING) {
                 if (!(waiting.peekLast() instanceof Piece.Hole)) {

@@ -118,6 +118,13 @@ public final class LiveText implements AutoCloseable {
         open.remove(key, stream);
     }
 
+    /** What the model has said to this call so far; {@code null} = nothing, or nobody listens. */
+    @Nullable
+    String said(String key) {
+        CallStream stream = open.get(key);
+        return stream == null ? null : stream.said();
+    }
+
     /** Nobody waits for this call any more. */
     void cancel(String key) {
         CallStream stream = open.remove(key);

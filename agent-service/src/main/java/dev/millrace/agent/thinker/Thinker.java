@@ -112,6 +112,11 @@ public final class Thinker implements ModelCalls<OutstandingCall> {
     }
 
     @Override
+    public @Nullable String saidSoFar(OutstandingCall call) {
+        return live.said(call.key());
+    }
+
+    @Override
     public void settle(OutstandingCall call) {
         dispatcher.cancel(call.key(), outcome -> put(call, Replies.abandoned(call, outcome, clock.instant()), false));
         live.cancel(call.key());

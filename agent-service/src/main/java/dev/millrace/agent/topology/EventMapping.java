@@ -137,7 +137,10 @@ final class EventMapping {
                 case Payload.TaskResumed resumed ->
                     new ForTask(new TaskEvent.TaskResumed(meta, blankIsNone(resumed.newInput()), childLimits(event)));
                 case Payload.TaskCancelRequested request ->
-                    new ForTask(new TaskEvent.CancelRequested(meta, or(request.reason(), "cancelled on request")));
+                    new ForTask(new TaskEvent.CancelRequested(
+                            meta,
+                            or(request.reason(), "cancelled on request"),
+                            Boolean.TRUE.equals(request.interrupt()) ? new TaskEvent.Interruption(null) : null));
                 case Payload.TaskFailed failed ->
                     new ForTask(new TaskEvent.FailureDeclared(meta, new TaskError(failed.code(), failed.error())));
                 case Payload.ReasonDone done ->
@@ -378,18 +381,28 @@ final class EventMapping {
     }
 
     private static TaskEvent toolCompleted(Payload.ToolCallCompleted completed, Meta meta) {
-        String notification = completed.toolName().equals("notify")
-                        && completed.result() instanceof Map<?, ?> object
-                        && object.get("message") instanceof String message
-                ? message
-                : null;
         return new TaskEvent.ToolReturned(
                 meta,
                 completed.callId(),
                 Json.writeText(completed.result()),
                 false,
-                notification,
+                notice(completed),
                 usage(completed.usage()));
+    }
+
+    /** What a call says that does nothing itself; {@code null} = it is none of these. */
+    private static TaskEvent.@Nullable Notice notice(Payload.ToolCallCompleted completed) {
+        if (!(completed.result() instanceof Map<?, ?> said)) {
+            return null;
+        }
+        return switch (completed.toolName()) {
+            case "notify" -> said.get("message") instanceof String message ? new TaskEvent.Notice(message) : null;
+            case "reply" ->
+                said.get("text") instanceof String text && said.get("channelId") instanceof String channelId
+                        ? new TaskEvent.Notice(text, channelId, said.get("replyTo") instanceof String to ? to : null)
+                        : null;
+            default -> null;
+        };
     }
 
     private List<ToolCall> toolCalls(List<Payload.RequestedCall> requested, Event event, AgentPin agent) {

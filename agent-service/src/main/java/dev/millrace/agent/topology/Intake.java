@@ -352,7 +352,7 @@ final class Intake {
                     }
                 }
                 if (move.discarded() == null) {
-                    move.apply(adopted, forTask.event());
+                    move.apply(adopted, machine.writer().withLastWords(before, forTask.event()));
                 }
                 if (row == null && move.discarded() == null) {
                     stopIfUnwanted(move, adopted, now);

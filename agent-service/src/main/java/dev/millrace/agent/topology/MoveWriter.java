@@ -1,5 +1,6 @@
 package dev.millrace.agent.topology;
 
+import dev.millrace.agent.core.TaskEvent;
 import dev.millrace.agent.core.TaskState;
 import dev.millrace.agent.core.TranscriptEntry;
 import dev.millrace.engine.OutstandingCalls;
@@ -68,6 +69,22 @@ final class MoveWriter {
     @Nullable
     TranscriptEntry transcript(String taskKey, int seq) {
         return transcripts.get(TaskStores.transcriptKey(taskKey, seq));
+    }
+
+    /** A request to interrupt a task with what its model has said so far; anything else as it is. */
+    TaskEvent withLastWords(StoredTask before, TaskEvent event) {
+        if (!(event instanceof TaskEvent.CancelRequested cancel) || cancel.interruption() == null) {
+            return event;
+        }
+        TaskState.Active working =
+                switch (before.state()) {
+                    case TaskState.Active active -> active;
+                    case TaskState.Suspended suspended when suspended.awaitsReply() -> suspended.from();
+                    default -> null;
+                };
+        return working instanceof TaskState.Asking asking
+                ? cancel.after(calls.saidSoFar(Event.qualified(before.namespace(), asking.awaiting())))
+                : event;
     }
 
     /** Writes a row of which nothing has changed that anybody else would have to know. */

@@ -146,7 +146,7 @@ final class Sessions {
             return after;
         }
         Usage more = after.usage().minus(used(from));
-        Told part = part(after, state);
+        Told part = part(after, state, entries);
         if (part == null && more.equals(Usage.NONE) && from instanceof TaskState.Existing) {
             return after;
         }
@@ -165,7 +165,8 @@ final class Sessions {
     }
 
     /** What a task has to tell now; {@code null} = nothing, or it is not the time for it. */
-    private static @Nullable Told part(StoredTask task, TaskState.Existing state) {
+    private static @Nullable Told part(
+            StoredTask task, TaskState.Existing state, IntFunction<@Nullable TranscriptEntry> entries) {
         boolean works = state.holdsSession() || state instanceof TaskState.Idle;
         boolean neverBegan = task.lineage().told() == 0
                 && state.context().iteration() == 0
@@ -177,7 +178,15 @@ final class Sessions {
         int own = state.context().window().prefix() == null ? state.context().inputSeq() : 0;
         int from = task.lineage().told() == 0 ? own : task.lineage().told();
         int to = state.toldLength();
+        // what nobody has answered yet is told with its answer, or the next one would take it for its own to answer
+        while (!hasEnded(state) && to > from && entries.apply(to - 1) instanceof TranscriptEntry.UserText) {
+            to--;
+        }
         return to > from ? new Told(task.taskId(), from, to, false) : null;
+    }
+
+    private static boolean hasEnded(TaskState.Existing state) {
+        return state instanceof TaskState.Completed || state instanceof TaskState.Ended;
     }
 
     private static SessionHistory.Segment segment(Told part, IntFunction<@Nullable TranscriptEntry> entries) {

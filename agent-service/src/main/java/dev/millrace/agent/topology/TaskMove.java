@@ -280,7 +280,11 @@ final class TaskMove {
                         completed.iterations(),
                         completed.actionsCount(),
                         Json.writeText(result).length())) {
-            Event reflection = new TaskRecords(event).reflectionOn(result, completed.actionsCount());
+            Event reflection = new TaskRecords(event)
+                    .reflectionOn(
+                            result,
+                            completed.actionsCount(),
+                            TaskStory.of(completed.inputSeq() + 1, context.transcriptLength() - 1, this::entry));
             record(reflection);
             requests.add(new Request("reflection", event.namespace(), reflection));
         }

@@ -6,6 +6,7 @@ import dev.millrace.agent.core.Children;
 import dev.millrace.agent.core.Effect;
 import dev.millrace.agent.core.Fact;
 import dev.millrace.agent.core.TaskContext;
+import dev.millrace.agent.core.TaskEvent;
 import dev.millrace.agent.core.TaskState;
 import dev.millrace.agent.core.Usage;
 import dev.millrace.schemas.BackgroundEnd;
@@ -188,7 +189,11 @@ final class TaskRecords {
                         KnownEventType.TASK_SUSPENDED,
                         SOURCE_AGENT,
                         new Payload.TaskSuspended("waiting for an answer", f.question()));
-            case Fact.Notified f -> make(KnownEventType.TASK_NOTIFY, SOURCE_ACT, new Payload.TaskNotify(f.message()));
+            case Fact.Notified(TaskEvent.Notice notice) ->
+                make(
+                        KnownEventType.TASK_NOTIFY,
+                        SOURCE_ACT,
+                        new Payload.TaskNotify(notice.message(), notice.channelId(), notice.replyTo()));
             case Fact.Completed f ->
                 make(
                         KnownEventType.TASK_COMPLETED,
@@ -204,7 +209,10 @@ final class TaskRecords {
                         new Payload.TaskFailed(
                                 f.error().message(), f.error().code(), (long) f.iterations(), usage(f.usage())));
             case Fact.Cancelled f ->
-                make(KnownEventType.TASK_CANCELLED, SOURCE_AGENT, new Payload.TaskCancelled(f.reason()));
+                make(
+                        KnownEventType.TASK_CANCELLED,
+                        SOURCE_AGENT,
+                        new Payload.TaskCancelled(f.reason(), f.response(), f.notice()));
         };
     }
 
@@ -413,7 +421,7 @@ final class TaskRecords {
     }
 
     /** REFLECTION_REQUESTED, caused by the event that this object was made for, which is TASK_COMPLETED. */
-    Event reflectionOn(Payload.Result result, int actionsCount) {
+    Event reflectionOn(Payload.Result result, int actionsCount, @Nullable String steps) {
         return make(
                 KnownEventType.REFLECTION_REQUESTED,
                 SOURCE_AGENT,
@@ -422,7 +430,8 @@ final class TaskRecords {
                         JsonText.cutToBytes(result.input(), MAX_REFLECTED_BYTES),
                         result.response() == null ? null : JsonText.cutToBytes(result.response(), MAX_REFLECTED_BYTES),
                         result.iterations(),
-                        actionsCount));
+                        actionsCount,
+                        steps));
     }
 
     private static Payload.Usage usage(Usage usage) {

@@ -20,10 +20,12 @@ import dev.millrace.llm.DispatcherLimits;
 import dev.millrace.llm.FinishReason;
 import dev.millrace.llm.LanguageModel;
 import dev.millrace.llm.ModelCallException;
+import dev.millrace.llm.ModelDelta;
 import dev.millrace.llm.ModelDispatcher;
 import dev.millrace.llm.ModelErrorCode;
 import dev.millrace.llm.ModelReply;
 import dev.millrace.llm.ModelRequest;
+import dev.millrace.llm.StreamListener;
 import dev.millrace.llm.ToolCallRequest;
 import dev.millrace.llm.config.LanguageModels;
 import dev.millrace.llm.config.LlmConfig;
@@ -51,7 +53,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -203,6 +207,84 @@ class SteeringIT {
             cancelTwice("m1", null);
 
             assertThat(server.awaitAbandoned(1, CANCEL_LIMIT)).isTrue();
+        }
+    }
+
+    @Test
+    @DisplayName("F-257: what a model had said when it was interrupted is kept, and shown to the next prompt")
+    void shouldKeepWhatAModelHadSaid() throws Exception {
+        SpeakingModel model = new SpeakingModel();
+        try (AgentRuntime runtime = start(model)) {
+            awaitReady(runtime);
+            broker.produce(topics, message("m1").sessionId("s").build());
+            assertThat(model.speaks.await(LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
+
+            broker.produce(
+                    topics,
+                    Event.root(Ids.random(), KnownEventType.TASK_CANCEL_REQUESTED, Instant.now())
+                            .taskId("m1")
+                            .sessionId("s")
+                            .source("user")
+                            .payload(Map.of("interrupt", true))
+                            .build());
+            Event cancelled = await("m1", KnownEventType.TASK_CANCELLED);
+            broker.produce(topics, message("m2").sessionId("s").build());
+            await("m2", KnownEventType.TASK_COMPLETED);
+
+            assertThat(cancelled.text("response")).isEqualTo("The answer is\n\n(interrupted)");
+            assertThat(model.shown)
+                    .containsExactly("m1", "The answer is\n\n(interrupted)", "[Session interrupted by user]", "m2");
+        }
+    }
+
+    /** Says the beginning of its first answer and no more; remembers what it was shown before the second. */
+    private static final class SpeakingModel implements LanguageModel {
+        final CountDownLatch speaks = new CountDownLatch(1);
+        final List<String> shown = new CopyOnWriteArrayList<>();
+
+        @Override
+        public ModelReply chat(ModelRequest request) {
+            throw new AssertionError("expected to be asked for a stream");
+        }
+
+        @Override
+        public ModelReply stream(ModelRequest request, StreamListener listener) throws ModelCallException {
+            if (speaks.getCount() == 0) {
+                for (ChatMessage message : request.messages()) {
+                    switch (message) {
+                        case ChatMessage.UserMessage said -> shown.add(said.text());
+                        case ChatMessage.AssistantMessage said -> shown.add(String.valueOf(said.text()));
+                        default -> {
+                            // the system prompt
+                        }
+                    }
+                }
+                return reply("done");
+            }
+            listener.onDelta(new ModelDelta.Text("The answer"));
+            listener.onDelta(new ModelDelta.Text(" is"));
+            speaks.countDown();
+            try {
+                Thread.sleep(NEVER);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+            throw new ModelCallException(ModelErrorCode.CANCELLED, "interrupted");
+        }
+
+        @Override
+        public String name() {
+            return "test";
+        }
+
+        @Override
+        public String description() {
+            return "speaks as the test says";
+        }
+
+        @Override
+        public int contextWindow(@Nullable String model) {
+            return 1_000_000;
         }
     }
 

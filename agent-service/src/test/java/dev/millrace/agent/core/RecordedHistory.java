@@ -154,7 +154,7 @@ record RecordedHistory(Head head, List<Line> lines) {
             case Fact.ApprovalExpired f -> "approval expired " + f.callId();
             case Fact.ApprovalWithdrawn f -> "approval withdrawn " + f.callId();
             case Fact.Asked f -> "asked '" + f.question() + "'";
-            case Fact.Notified f -> "notified '" + f.message() + "'";
+            case Fact.Notified f -> "notified '" + f.notice().message() + "'";
             case Fact.Completed f -> "completed '" + f.response() + "'";
             case Fact.Failed f -> "failed " + f.error().code();
             case Fact.Cancelled f -> "cancelled '" + f.reason() + "'";
@@ -171,6 +171,7 @@ record RecordedHistory(Head head, List<Line> lines) {
                         JsonInclude.Value.construct(JsonInclude.Include.NON_NULL, JsonInclude.Include.ALWAYS))
                 .addModule(new SimpleModule()
                         .addSerializer(Meta.class, new MetaWriter())
+                        .addSerializer(TaskEvent.Notice.class, new NoticeWriter())
                         .addDeserializer(Meta.class, new MetaReader()));
         for (Class<?> sealed : List.of(TaskEvent.class, ToolCall.Route.class)) {
             Samples.kindsOf(sealed).forEach(kind -> mapper.registerSubtypes(new NamedType(kind, kind.getSimpleName())));
@@ -203,6 +204,22 @@ record RecordedHistory(Head head, List<Line> lines) {
         @Override
         public int hashCode() {
             return 0;
+        }
+    }
+
+    /** What the owner is told is a text, as it was before there were channels. */
+    private static final class NoticeWriter extends StdSerializer<TaskEvent.Notice> {
+        NoticeWriter() {
+            super(TaskEvent.Notice.class);
+        }
+
+        @Override
+        public void serialize(TaskEvent.Notice notice, JsonGenerator json, SerializerProvider provider)
+                throws IOException {
+            if (notice.channelId() != null) {
+                throw new AssertionError("histories have no replies in channels yet");
+            }
+            json.writeString(notice.message());
         }
     }
 

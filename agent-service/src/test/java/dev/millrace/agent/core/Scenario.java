@@ -348,7 +348,8 @@ record Scenario(String name, String about, TaskLimits limits, Consumer<Script> s
         }
 
         Script notifies(String message) {
-            return happens(new ToolReturned(meta(), toolCall("notify"), "{\"sent\":true}", false, message, Usage.NONE));
+            return happens(new ToolReturned(
+                    meta(), toolCall("notify"), "{\"sent\":true}", false, new TaskEvent.Notice(message), Usage.NONE));
         }
 
         Script toolFails(String tool, String error) {

@@ -352,11 +352,12 @@ final class SimulatedShell {
             if (entry instanceof UserText said) {
                 newsOut.remove(said.text());
             }
-            if (entry instanceof AssistantTurn) {
-                // a call that came along is no model's
+            if (entry instanceof AssistantTurn turn) {
+                // a call that came along is no model's, and what was cut off is no reply
                 int modelCalls = ((Existing) state).context().iteration() == 0 ? 0 : 1;
+                boolean cutOff = String.valueOf(turn.text()).endsWith(Turns.CUT_OFF);
                 require(
-                        modelCallsSinceTurn == modelCalls,
+                        cutOff || modelCallsSinceTurn == modelCalls,
                         modelCallsSinceTurn + " model calls for one turn of the model");
                 modelCallsSinceTurn = 0;
             }
@@ -713,7 +714,7 @@ final class SimulatedShell {
                 new ApprovalDecided(meta, e.callId(), e.approved(), e.arguments(), e.reason(), e.decidedBy());
             case TaskSuspended e -> new TaskSuspended(meta, e.reason());
             case TaskResumed e -> new TaskResumed(meta, e.newInput(), e.more());
-            case CancelRequested e -> new CancelRequested(meta, e.reason());
+            case CancelRequested e -> new CancelRequested(meta, e.reason(), e.interruption());
             case FailureDeclared e -> new FailureDeclared(meta, e.error());
         };
     }

@@ -148,7 +148,7 @@ final class TaskEvents {
     }
 
     static ToolReturned notified(String callId, String message) {
-        return new ToolReturned(meta(), callId, "{\"sent\":true}", false, message, Usage.NONE);
+        return new ToolReturned(meta(), callId, "{\"sent\":true}", false, new TaskEvent.Notice(message), Usage.NONE);
     }
 
     static ApprovalDecided approved(String callId) {
@@ -195,6 +195,10 @@ final class TaskEvents {
 
     static TaskResumed resumeWith(String newInput) {
         return new TaskResumed(meta(), newInput, TaskLimits.UNLIMITED);
+    }
+
+    static CancelRequested interrupt(@Nullable String said) {
+        return new CancelRequested(meta(), "stop", new TaskEvent.Interruption(said));
     }
 
     static CancelRequested cancel(String reason) {

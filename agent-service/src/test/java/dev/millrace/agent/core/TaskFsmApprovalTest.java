@@ -231,7 +231,10 @@ class TaskFsmApprovalTest {
                         "cancelled while a decision is awaited",
                         TaskBuilder.deciding(ONE),
                         cancel("no"),
-                        aTask().iteration(1).transcript(2, 20).cancelled("no"),
+                        aTask().iteration(1)
+                                .transcript(3, 20 + NOT_RUN.length())
+                                .cancelled("no"),
+                        new Append(2, List.of(new ToolResult("p-c1", "pay", NOT_RUN, true))),
                         new Publish(new Fact.Cancelled("no"))),
                 row(
                         "X-43: nobody decides in time → decided by the configured default, here a rejection",

@@ -23,6 +23,7 @@ import static dev.millrace.agent.core.TaskEvents.created;
 import static dev.millrace.agent.core.TaskEvents.declareFailed;
 import static dev.millrace.agent.core.TaskEvents.firstInput;
 import static dev.millrace.agent.core.TaskEvents.input;
+import static dev.millrace.agent.core.TaskEvents.interrupt;
 import static dev.millrace.agent.core.TaskEvents.modelFailed;
 import static dev.millrace.agent.core.TaskEvents.notified;
 import static dev.millrace.agent.core.TaskEvents.resume;
@@ -386,6 +387,38 @@ class TaskFsmSuspensionTest {
                         cancel("enough"),
                         aTask().iteration(1).transcript(2, 8).cancelled("enough"),
                         new Publish(new Fact.Cancelled("enough"))),
+                row(
+                        "SUSPENDED for an answer, cancel → CANCELLED; the question by a tool is closed, and what else it"
+                                + " wanted",
+                        ASKING_BY_TOOL,
+                        cancel("enough"),
+                        aTask().iteration(1)
+                                .transcript(4, 20 + NOT_RUN.length() + ASKED_FIRST.length())
+                                .cancelled("enough"),
+                        new Append(
+                                2,
+                                List.of(
+                                        new ToolResult("p1", "ask_user", NOT_RUN, true),
+                                        new ToolResult("p2", "search", ASKED_FIRST, true))),
+                        new Publish(new Fact.Cancelled("enough"))),
+                row(
+                        "F-257: SUSPENDED for an answer, interrupted → CANCELLED; the question was the model's last word",
+                        ASKING,
+                        interrupt(null),
+                        aTask().iteration(1)
+                                .transcript(3, 8 + Turns.NOTICE.length())
+                                .cancelled("stop"),
+                        new Append(2, List.of(new UserText(Turns.NOTICE))),
+                        new Publish(new Fact.Cancelled("stop", null, Turns.NOTICE))),
+                row(
+                        "F-257: SUSPENDED with a reply that was kept, interrupted → CANCELLED; it is said, and nothing else",
+                        keeping(aTask().reasoningAt(1), new KeptReply("Hello", List.of(), false)),
+                        interrupt("never shown"),
+                        aTask().iteration(1)
+                                .transcript(3, 2 + 5 + Turns.NOTICE.length())
+                                .cancelled("stop"),
+                        new Append(1, List.of(new AssistantTurn("Hello", List.of()), new UserText(Turns.NOTICE))),
+                        new Publish(new Fact.Cancelled("stop", null, Turns.NOTICE))),
                 row(
                         "F-135: SUSPENDED with a call out, declared failed → FAILED, the call is aborted",
                         IN_REASONING,

@@ -24,6 +24,7 @@ import static dev.millrace.agent.core.TaskEvents.created;
 import static dev.millrace.agent.core.TaskEvents.declareFailed;
 import static dev.millrace.agent.core.TaskEvents.firstInput;
 import static dev.millrace.agent.core.TaskEvents.input;
+import static dev.millrace.agent.core.TaskEvents.interrupt;
 import static dev.millrace.agent.core.TaskEvents.meta;
 import static dev.millrace.agent.core.TaskEvents.modelFailed;
 import static dev.millrace.agent.core.TaskEvents.notified;
@@ -68,6 +69,9 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 class TaskFsmTest {
 
+    private static final String NOT_RUN = "{\"cancelled\":true,\"reason\":\"interrupted by the user\"}";
+    private static final String CUT_OFF = "The answer is\n\n" + Turns.CUT_OFF;
+
     @ParameterizedTest
     @MethodSource({"starting", "reasoning", "acting", "completed", "ended"})
     void shouldMove(TransitionRow row) {
@@ -104,6 +108,12 @@ class TaskFsmTest {
                         cancel("changed my mind"),
                         aTask().cancelled("changed my mind"),
                         new Publish(new Fact.Cancelled("changed my mind"))),
+                row(
+                        "F-257: IDLE, interrupted → CANCELLED; nothing was begun, so nothing is said of it",
+                        aTask().idle(),
+                        interrupt(null),
+                        aTask().cancelled("stop"),
+                        new Publish(new Fact.Cancelled("stop"))),
                 row(
                         "F-135: IDLE, declared failed → FAILED; the declaration itself is the fact",
                         aTask().idle(),
@@ -269,6 +279,26 @@ class TaskFsmTest {
                         new SettleModelCall("m1"),
                         new Publish(new Fact.Cancelled("enough"))),
                 row(
+                        "F-257: REASONING, interrupted → CANCELLED; what the model had said is kept, and the user is told",
+                        aTask().reasoningAt(1),
+                        interrupt("The answer is "),
+                        aTask().iteration(1)
+                                .transcript(3, 2 + CUT_OFF.length() + Turns.NOTICE.length())
+                                .cancelled("stop"),
+                        new SettleModelCall("m1"),
+                        new Append(1, List.of(new AssistantTurn(CUT_OFF, List.of()), new UserText(Turns.NOTICE))),
+                        new Publish(new Fact.Cancelled("stop", CUT_OFF, Turns.NOTICE))),
+                row(
+                        "F-257: REASONING, interrupted before the model has said anything → a placeholder",
+                        aTask().reasoningAt(1),
+                        interrupt(null),
+                        aTask().iteration(1)
+                                .transcript(3, 2 + Turns.CUT_OFF.length() + Turns.NOTICE.length())
+                                .cancelled("stop"),
+                        new SettleModelCall("m1"),
+                        new Append(1, List.of(new AssistantTurn(Turns.CUT_OFF, List.of()), new UserText(Turns.NOTICE))),
+                        new Publish(new Fact.Cancelled("stop", Turns.CUT_OFF, Turns.NOTICE))),
+                row(
                         "F-135: REASONING, declared failed → FAILED, the call is aborted",
                         aTask().reasoningAt(1),
                         declareFailed(),
@@ -324,7 +354,8 @@ class TaskFsmTest {
                 row(
                         "F-116: ACTING, a notify call that failed → nothing is published",
                         aTask().iteration(1).transcript(2, 20).acting(open(0, "c1", "notify")),
-                        new TaskEvent.ToolReturned(meta("e"), "c1", "no", true, "halfway", Usage.NONE),
+                        new TaskEvent.ToolReturned(
+                                meta("e"), "c1", "no", true, new TaskEvent.Notice("halfway"), Usage.NONE),
                         aTask().iteration(2).transcript(3, 29).actions(1).reasoning(callId(2, 0, 3)),
                         new Append(2, List.of(new ToolResult("p-c1", "notify", "Error: no", true))),
                         new CallModel(callId(2, 0, 3), 2)),
@@ -353,8 +384,32 @@ class TaskFsmTest {
                         "DESIGN §4: ACTING, cancel → CANCELLED",
                         aTask().iteration(1).acting(open(0, "c1", "search")),
                         cancel("enough"),
-                        aTask().iteration(1).cancelled("enough"),
+                        aTask().iteration(1).transcript(2, 2 + NOT_RUN.length()).cancelled("enough"),
+                        new Append(1, List.of(new ToolResult("p-c1", "search", NOT_RUN, true))),
                         new Publish(new Fact.Cancelled("enough"))),
+                row(
+                        "F-257: ACTING, interrupted → CANCELLED; the open call says so, then a placeholder",
+                        aTask().iteration(1).acting(open(0, "c1", "search")),
+                        interrupt(null),
+                        aTask().iteration(1)
+                                .transcript(4, 2 + NOT_RUN.length() + Turns.CUT_OFF.length() + Turns.NOTICE.length())
+                                .cancelled("stop"),
+                        new Append(
+                                1,
+                                List.of(
+                                        new ToolResult("p-c1", "search", NOT_RUN, true),
+                                        new AssistantTurn(Turns.CUT_OFF, List.of()),
+                                        new UserText(Turns.NOTICE))),
+                        new Publish(new Fact.Cancelled("stop", Turns.CUT_OFF, Turns.NOTICE))),
+                row(
+                        "F-257: ACTING, interrupted after the model has answered → no second answer",
+                        aTask().iteration(1).transcript(2, 7).acting(response("Hello")),
+                        interrupt(null),
+                        aTask().iteration(1)
+                                .transcript(3, 7 + Turns.NOTICE.length())
+                                .cancelled("stop"),
+                        new Append(2, List.of(new UserText(Turns.NOTICE))),
+                        new Publish(new Fact.Cancelled("stop", null, Turns.NOTICE))),
                 row(
                         "F-135: ACTING, declared failed → FAILED",
                         aTask().iteration(1).acting(open(0, "c1", "search")),

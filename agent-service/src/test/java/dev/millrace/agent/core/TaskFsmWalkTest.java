@@ -242,7 +242,8 @@ class TaskFsmWalkTest {
                 }
                 case CANCELLED -> {
                     if (random.nextInt(12) == 0) {
-                        happen(new CancelRequested(meta(), "enough"));
+                        happen(new CancelRequested(
+                                meta(), "enough", random.nextBoolean() ? null : new TaskEvent.Interruption("So far")));
                     }
                 }
                 case DECLARED_FAILED -> {
@@ -370,7 +371,7 @@ class TaskFsmWalkTest {
                     call.callId(),
                     failed ? "no" : "{\"ok\":true}",
                     failed,
-                    call.toolName().equals("notify") ? "halfway" : null,
+                    call.toolName().equals("notify") ? new TaskEvent.Notice("halfway") : null,
                     new Usage(1_000_000, 0, 0)); // of no meaning: it is no child
             happen(result);
             if (shell.toolCallsOut().stream().noneMatch(open -> open.callId().equals(call.callId()))) {

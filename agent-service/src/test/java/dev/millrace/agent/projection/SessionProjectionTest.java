@@ -127,6 +127,45 @@ class SessionProjectionTest {
     }
 
     @Test
+    @DisplayName(
+            "F-257: an interruption is told as what the agent had said and what the user did, which are not parted")
+    void shouldTellAnInterruption() {
+        // given
+        write(event("m1", KnownEventType.MESSAGE_RECEIVED, "ada", 0, Map.of("text", "do m1")).toBuilder()
+                .taskId("m1")
+                .build());
+        write(event(
+                        "e1",
+                        KnownEventType.TASK_CANCELLED,
+                        "ada",
+                        1,
+                        Map.of("response", "So far\n\n(interrupted)", "notice", "[Session interrupted by user]"))
+                .toBuilder()
+                .taskId("m1")
+                .build());
+
+        // when
+        Session.Messages all = messages(10, Long.MIN_VALUE, Long.MAX_VALUE, null);
+        Session.Messages both = messages(2, Long.MIN_VALUE, Long.MAX_VALUE, null);
+        Session.Messages rest = messages(
+                2,
+                Long.MIN_VALUE,
+                Long.MAX_VALUE,
+                JournalCursor.parse(String.valueOf(both.next())).orElseThrow());
+
+        // then
+        assertThat(texts(all))
+                .containsExactly(
+                        "user: do m1", "assistant: So far\n\n(interrupted)", "user: [Session interrupted by user]");
+        assertThat(all.messages().stream().map(Session.Message::id)).doesNotHaveDuplicates();
+        assertThat(texts(both))
+                .containsExactly("assistant: So far\n\n(interrupted)", "user: [Session interrupted by user]");
+        assertThat(texts(rest)).containsExactly("user: do m1");
+        assertThat(texts(messages(1, Long.MIN_VALUE, Long.MAX_VALUE, null)))
+                .containsExactly("assistant: So far\n\n(interrupted)");
+    }
+
+    @Test
     @DisplayName("F-249: the messages of a session: the newest of those that are wanted, by time and by page")
     void shouldTellMessages() {
         // given

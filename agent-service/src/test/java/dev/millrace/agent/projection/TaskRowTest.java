@@ -10,6 +10,7 @@ import dev.millrace.schemas.Event;
 import dev.millrace.schemas.JournalCursor;
 import dev.millrace.schemas.JournalEntry;
 import dev.millrace.schemas.KnownEventType;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -57,7 +58,27 @@ class TaskRowTest {
                         "3:" + (history.size() - 1),
                         null,
                         null,
+                        null,
                         null));
+    }
+
+    @Test
+    @DisplayName("F-098: what the reflection came to is on the task, until it is at work again")
+    void shouldTellWhatTheReflectionCameTo() {
+        // given
+        List<Event> done = Histories.startedBy("m1").created().answered().events();
+        List<Event> reflected = new ArrayList<>(done);
+        reflected.add(done.getLast()
+                .derive(KnownEventType.REFLECTION_COMPLETE, 0, Histories.START.plusSeconds(60))
+                .payload(Map.of(
+                        "factsWritten", 1, "hasEpisode", false, "toolCallsCount", 2, "assessment", "Worth a fact."))
+                .build());
+
+        // then
+        assertThat(view(done).postReflection()).isNull();
+        assertThat(view(reflected).postReflection()).isEqualTo(new Task.PostReflection("Worth a fact.", 2));
+        assertThat(view(reflected).response()).isEqualTo("Noon.");
+        assertThat(TaskRow.fromJson(after(reflected).toJson()).view()).isEqualTo(view(reflected));
     }
 
     @Test

@@ -95,6 +95,31 @@ class CallStreamTest {
     }
 
     @Test
+    @DisplayName("F-257: what was said so far is the text of the last attempt, at most as much as one event takes, and"
+            + " no half of a character")
+    void shouldKnowWhatWasSaidSoFar() {
+        // given
+        CallStream stream = stream(0);
+        stream.onAttempt(1);
+        stream.onDelta(new ModelDelta.Text("nobody's"));
+        stream.onAttempt(2);
+        String nothing = stream.said();
+
+        // when
+        stream.onDelta(new ModelDelta.Reasoning("hm"));
+        stream.onDelta(new ModelDelta.Text("Hel"));
+        drain(stream);
+        stream.onDelta(new ModelDelta.Text("lo"));
+        String said = stream.said();
+        stream.onDelta(new ModelDelta.Text("x".repeat(CallStream.MAX_SAID - 6) + "😀 and more"));
+
+        // then
+        assertThat(nothing).isNull();
+        assertThat(said).isEqualTo("Hello");
+        assertThat(stream.said()).hasSize(CallStream.MAX_SAID - 1).endsWith("xx");
+    }
+
+    @Test
     void shouldCountOnWhereAnInstanceThatIsGoneMayHaveBeen() {
         // given
         CallStream stream = stream(2);

@@ -9,6 +9,7 @@ import dev.millrace.agent.topology.AdmissionSettings.Policy;
 import dev.millrace.engine.StoreSection;
 import dev.millrace.schemas.CustomEventType;
 import dev.millrace.schemas.Event;
+import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.ToolDefinition;
 import java.nio.file.Path;
@@ -149,15 +150,17 @@ class SessionsTopologyTest {
         prompt("m3", "ada");
 
         // then
-        assertThat(between).containsExactly("user: do m1", "user: do m2");
+        assertThat(between)
+                .as("what nobody has answered is not the next one's to answer")
+                .containsExactly("user: do m2");
         assertThat(afterwards)
                 .as("its own, as if nobody had spoken between")
                 .containsExactly("user: do m1", "assistant calls deploy", "result of deploy");
         assertThat(shown("m3"))
                 .containsExactly(
-                        "user: do m1",
                         "user: do m2",
                         "assistant: meanwhile",
+                        "user: do m1",
                         "assistant calls deploy",
                         "result of deploy",
                         "assistant: is out",
@@ -355,6 +358,64 @@ class SessionsTopologyTest {
     }
 
     @Test
+    @DisplayName("F-257: an interrupted answer is kept as far as it had come, the next prompt is shown it and what the"
+            + " user did; once, also if nobody knows what was said")
+    void shouldKeepWhatWasSaidBeforeAnInterruption() {
+        // given
+        prompt("m1", "ada");
+        machine.model.said = "The answer is";
+
+        // when
+        interrupt("m1");
+        interrupt("m1");
+        prompt("m2", "ada");
+        List<String> second = shown("m2");
+        machine.model.said = null;
+        interrupt("m2");
+        prompt("m3", "ada");
+
+        // then
+        assertThat(second)
+                .containsExactly(
+                        "user: do m1",
+                        "assistant: The answer is\n\n(interrupted)",
+                        "user: [Session interrupted by user]",
+                        "user: do m2");
+        assertThat(shown("m3").subList(3, 7))
+                .containsExactly(
+                        "user: do m2",
+                        "assistant: (interrupted)",
+                        "user: [Session interrupted by user]",
+                        "user: do m3");
+        assertThat(machine.journal().stream()
+                        .filter(event -> event.type() == KnownEventType.TASK_CANCELLED)
+                        .map(event -> event.text("response")))
+                .containsExactly("The answer is\n\n(interrupted)", "(interrupted)");
+    }
+
+    @Test
+    @DisplayName("F-257: calls that were open when a task was interrupted say so")
+    void shouldCloseCallsThatWereInterrupted() {
+        // given
+        prompt("m1", "ada");
+        machine.callTool("m1", "deploy");
+
+        // when
+        interrupt("m1");
+        prompt("m2", "ada");
+
+        // then
+        assertThat(shown("m2"))
+                .containsExactly(
+                        "user: do m1",
+                        "assistant calls deploy",
+                        "result of deploy",
+                        "assistant: (interrupted)",
+                        "user: [Session interrupted by user]",
+                        "user: do m2");
+    }
+
+    @Test
     @DisplayName("F-210: a session is there once it was made or a task has begun in it")
     void shouldKnowWhichSessionsThereAre() {
         // when
@@ -396,6 +457,14 @@ class SessionsTopologyTest {
                 .sessionId("ada")
                 .source("user")
                 .payload(Map.of()));
+    }
+
+    private void interrupt(String id) {
+        machine.send(event(Ids.random(), KnownEventType.TASK_CANCEL_REQUESTED)
+                .taskId(id)
+                .sessionId("ada")
+                .source("user")
+                .payload(Map.of("interrupt", true)));
     }
 
     private void answer(String id, String text) {

@@ -170,6 +170,7 @@ public final class RecentTasks {
                 null,
                 null,
                 null,
+                null,
                 null);
         return new Task.Details(task, List.of());
     }

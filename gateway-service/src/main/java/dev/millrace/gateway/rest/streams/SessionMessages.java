@@ -120,6 +120,9 @@ final class SessionMessages {
             case Payload.TaskCancelled cancelled -> {
                 more.put("state", "cancelled");
                 more.put("error", cancelled.reason());
+                if (cancelled.response() != null) {
+                    more.put("response", cancelled.response());
+                }
                 messages.add(flat(QUERY_COMPLETED, event, more));
             }
             default -> {}
