@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param factsWritten how many calls have changed facts
  * @param hasEpisode whether one has changed an episode
  * @param partial whether memory held more than it says, so that there is a tool to list the rest
+ * @param steps what it did between the two, in words; {@code null} = nothing is told
  */
 public record Reflection(
         String input,
@@ -28,7 +29,8 @@ public record Reflection(
         List<Round> rounds,
         int factsWritten,
         boolean hasEpisode,
-        boolean partial) {
+        boolean partial,
+        @Nullable String steps) {
 
     /** How often the model is asked at most. */
     public static final int MAX_ROUNDS = 5;
@@ -43,6 +45,8 @@ public record Reflection(
      * character.
      */
     public static final int MAX_TEXT_CHARS = 40_000;
+    /** The most characters of what it did that a reflection is shown; what is beyond is left out. */
+    public static final int MAX_STEPS_CHARS = 16_000;
     /** The most characters of tool calls and their results in one round. */
     public static final int MAX_ROUND_CHARS = 250_000;
     /** The most tool calls of one round; those beyond are not made, and the model sees that. */
@@ -106,7 +110,23 @@ public record Reflection(
                 List.of(),
                 0,
                 false,
-                preload.partial());
+                preload.partial(),
+                null);
+    }
+
+    /** The same, told what the task did. */
+    public Reflection told(@Nullable String did) {
+        return new Reflection(
+                input,
+                response,
+                iterations,
+                actionsCount,
+                memory,
+                rounds,
+                factsWritten,
+                hasEpisode,
+                partial,
+                did == null ? null : cut(did, MAX_STEPS_CHARS));
     }
 
     /** The same after one more round. */
@@ -124,7 +144,8 @@ public record Reflection(
                 all,
                 factsWritten + facts,
                 hasEpisode || changes.size() > facts,
-                partial);
+                partial,
+                steps);
     }
 
     /** Whether the model is not asked again. */

@@ -85,7 +85,9 @@ public final class ReflectionPrompt {
     private static String task(Reflection reflection, String month) {
         return "[Reflection] A task has ended after " + reflection.iterations() + " model calls and "
                 + reflection.actionsCount() + " actions. The episode of this month is episodes/" + month + ".md.\n\n"
-                + "# What was asked\n\n" + reflection.input() + "\n\n# What was answered\n\n"
+                + "# What was asked\n\n" + reflection.input()
+                + (reflection.steps() == null ? "" : "\n\n# What was done\n\n" + reflection.steps())
+                + "\n\n# What was answered\n\n"
                 + (reflection.response() == null ? "(nothing)" : reflection.response()) + "\n\n# Memory\n\n"
                 + reflection.memory();
     }

@@ -82,11 +82,12 @@ final class Reflections {
             return;
         }
         Reflection reflection = Reflection.begin(
-                asked.input(),
-                asked.response(),
-                asked.iterations(),
-                asked.actionsCount(),
-                memory.apply(request.namespace()));
+                        asked.input(),
+                        asked.response(),
+                        asked.iterations(),
+                        asked.actionsCount(),
+                        memory.apply(request.namespace()))
+                .told(asked.steps());
         ReflectionCall call = ReflectionCall.of(bare, 1, now.toEpochMilli());
         rows.put(key, ReflectionRow.begin(bare, reflection, call.callId()));
         calls.request(call);

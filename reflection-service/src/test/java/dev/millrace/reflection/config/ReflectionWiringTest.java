@@ -29,6 +29,7 @@ class ReflectionWiringTest {
                                 "millrace.topics.prefix", "acme.",
                                 "millrace.topics.create", "true",
                                 "millrace.topics.partitions", "3",
+                                "millrace.reflection.model", "reflection",
                                 "millrace.topics.replication", "2",
                                 "millrace.topics.toolsets", "billing:4",
                                 "millrace.topics.tokens-retention", "2h"),
@@ -44,6 +45,7 @@ class ReflectionWiringTest {
         assertThat(settings.topicSettings())
                 .isEqualTo(new TopicSettings(
                         3, 2, true, List.of(new TopicSettings.Toolset("billing", 4)), Duration.ofHours(2)));
+        assertThat(settings.model().name()).as("F-102: a model of its own").isEqualTo("reflection");
         assertThat(settings.memory().topics().memory()).isEqualTo("acme.memory");
     }
 }

@@ -72,6 +72,20 @@ class ReflectionPromptTest {
     }
 
     @Test
+    @DisplayName("F-098: the model is shown what the task did, between what was asked and what was answered")
+    void shouldShowTheSteps() {
+        String task = ReflectionPrompt.of(
+                        begin().told("Assistant calls grep_files {}\ngrep_files: none"), "2026-02", 100_000)
+                .task();
+
+        assertThat(task)
+                .contains("# What was done\n\nAssistant calls grep_files {}\ngrep_files: none\n\n# What was answered");
+        assertThat(begin().told("x".repeat(Reflection.MAX_STEPS_CHARS + 1)).steps())
+                .hasSizeLessThan(Reflection.MAX_STEPS_CHARS + 50)
+                .endsWith("(1 characters left out)");
+    }
+
+    @Test
     void shouldLeaveOutWhatIsTooLongOfATask() {
         Reflection reflection =
                 Reflection.begin("😀".repeat(30_000), "r".repeat(Reflection.MAX_TEXT_CHARS), 2, 3, documents);
