@@ -53,6 +53,18 @@ class BuiltInToolsTest {
     }
 
     @Test
+    @DisplayName("F-168: reply only says what is to be said where; the task machine tells it")
+    void shouldHandOnAReply() throws ToolException, InterruptedException {
+        CallableTool reply = Calls.tool(
+                new TaskTools(new TaskQueries(URI.create("http://localhost"), Duration.ofSeconds(1))), "reply");
+        assertThat(Calls.result(reply, Map.of("text", "On it", "channelId", "C7", "replyTo", "m9")))
+                .isEqualTo(Map.of(
+                        "action", "reply", "text", "On it", "channelId", "C7", "replyTo", "m9", "taskId", "task-1"));
+        assertThat(Calls.result(reply, Map.of("text", "On it", "channelId", "C7")))
+                .doesNotContainKey("replyTo");
+    }
+
+    @Test
     @DisplayName("F-169: JSON in and out")
     void shouldParseAndWriteJson() throws ToolException, InterruptedException {
         assertThat(Calls.result(Calls.tool(new TextTools(), "json_parse"), Map.of("text", "{\"a\": [1, null, 2.50]}"))

@@ -22,6 +22,7 @@ final class ConfiguredPlaces {
         places.put("the configuration in the working folder", Path.of("config"));
         places.put("the variables of the working folder", Path.of(".env"));
         places.put("the file of MCP servers", tools.mcp().config().orElse(McpWiring.DEFAULT_FILE));
+        places.put("the folder of skills", tools.skillsDir());
         put(places, "jars with tools", tools.java().jars().orElse(List.of()));
         put(places, "definitions of tools", tools.definitions().orElse(List.of()));
         tools.secrets()
@@ -37,6 +38,7 @@ final class ConfiguredPlaces {
         });
         key(places, all, "the folder of agents", "millrace.agent.agents-dir");
         key(places, all, "the folder of rules", "millrace.agent.rules.dir");
+        key(places, all, "the folder of schedules", "millrace.agent.schedules.dir");
         key(places, all, "the state of agent-service", "millrace.agent.state-dir");
         key(places, all, "the state of reflection-service", "millrace.reflection.state-dir");
         key(places, all, "the data folder", "millrace.standalone.data");

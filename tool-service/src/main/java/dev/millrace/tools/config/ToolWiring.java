@@ -28,6 +28,9 @@ import dev.millrace.tools.http.HttpTools;
 import dev.millrace.tools.java.JavaTools;
 import dev.millrace.tools.mcp.McpTools;
 import dev.millrace.tools.secrets.Secrets;
+import dev.millrace.tools.skills.Skill;
+import dev.millrace.tools.skills.SkillFolder;
+import dev.millrace.tools.skills.UseSkill;
 import dev.millrace.tools.text.TextTools;
 import dev.millrace.tools.webhook.WebhookDelivery;
 import io.micrometer.core.instrument.Gauge;
@@ -128,6 +131,10 @@ public class ToolWiring {
                 new EnvTools(variables, config.env().allow().orElse(List.of()), System::getenv),
                 new ReadResult(content, Math.toIntExact(config.maxResultSize().asLongValue())))) {
             tools.addAll(JavaTools.of(builtIn));
+        }
+        List<Skill> skills = SkillFolder.read(config.skillsDir());
+        if (!skills.isEmpty()) {
+            tools.add(new UseSkill(skills));
         }
         tools.addAll(operator.tools());
         tools.addAll(java.tools());

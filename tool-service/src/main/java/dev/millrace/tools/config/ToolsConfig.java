@@ -20,6 +20,13 @@ public interface ToolsConfig {
     @WithDefault("workspace")
     Path workspace();
 
+    /**
+     * The folder of skills, {@code <name>/SKILL.md} each, which {@code use_skill} gives to models. It need not be
+     * there.
+     */
+    @WithDefault("skills")
+    Path skillsDir();
+
     /** CallableTool calls that may run at the same time in this instance. At least 1. */
     @WithDefault("3")
     int maxConcurrent();

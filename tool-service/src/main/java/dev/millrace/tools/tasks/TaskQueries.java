@@ -44,6 +44,13 @@ public final class TaskQueries implements AutoCloseable {
                 .orElseThrow(() -> unavailable("agent-service does not know what tasks are"));
     }
 
+    /** A task; empty if the namespace has none of this id. */
+    Optional<Task> task(String namespace, String taskId) throws ToolException, InterruptedException {
+        Map<String, @Nullable String> query = new LinkedHashMap<>();
+        query.put("namespace", namespace);
+        return get(AgentClient.path("tasks", taskId), query, Task.class);
+    }
+
     /** Events of a task, in the order of the journal; empty if the namespace has no such task. */
     Optional<Entry.Page> events(String namespace, String taskId, int limit, @Nullable String after)
             throws ToolException, InterruptedException {

@@ -57,6 +57,8 @@ class ToolServiceIT {
             "base64_encode",
             "base64_decode",
             "notify",
+            "reply",
+            "session_archive_read",
             "read_result");
 
     private final TestBroker broker = TestBroker.shared();

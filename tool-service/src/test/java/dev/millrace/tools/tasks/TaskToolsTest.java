@@ -2,12 +2,15 @@ package dev.millrace.tools.tasks;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import dev.millrace.http.client.InternalSecret;
+import dev.millrace.tool.api.ToolContext;
 import dev.millrace.tool.api.ToolException;
 import dev.millrace.tool.api.ToolException.Again;
+import dev.millrace.tools.CallContext;
 import dev.millrace.tools.Calls;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -20,16 +23,21 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Against a server that answers as agent-service does. */
 @DisplayName("F-167: task_list and task_replay")
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class TaskToolsTest {
+
+    private static final ToolContext IN_ADA = new CallContext("task-1", "ada", "default", "call-1");
 
     private final Map<String, String> answers = new ConcurrentHashMap<>();
     private final List<String> asked = new CopyOnWriteArrayList<>();
@@ -222,6 +230,59 @@ class TaskToolsTest {
     }
 
     @Test
+    @DisplayName("F-168: session_archive_read reads an earlier task of the same conversation, a message in a line")
+    void shouldReadTheArchive() throws ToolException, InterruptedException {
+        // given
+        answers.put("/internal/tasks/t1?namespace=default", taskIn("ada", "t1", "completed"));
+        answers.put(
+                "/internal/tasks/t1/events?namespace=default&limit=500",
+                "{\"events\":["
+                        + String.join(
+                                ",",
+                                event("MESSAGE_RECEIVED", "\"text\":\"Hello\""),
+                                event("REASON_DONE", "\"callId\":\"m3\",\"response\":\"Done\""))
+                        + "],\"next\":null}");
+        // when
+        Object archive =
+                Calls.tool(new TaskTools(queries), "session_archive_read").call(Map.of("file", "t1.jsonl"), IN_ADA);
+        // then
+        assertThat(archive)
+                .isEqualTo(Map.of(
+                        "file",
+                        "t1.jsonl",
+                        "content",
+                        "{\"role\":\"user\",\"content\":\"Hello\"}\n{\"role\":\"assistant\",\"content\":\"Done\"}\n"));
+    }
+
+    @ParameterizedTest
+    @DisplayName("F-168: session_archive_read refuses what is under way, what leads elsewhere, and other conversations")
+    @CsvSource({
+        "current.jsonl, invalid_arguments",
+        "task-1.jsonl, invalid_arguments",
+        "t1, invalid_arguments",
+        ".jsonl, invalid_arguments",
+        "../t1.jsonl, invalid_arguments",
+        "a/t1.jsonl, invalid_arguments",
+        "a\\t1.jsonl, invalid_arguments",
+        "works.jsonl, invalid_arguments",
+        "gone.jsonl, unknown_file",
+        "bobs.jsonl, unknown_file",
+        "alone.jsonl, unknown_file"
+    })
+    void shouldRefuseWhatIsNotInTheArchive(String file, String code) {
+        // given
+        answers.put("/internal/tasks/works?namespace=default", taskIn("ada", "works", "acting"));
+        answers.put("/internal/tasks/bobs?namespace=default", taskIn("bob", "bobs", "completed"));
+        answers.put("/internal/tasks/alone?namespace=default", taskIn(null, "alone", "completed"));
+        // when
+        ToolException no = catchThrowableOfType(
+                ToolException.class,
+                () -> Calls.tool(new TaskTools(queries), "session_archive_read").call(Map.of("file", file), IN_ADA));
+        // then
+        assertThat(no).isNotNull().extracting(ToolException::code).isEqualTo(code);
+    }
+
+    @Test
     void shouldNotFindATaskThatIsNotThere() {
         assertThat(Calls.refusal(Calls.tool(new TaskTools(queries), "task_replay"), Map.of("taskId", "t9"))
                         .code())
@@ -254,6 +315,11 @@ class TaskToolsTest {
             exchange.sendResponseHeaders(code, body.length);
             exchange.getResponseBody().write(body);
         }
+    }
+
+    private static String taskIn(@Nullable String session, String id, String state) {
+        return "{\"taskId\":\"" + id + "\",\"sessionId\":" + (session == null ? null : '"' + session + '"')
+                + ",\"state\":\"" + state + "\",\"usage\":{}}";
     }
 
     private static String task(String id, String state, String createdAt) {
