@@ -162,6 +162,38 @@ public interface GatewayConfig {
         OptionalInt priority();
     }
 
+    /** Folders whose changes are events {@code file.changed}, by a name for people. On one gateway only. */
+    Map<String, Watch> watch();
+
+    /** A folder whose changes are events. */
+    interface Watch {
+
+        /** The folder; it has to be there. All folders in it are watched, too. */
+        Path folder();
+
+        /** The conversation of the events. */
+        String session();
+
+        /** The tenant of the events. */
+        @WithDefault(Event.DEFAULT_NAMESPACE)
+        String namespace();
+
+        /** How long a file has to be left alone before it is told of. 1 ms or more. */
+        @WithDefault("500ms")
+        Duration debounce();
+
+        /**
+         * Patterns of what is passed over: one without {@code /} for each name on the way, such as {@code *.tmp}; one
+         * with {@code /} for the path below the folder.
+         */
+        @WithDefault(".*,*~,*.tmp,*.swp,node_modules")
+        List<String> ignore();
+
+        /** How many files and folders are watched; others are passed over, and the log says so. At least 1. */
+        @WithDefault("10000")
+        int maxFiles();
+    }
+
     /** Clients that speak OpenAI's API. */
     Openai openai();
 
