@@ -56,7 +56,9 @@ class BuiltInToolsTest {
     @DisplayName("F-168: reply only says what is to be said where; the task machine tells it")
     void shouldHandOnAReply() throws ToolException, InterruptedException {
         CallableTool reply = Calls.tool(
-                new TaskTools(new TaskQueries(URI.create("http://localhost"), Duration.ofSeconds(1))), "reply");
+                new TaskTools(
+                        new TaskQueries(URI.create("http://localhost"), Duration.ofSeconds(1), InternalSecret.none())),
+                "reply");
         assertThat(Calls.result(reply, Map.of("text", "On it", "channelId", "C7", "replyTo", "m9")))
                 .isEqualTo(Map.of(
                         "action", "reply", "text", "On it", "channelId", "C7", "replyTo", "m9", "taskId", "task-1"));

@@ -91,6 +91,9 @@ class BrokerAwayIT {
         assertThat(prompt.status()).isEqualTo(503);
         assertThat(prompt.body()).isEqualTo("{\"error\":\"Session support not available\"}");
         assertThat(gateway.get("/v1/sessions").text("code")).isEqualTo("sessions_disabled");
+        assertThat(gateway.postJson("/v1/sessions/s/prompt", Map.of("content", "x"))
+                        .text("error"))
+                .isEqualTo("Session support not available");
     }
 
     @Test

@@ -5,7 +5,11 @@ import dev.millrace.testing.TestBroker;
 import io.quarkus.test.common.QuarkusTestResourceLifecycleManager;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -22,7 +26,9 @@ public final class GatewayTestResource implements QuarkusTestResourceLifecycleMa
         System.setProperty("sun.net.httpserver.nodelay", "true");
         TestBroker broker = TestBroker.shared();
         Topics topics = broker.createTopics();
+        Path watched;
         try {
+            watched = Files.createTempDirectory("millrace-watched");
             agent = new StubAgent(broker.bootstrapServers(), topics, TestBroker.DEFAULT_PARTITIONS);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
@@ -44,6 +50,17 @@ public final class GatewayTestResource implements QuarkusTestResourceLifecycleMa
                 "Look at {{body.repo}}",
                 "millrace.gateway.webhooks.open.session",
                 "{{body.repo}}"));
+        for (String scheme : List.of("standard", "stripe", "slack", "hmac", "github")) {
+            String source = "millrace.gateway.webhooks.it-" + scheme;
+            config.put(source + ".scheme", scheme);
+            config.put(source + ".secrets", "sesame of " + scheme.toUpperCase(Locale.ROOT));
+        }
+        config.put("millrace.gateway.webhooks.it-hmac.id-header", "X-Id");
+        config.putAll(Map.of(
+                "millrace.gateway.watch.inbox.folder",
+                watched.toString(),
+                "millrace.gateway.watch.inbox.session",
+                "inbox"));
         config.putAll(Map.of(
                 "kafka.bootstrap.servers",
                 broker.bootstrapServers(),

@@ -20,6 +20,7 @@ import java.net.Socket;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -99,6 +100,24 @@ class OperationsIT {
         assertThat(gateway.get("/").status()).isEqualTo(302);
         assertThat(gateway.get("/").header("Location")).isEqualTo("/console/");
         assertThat(gateway.get("/v1/nothing").text("code")).isEqualTo("unknown_route");
+    }
+
+    @Test
+    @DisplayName("F-249: clients of plain agent servers find out that it is there, and which route is not")
+    void shouldAnswerPlainClients() throws Exception {
+        // when
+        Answer health = gateway.get("/health");
+        Answer unknown = gateway.postJson("/chat", Map.of());
+
+        // then
+        assertThat(health.status()).isEqualTo(200);
+        assertThat(health.json().keySet()).isEqualTo(Set.of("status", "timestamp", "version"));
+        assertThat(health.text("status")).isEqualTo("ok");
+        assertThat(unknown.status()).isEqualTo(404);
+        assertThat(unknown.json())
+                .containsEntry("error", "Not Found")
+                .containsEntry("path", "/chat")
+                .containsEntry("method", "POST");
     }
 
     @Test

@@ -10,10 +10,13 @@ import jakarta.inject.Inject;
 import jakarta.inject.Provider;
 import jakarta.ws.rs.WebApplicationException;
 import jakarta.ws.rs.core.HttpHeaders;
+import jakarta.ws.rs.core.Request;
 import jakarta.ws.rs.core.Response;
 import jakarta.ws.rs.core.UriInfo;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.Locale;
+import java.util.Map;
 import org.jboss.resteasy.reactive.server.ServerExceptionMapper;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -90,18 +93,19 @@ public class ProblemMappers {
 
     /** What the framework itself refuses: unknown routes, methods and media types. */
     @ServerExceptionMapper
-    Response framework(WebApplicationException e, UriInfo uri, HttpHeaders headers) {
+    Response framework(WebApplicationException e, UriInfo uri, HttpHeaders headers, Request request) {
         Response given = e.getResponse();
         if (given.getStatus() < 400 || given.hasEntity()) {
             return given;
         }
         String title = given.getStatusInfo().getReasonPhrase();
         Response response = response(
-                Problem.of(
+                new Problem(
                         given.getStatus(),
                         code(given.getStatus(), title),
                         title,
-                        detail(given.getStatus(), uri, headers)),
+                        detail(given.getStatus(), uri, headers),
+                        plain(given.getStatus(), uri.getRequestUri().getRawPath(), request.getMethod())),
                 null,
                 uri);
         return given.getStatus() == 405
@@ -146,6 +150,18 @@ public class ProblemMappers {
     /** What was expected and found; {@code null} = no Content-Type. */
     public static String expectedJson(@Nullable String found) {
         return "Content-Type: expected application/json, found " + (found == null ? "none" : '"' + found + '"') + ".";
+    }
+
+    /** What clients of plain agent servers read of a route that there is not. */
+    private static Map<String, Object> plain(int status, String path, String method) {
+        if (status != 404 || path.startsWith("/v1")) {
+            return Map.of();
+        }
+        Map<String, Object> plain = new LinkedHashMap<>();
+        plain.put("error", "Not Found");
+        plain.put("path", path);
+        plain.put("method", method);
+        return plain;
     }
 
     private static String code(int status, String title) {

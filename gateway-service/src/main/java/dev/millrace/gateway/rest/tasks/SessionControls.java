@@ -7,16 +7,19 @@ import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.kafka.EventTooLargeException;
 import dev.millrace.gateway.query.Tasks;
 import dev.millrace.gateway.rest.access.Access;
+import dev.millrace.gateway.rest.problems.ProblemException;
 import dev.millrace.http.client.AgentClient;
 import dev.millrace.http.client.QueryUnavailableException;
 import dev.millrace.schemas.CustomEventType;
 import dev.millrace.schemas.Event;
+import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.ForgetScope;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Payload;
 import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
+import jakarta.ws.rs.core.HttpHeaders;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -30,6 +33,12 @@ import org.jspecify.annotations.Nullable;
 /** What can be done with sessions, whichever route asks for it. */
 @Singleton
 public class SessionControls {
+
+    /** What a prompt is answered, whichever route takes it. */
+    static final String STARTED = "Processing started";
+
+    static final String CONTENT_REQUIRED = "Content is required";
+    static final String UNSUPPORTED = "Session support not available";
 
     /** A session that was made just now is known a moment later. */
     private static final Duration FIRST_PAUSE = Duration.ofMillis(40);
@@ -119,6 +128,41 @@ public class SessionControls {
         return new Session(name.sessionId(), name.namespace(), title, now.toEpochMilli(), now.toEpochMilli());
     }
 
+    /**
+     * Says something in a session.
+     *
+     * @param headers of the request, which may carry a trace
+     * @return the event, which is stored
+     */
+    Event prompt(Name name, String content, HttpHeaders headers)
+            throws BrokerUnavailableException, EventTooLargeException {
+        try {
+            Event event = Event.root(Ids.random(), KnownEventType.MESSAGE_RECEIVED, Instant.now())
+                    .source(SOURCE)
+                    .sessionId(name.sessionId())
+                    .namespace(name.namespace())
+                    .traceparent(headers.getHeaderString(EventCodec.TRACEPARENT))
+                    .tracestate(headers.getHeaderString(EventCodec.TRACESTATE))
+                    .payload(new Payload.MessageReceived(
+                            null,
+                            content,
+                            List.of(),
+                            List.of(),
+                            null,
+                            Map.of("trigger_session_id", name.sessionId(), "source", SOURCE),
+                            null,
+                            null,
+                            null))
+                    .build();
+            intake.requireValid(event);
+            Event stamped = access.stamped(event);
+            intake.accept(List.of(stamped));
+            return stamped;
+        } catch (IllegalArgumentException e) {
+            throw ProblemException.unreadable(e);
+        }
+    }
+
     /** Has a session forgotten; returns the id of the request. */
     String forget(Name name) throws BrokerUnavailableException, EventTooLargeException {
         Event event = Event.root(Ids.random(), KnownEventType.FORGET_REQUESTED, Instant.now())
@@ -157,7 +201,7 @@ public class SessionControls {
                         .taskId(task.taskId())
                         .sessionId(name.sessionId())
                         .namespace(name.namespace())
-                        .payload(new Payload.TaskCancelRequested("Session interrupted by user"))
+                        .payload(new Payload.TaskCancelRequested("Session interrupted by user", true))
                         .build());
             }
         }

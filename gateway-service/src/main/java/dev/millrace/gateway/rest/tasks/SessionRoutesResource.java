@@ -7,7 +7,6 @@ import dev.millrace.gateway.access.Permission;
 import dev.millrace.gateway.config.GatewayConfig;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.kafka.EventTooLargeException;
-import dev.millrace.gateway.rest.access.Access;
 import dev.millrace.gateway.rest.access.Needs;
 import dev.millrace.gateway.rest.problems.ProblemException;
 import dev.millrace.gateway.rest.requests.Bodies;
@@ -16,11 +15,8 @@ import dev.millrace.gateway.rest.requests.Parameters;
 import dev.millrace.gateway.rest.tasks.SessionControls.Name;
 import dev.millrace.http.client.QueryUnavailableException;
 import dev.millrace.schemas.Event;
-import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.Json;
-import dev.millrace.schemas.KnownEventType;
-import dev.millrace.schemas.Payload;
 import io.smallrye.common.annotation.RunOnVirtualThread;
 import jakarta.inject.Inject;
 import jakarta.ws.rs.Consumes;
@@ -38,9 +34,7 @@ import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.core.Response;
 import java.io.IOException;
 import java.io.InputStream;
-import java.time.Instant;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.eclipse.microprofile.openapi.annotations.Operation;
@@ -66,12 +60,10 @@ public class SessionRoutesResource {
 
     private final SessionControls sessions;
     private final TaskIntake intake;
-    private final Access access;
     private final GatewayConfig config;
 
     @Inject
-    SessionRoutesResource(SessionControls sessions, TaskIntake intake, Access access, GatewayConfig config) {
-        this.access = access;
+    SessionRoutesResource(SessionControls sessions, TaskIntake intake, GatewayConfig config) {
         this.sessions = sessions;
         this.intake = intake;
         this.config = config;
@@ -223,7 +215,7 @@ public class SessionRoutesResource {
         JsonNode said = read(body, headers).path("content");
         String content = said.isTextual() ? said.textValue() : "";
         if (content.isBlank()) {
-            return answer(BAD_REQUEST, Map.of("error", "Content is required"));
+            return answer(BAD_REQUEST, Map.of("error", SessionControls.CONTENT_REQUIRED));
         }
         if (content.length() > Task.Request.MAX_TEXT) {
             return answer(
@@ -233,41 +225,16 @@ public class SessionRoutesResource {
                             "content: expected at most " + Task.Request.MAX_TEXT + " characters, found "
                                     + content.length()));
         }
-        if (!sessions.takesPrompts(new Name(namespace, sessionId))) {
+        Name name = new Name(namespace, sessionId);
+        if (!sessions.takesPrompts(name)) {
             return unknown();
         }
-        intake.accept(List.of(access.stamped(event(namespace, sessionId, content, headers))));
+        sessions.prompt(name, content, headers);
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("success", true);
         json.put("sessionId", sessionId);
-        json.put("message", "Processing started");
+        json.put("message", SessionControls.STARTED);
         return answer(OK, json);
-    }
-
-    private Event event(String namespace, String sessionId, String content, HttpHeaders headers) {
-        try {
-            Event event = Event.root(Ids.random(), KnownEventType.MESSAGE_RECEIVED, Instant.now())
-                    .source("user")
-                    .sessionId(sessionId)
-                    .namespace(namespace)
-                    .traceparent(headers.getHeaderString(EventCodec.TRACEPARENT))
-                    .tracestate(headers.getHeaderString(EventCodec.TRACESTATE))
-                    .payload(new Payload.MessageReceived(
-                            null,
-                            content,
-                            List.of(),
-                            List.of(),
-                            null,
-                            Map.of("trigger_session_id", sessionId, "source", "user"),
-                            null,
-                            null,
-                            null))
-                    .build();
-            intake.requireValid(event);
-            return event;
-        } catch (IllegalArgumentException e) {
-            throw ProblemException.unreadable(e);
-        }
     }
 
     /** An object, an empty one if there is no body. */
@@ -300,7 +267,7 @@ public class SessionRoutesResource {
     }
 
     private static Response unsupported() {
-        return answer(UNAVAILABLE, Map.of("error", "Session support not available"));
+        return answer(UNAVAILABLE, Map.of("error", SessionControls.UNSUPPORTED));
     }
 
     private static Response unknown() {

@@ -2,6 +2,7 @@ package dev.millrace.gateway.rest.tasks;
 
 import dev.millrace.api.Session;
 import dev.millrace.gateway.access.Permission;
+import dev.millrace.api.Task;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.kafka.EventTooLargeException;
 import dev.millrace.gateway.rest.access.Needs;
@@ -200,6 +201,45 @@ public class SessionsResource {
                 .orElseThrow(() -> unknown(name)));
     }
 
+    @POST
+    @Path("/{sessionId}/prompt")
+    @Needs(Permission.WRITE)
+    @Consumes(MediaType.APPLICATION_JSON)
+    @Operation(
+            summary = "Say something in a session",
+            description = "Sends an event, and answers as soon as it is stored. POST /v1/tasks with a sessionId can do"
+                    + " more: wait for the answer, show images, choose an agent.")
+    @RequestBody(required = true, content = @Content(schema = @Schema(implementation = Session.Prompt.class)))
+    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = Session.Prompted.class)))
+    @APIResponse(responseCode = "400", description = "missing_content, bad_json, unknown_field, bad_field")
+    @APIResponse(responseCode = "404", description = "unknown_session")
+    @APIResponse(responseCode = "503", description = "broker_unavailable, query_unavailable, sessions_disabled")
+    public Response prompt(
+            @PathParam("sessionId") String sessionId,
+            InputStream body,
+            @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace,
+            @Context HttpHeaders headers)
+            throws IOException, QueryUnavailableException, BrokerUnavailableException, EventTooLargeException,
+                    InterruptedException {
+        requireEnabled();
+        String said = controls.body(body, headers, Session.Prompt.class).content();
+        if (said == null || said.isBlank()) {
+            throw new ProblemException(new Problem(
+                    400,
+                    "missing_content",
+                    SessionControls.CONTENT_REQUIRED,
+                    "content: expected a text that is not blank, found " + (said == null ? "none" : "a blank one"),
+                    Map.of("error", SessionControls.CONTENT_REQUIRED)));
+        }
+        String content = String.valueOf(BodyReader.text("content", said, Task.Request.MAX_TEXT));
+        Name name = new Name(namespace, sessionId);
+        if (!sessions.takesPrompts(name)) {
+            throw unknown(name);
+        }
+        Event event = sessions.prompt(name, content, headers);
+        return ok(new Session.Prompted(true, sessionId, SessionControls.STARTED, event.id()));
+    }
+
     static SessionControls.Wanted wanted(
             String limit, @Nullable String startTime, @Nullable String endTime, @Nullable String before) {
         return new SessionControls.Wanted(
@@ -237,11 +277,12 @@ public class SessionsResource {
 
     private void requireEnabled() {
         if (!sessions.enabled()) {
-            throw new ProblemException(Problem.of(
+            throw new ProblemException(new Problem(
                     503,
                     "sessions_disabled",
                     "There are no sessions here",
-                    "millrace.gateway.sessions.enabled is false."));
+                    "millrace.gateway.sessions.enabled is false.",
+                    Map.of("error", SessionControls.UNSUPPORTED)));
         }
     }
 

@@ -15,8 +15,11 @@ import io.quarkus.test.common.WithTestResource;
 import io.quarkus.test.junit.QuarkusTest;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import org.eclipse.microprofile.config.ConfigProvider;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -103,6 +106,27 @@ class OutsideIT {
     void shouldLimitBodies() throws Exception {
         assertThat(gateway.send(github("d", SIGNATURE, "x".repeat(1_048_577))).status())
                 .isEqualTo(413);
+    }
+
+    @Test
+    @DisplayName("a file that changes in a watched folder is an event in the session that its watch names")
+    void shouldTellOfFiles() throws Exception {
+        // given
+        Path folder = Path.of(ConfigProvider.getConfig().getValue("millrace.gateway.watch.inbox.folder", String.class));
+
+        // when
+        Files.writeString(folder.resolve("order.txt"), "a kite");
+
+        // then
+        try (TopicReader lanes =
+                TestBroker.shared().read(gateway.topics().lanes().toArray(String[]::new))) {
+            Event event = lanes.event(sent -> sent.source().equals("watch/inbox"), GatewayClient.LIMIT);
+            assertThat(event.type().wireName()).isEqualTo("file.changed");
+            assertThat(event.sessionId()).isEqualTo("inbox");
+            assertThat(event.fields()).isEqualTo(Map.of("path", "order.txt", "change", "created", "size", 6));
+        } finally {
+            Files.delete(folder.resolve("order.txt"));
+        }
     }
 
     @Test

@@ -73,6 +73,41 @@ class SessionsIT {
     }
 
     @Test
+    @DisplayName("F-221 to F-224 in the form of /v1: a prompt is an event and is answered when it is stored; without"
+            + " content 400")
+    void shouldSendAPromptInOurForm() throws Exception {
+        // given
+        String session = knownSession();
+        String path = "/v1/sessions/" + session + "/prompt";
+
+        // when
+        Answer answer = gateway.postJson(path, Map.of("content", "What time is it?"));
+
+        // then
+        assertThat(answer.status()).isEqualTo(200);
+        Event event = onLane(Segment.EXTERNAL, sent -> session.equals(sent.sessionId()));
+        assertThat(answer.json())
+                .isEqualTo(Map.of(
+                        "success", true, "sessionId", session, "message", "Processing started", "eventId", event.id()));
+        assertThat(event.text("content")).isEqualTo("What time is it?");
+        assertThat(event.fields().get("metadata")).isEqualTo(Map.of("trigger_session_id", session, "source", "user"));
+        for (Map<String, ?> body : List.<Map<String, ?>>of(Map.of(), Map.of("content", " "))) {
+            Answer refused = gateway.postJson(path, body);
+            assertThat(refused.status()).isEqualTo(400);
+            assertThat(refused.text("code")).isEqualTo("missing_content");
+            assertThat(refused.text("error")).isEqualTo("Content is required");
+        }
+        assertThat(gateway.postJson(path, Map.of("content", "x".repeat(100_001)))
+                        .text("code"))
+                .isEqualTo("bad_field");
+        assertThat(gateway.postJson(path, Map.of("content", "x", "text", "y")).text("code"))
+                .isEqualTo("unknown_field");
+        assertThat(gateway.postJson("/v1/sessions/" + Ids.random() + "/prompt", Map.of("content", "x"))
+                        .text("code"))
+                .isEqualTo("unknown_session");
+    }
+
+    @Test
     @DisplayName("X-30, F-249: what asks for an unknown session is a 404")
     void shouldSayThatThereIsNoSuchSession() throws Exception {
         String unknown = Ids.random();
@@ -189,7 +224,9 @@ class SessionsIT {
         assertThat(stopped.status()).isEqualTo(202);
         assertThat(stopped.json()).containsEntry("interrupted", true).containsEntry("taskIds", List.of(working.id()));
         Event cancel = onLane(Segment.SYSTEM, sent -> working.id().equals(sent.taskId()));
-        assertThat(cancel.payload()).isInstanceOf(Payload.TaskCancelRequested.class);
+        assertThat(cancel.payload())
+                .as("F-257: the session is to know")
+                .isEqualTo(new Payload.TaskCancelRequested("Session interrupted by user", true));
         assertThat(cancel.sessionId()).isEqualTo(session);
         assertThat(plain.body()).isEqualTo("{\"success\":true,\"interrupted\":true}");
         assertThat(nothing.body()).isEqualTo("{\"success\":true,\"interrupted\":false}");
