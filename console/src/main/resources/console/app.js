@@ -17,6 +17,7 @@ const SCREENS = [
   { path: /^\/memory\/(?<document>[^/]+)$/, tag: 'mill-memory', module: './screens/memory.js', name: 'Memory', under: '/memory' },
   { path: /^\/usage$/, tag: 'mill-usage', module: './screens/usage.js', name: 'Usage', nav: '/usage', key: 'u' },
   { path: /^\/dead-letters$/, tag: 'mill-letters', module: './screens/letters.js', name: 'Dead letters', nav: '/dead-letters', key: 'd' },
+  { path: /^\/rules$/, tag: 'mill-rules', module: './screens/rules.js', name: 'Rules', nav: '/rules', key: 'r' },
   { path: /^\/schedules$/, tag: 'mill-schedules', module: './screens/schedules.js', name: 'Schedules', nav: '/schedules', key: 'h' },
   { path: /^\/system$/, tag: 'mill-system', module: './screens/system.js', name: 'System', nav: '/system', key: 'y' },
   { path: /^\/events\/(?<eventId>[^/]+)$/, tag: 'mill-event', module: './screens/event.js', name: 'Event', under: '/tasks' },

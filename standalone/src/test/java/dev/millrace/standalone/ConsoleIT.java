@@ -876,6 +876,47 @@ class ConsoleIT {
 
     @Test
     @Order(12)
+    @DisplayName(
+            "a rule that comes along is disabled and given back; one of one's own is refused with words, then defined")
+    void shouldChangeRules() {
+        // given
+        page.navigate(BASE + "/rules");
+        Locator fallback = page.locator("tr.row").filter(new Locator.FilterOptions().setHasText("fallback"));
+        PlaywrightAssertions.assertThat(fallback).containsText("comes with Millrace");
+        assertAccessible("the rules");
+        assertFits("the rules");
+
+        // when
+        fallback.getByRole(AriaRole.BUTTON, new Locator.GetByRoleOptions().setName("Disable"))
+                .click();
+        // then
+        PlaywrightAssertions.assertThat(fallback).containsText("disabled: nothing");
+        assertThat(API.get("/v1/rules/fallback").json().path("enabled").asBoolean())
+                .isFalse();
+
+        // when
+        fallback.getByRole(AriaRole.BUTTON, new Locator.GetByRoleOptions().setName("Take back"))
+                .click();
+        button("Yes, do it").click();
+        // then
+        PlaywrightAssertions.assertThat(fallback).containsText("comes with Millrace");
+
+        // when
+        button("A new one").click();
+        page.getByLabel("Id").fill("wheels");
+        Locator text = page.locator("form.rule textarea");
+        text.fill("{\"on\": \"wheel.*\", \"priority\": \"high\", \"log\": {}}");
+        button("Save for all instances").click();
+        // then
+        PlaywrightAssertions.assertThat(page.getByRole(AriaRole.ALERT)).containsText("invalid_rule");
+        text.fill("{\"on\": \"wheel.*\", \"priority\": 60, \"log\": {}}");
+        button("Save for all instances").click();
+        PlaywrightAssertions.assertThat(page.locator("tr.row").filter(new Locator.FilterOptions().setHasText("wheels")))
+                .containsText("it is noted");
+    }
+
+    @Test
+    @Order(13)
     @DisplayName("the installation at a glance: lanes, toolsets, readiness; no task is admitted, and then again")
     void shouldDrainTheSystem() {
         // given
@@ -906,7 +947,7 @@ class ConsoleIT {
     }
 
     @Test
-    @Order(13)
+    @Order(14)
     @DisplayName("where callers have to log in the page asks for a key once, and calls and listens with it")
     void shouldAskForAKey() {
         // given: a server that knows one key
@@ -945,7 +986,7 @@ class ConsoleIT {
     }
 
     @Test
-    @Order(14)
+    @Order(15)
     @DisplayName("a process that is killed in the middle of a text: the page comes back by itself, to the same text")
     void shouldComeBackAfterAKill() {
         // given
