@@ -1,8 +1,8 @@
 package dev.millrace.gateway.rest.tasks;
 
 import dev.millrace.api.Session;
-import dev.millrace.gateway.access.Permission;
 import dev.millrace.api.Task;
+import dev.millrace.gateway.access.Permission;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.kafka.EventTooLargeException;
 import dev.millrace.gateway.rest.access.Needs;
