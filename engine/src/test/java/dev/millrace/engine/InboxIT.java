@@ -34,8 +34,8 @@ import org.junit.jupiter.api.io.TempDir;
 class InboxIT {
 
     private static final Duration LIMIT = Duration.ofSeconds(40);
-    /** Streams looks for what is due after a poll of 100 ms; without a wake-up half of that is what one waits. */
-    private static final long SOON_MS = 25;
+    /** A poll takes a second here ({@link TestRunner}); without a wake-up most of that is what one waits. */
+    private static final long SOON_MS = 300;
 
     @TempDir
     Path state;

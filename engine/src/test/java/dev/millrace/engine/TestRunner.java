@@ -17,7 +17,8 @@ final class TestRunner {
 
     /** One of this topology, which is made for each start of the machine; its state is in this folder. */
     static MachineRunner of(TestBroker broker, Topics topics, Path state, Supplier<Topology> topology) {
-        Map<String, Object> kafka = Map.of("bootstrap.servers", broker.bootstrapServers());
+        // polls that are long, so that what must not wait for their end is told from what does
+        Map<String, Object> kafka = Map.of("bootstrap.servers", broker.bootstrapServers(), "poll.ms", 1_000);
         MachineStreams.Settings settings = new MachineStreams.Settings(
                 "test machine", topics, topics.prefix() + "machine", state, 1, Duration.ofMillis(20));
         return new MachineRunner(
