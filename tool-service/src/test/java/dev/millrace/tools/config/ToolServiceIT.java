@@ -40,6 +40,7 @@ class ToolServiceIT {
             "web_search",
             "task_list",
             "task_replay",
+            "get_event_info",
             "sleep",
             "read_file",
             "write_file",

@@ -131,20 +131,21 @@ class AccessIT {
     }
 
     @Test
-    @DisplayName("without a login every route but the open one is a 401 that says how to log in")
+    @DisplayName("without a login every route but the open ones is a 401 that says how to log in")
     void shouldAskForALogin() throws Exception {
         for (Route route : RouteTable.routes()) {
             HttpResponse<String> answer =
                     http.send(request(route, "acme").build(), HttpResponse.BodyHandlers.ofString());
             if (route.needs() == null) {
-                assertThat(answer.statusCode()).as(route.path()).isEqualTo(404);
+                // a webhook of a source that is not there, or an answer
+                assertThat(answer.statusCode()).as(route.path()).isIn(200, 404);
             } else {
                 assertThat(answer.statusCode()).as(route.path()).isEqualTo(401);
                 assertThat(answer.headers().firstValue("WWW-Authenticate")).contains("Bearer realm=\"millrace\"");
                 assertThat(answer.body()).contains("not_logged_in");
             }
         }
-        for (String open : List.of("/q/health", "/q/health/ready", "/openapi", "/console/")) {
+        for (String open : List.of("/health", "/q/health", "/q/health/ready", "/openapi", "/console/")) {
             assertThat(gateway.get(open).status()).as(open).isEqualTo(200);
         }
     }
