@@ -13,8 +13,13 @@ import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
 import com.tngtech.archunit.library.GeneralCodingRules;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
 
-/** Rules that hold in every module. Its {@code ArchitectureTest} extends this, and adds what is the module's own. */
+/**
+ * Rules that hold in every module. Its {@code ArchitectureTest} extends this, and adds what is the module's own. One
+ * instance for all rules: reading the classes is what takes the time.
+ */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 public abstract class HouseRules {
 
     private static final int MOST_PARAMETERS = 5;
