@@ -53,6 +53,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -689,17 +690,18 @@ class AgentRuntimeIT {
             awaitReady(second);
             abortTransactions(broker, 5, Instant.now());
             Instant end = Instant.now().plusSeconds(1);
-            List<Instant> fired = moments(journal.events(
-                    events -> moments(events).stream().anyMatch(moment -> !moment.isBefore(end)), LIMIT));
+            // of two partitions the later moment may be read first
+            List<Instant> wanted = Stream.iterate(
+                            schedule.changedAt().plusSeconds(1).truncatedTo(ChronoUnit.SECONDS),
+                            moment -> moment.isBefore(end),
+                            moment -> moment.plusSeconds(1))
+                    .toList();
+            List<Instant> fired =
+                    moments(journal.events(events -> moments(events).containsAll(wanted), LIMIT));
 
             // then
-            assertThat(fired.size()).isGreaterThan(10);
-            Instant moment = fired.getFirst();
-            assertThat(moment).isBeforeOrEqualTo(schedule.changedAt().plusSeconds(1));
-            for (Instant next : fired) {
-                assertThat(next).isEqualTo(moment);
-                moment = moment.plusSeconds(1);
-            }
+            assertThat(wanted).hasSizeGreaterThan(10);
+            assertThat(fired).doesNotHaveDuplicates();
         }
     }
 
