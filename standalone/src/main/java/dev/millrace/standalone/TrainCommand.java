@@ -18,6 +18,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
@@ -49,6 +50,9 @@ final class TrainCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
+        // two threads that begin to log at the same time wait for each other for ever in JBoss LogManager's
+        // initializers, so this one begins before there is another
+        LoggerFactory.getLogger(TrainCommand.class).debug("Learning what a start takes");
         int port = freePort();
         CompletableFuture<Integer> asked = new CompletableFuture<>();
         Thread.ofVirtual().name("train").start(() -> {
