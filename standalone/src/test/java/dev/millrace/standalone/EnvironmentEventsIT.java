@@ -77,6 +77,11 @@ class EnvironmentEventsIT {
                   payload.source: github
                 agent:
                   prompt: "Review what {{payload.body.pusher.name}} pushed to {{payload.body.ref}}."
+              files:
+                on: file.changed
+                priority: 60
+                agent:
+                  prompt: "The file {{payload.path}} was {{payload.change}}."
               broken:
                 on: order.broken
                 priority: 60
@@ -98,13 +103,23 @@ class EnvironmentEventsIT {
 
     @BeforeAll
     static void start() throws IOException {
+        Files.createDirectories(folder.resolve("inbox"));
         Files.createDirectories(folder.resolve("rules"));
         Files.writeString(folder.resolve("rules/shop.yaml"), RULES);
         agent("boss", "tools: []\nsubAgents: [helper]");
         agent("helper", "tools: []");
-        up = ServiceProcess.standalone("up", "--port", String.valueOf(PORT), "--kafka-port", String.valueOf(KAFKA_PORT))
+        up = up();
+    }
+
+    private static ServiceProcess up() {
+        return ServiceProcess.standalone(
+                        "up", "--port", String.valueOf(PORT), "--kafka-port", String.valueOf(KAFKA_PORT))
                 .env("OPENAI_BASE_URL", MODEL.baseUrl().toString())
                 .env("OPENAI_API_KEY", "none")
+                .env(
+                        "MILLRACE_GATEWAY_WATCH_INBOX_FOLDER",
+                        folder.resolve("inbox").toString())
+                .env("MILLRACE_GATEWAY_WATCH_INBOX_SESSION", "inbox")
                 .env("MILLRACE_GATEWAY_WEBHOOKS_GITHUB_SCHEME", "github")
                 .env("MILLRACE_GATEWAY_WEBHOOKS_GITHUB_SECRETS", SECRET)
                 .env("MILLRACE_GATEWAY_WEBHOOKS_GITHUB_SESSION", "{{body.repository.name}}")
@@ -263,6 +278,76 @@ class EnvironmentEventsIT {
             page.await("query.completed");
         }
         assertThat(only("Deliver a blue kite").text()).contains("knativearrivaltime");
+    }
+
+    @Test
+    @DisplayName("a file that is put into a watched folder makes an agent act in the session of the watch, once")
+    void shouldActOnAFile() throws IOException {
+        String session = made("inbox");
+        try (Page page = new Page(session)) {
+            Files.writeString(folder.resolve("inbox/order-7.txt"), "a green kite");
+
+            JsonNode end = page.await("query.completed");
+            assertThat(end.path("response").asText()).isEqualTo("pong to The file order-7.txt was created.");
+        }
+        assertThat(asked("The file order-7.txt")).isEqualTo(1);
+    }
+
+    @Test
+    @DisplayName("an event that somebody sends with kcat reaches the rule")
+    void shouldTakeWhatKcatSends() throws IOException, InterruptedException {
+        String kcat = KcatIT.find();
+        String session = made("cats");
+        Path input = Files.writeString(
+                folder.resolve("kcat.json"), "{\"item\": \"a kite for cats\", \"customer\": \"Cy\"}\n");
+        try (Page page = new Page(session)) {
+            Process process = new ProcessBuilder(
+                            kcat,
+                            "-P",
+                            "-b",
+                            "127.0.0.1:" + KAFKA_PORT,
+                            "-t",
+                            TOPICS.lane(Segment.EXTERNAL),
+                            "-k",
+                            session,
+                            "-H",
+                            "ce_id=order-7",
+                            "-H",
+                            "ce_source=/shop",
+                            "-H",
+                            "ce_type=order.placed",
+                            "-H",
+                            "ce_sessionid=" + session)
+                    .redirectInput(input.toFile())
+                    .redirectErrorStream(true)
+                    .redirectOutput(folder.resolve("kcat.log").toFile())
+                    .start();
+            assertThat(process.waitFor(20, TimeUnit.SECONDS)).isTrue();
+            assertThat(process.exitValue())
+                    .as(Files.readString(folder.resolve("kcat.log")))
+                    .isZero();
+
+            page.await("query.completed");
+        }
+        assertThat(only("Deliver a kite for cats").text()).contains("to Cy.");
+    }
+
+    @Test
+    @DisplayName("the second prompt of a session knows the first, over kill -9")
+    void shouldKnowWhatWasSaidBeforeAKill() {
+        Map<String, String> first = Map.of("text", "there are 17 kites", "sessionId", "memory");
+        assertThat(api.post("/v1/tasks?wait=30s", first).json().path("state").asText())
+                .isEqualTo("completed");
+
+        up.kill();
+        up = up();
+        Map<String, String> second = Map.of("text", "how many kites", "sessionId", "memory");
+        assertThat(api.post("/v1/tasks?wait=30s", second).json().path("state").asText())
+                .isEqualTo("completed");
+
+        assertThat(only("how many kites").messages())
+                .extracting(message -> String.valueOf(message.get("content")))
+                .containsSubsequence("there are 17 kites", "pong to there are 17 kites", "how many kites");
     }
 
     @Test

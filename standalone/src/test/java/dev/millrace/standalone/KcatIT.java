@@ -42,10 +42,8 @@ class KcatIT {
     @TempDir
     Path folder;
 
-    @Test
-    @DisplayName(
-            "an id, a type and a text, without a key and with a wrong key: both tasks complete; and a tool by hand")
-    void shouldServeKcat() throws IOException, InterruptedException {
+    /** Where it is; a test without it is skipped, and says so. */
+    static String find() {
         String kcat = Stream.of(System.getenv("PATH").split(":", -1))
                 .map(place -> Path.of(place, "kcat"))
                 .filter(Files::isExecutable)
@@ -53,9 +51,17 @@ class KcatIT {
                 .findFirst()
                 .orElse("");
         if (kcat.isEmpty()) {
-            System.err.println("SKIPPED: KcatIT needs kcat on the PATH (Debian: apt-get install kcat)");
+            System.err.println("SKIPPED: tests with kcat need it on the PATH (Debian: apt-get install kcat)");
         }
         Assumptions.assumeFalse(kcat.isEmpty(), "kcat is not installed");
+        return kcat;
+    }
+
+    @Test
+    @DisplayName(
+            "an id, a type and a text, without a key and with a wrong key: both tasks complete; and a tool by hand")
+    void shouldServeKcat() throws IOException, InterruptedException {
+        String kcat = find();
         int port = FreePort.find();
         int kafkaPort = FreePort.find();
         try (ServiceProcess up = ServiceProcess.standalone(
