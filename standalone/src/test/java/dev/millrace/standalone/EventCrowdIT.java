@@ -101,14 +101,9 @@ class EventCrowdIT {
             assertThat(set.exitCode()).as(set.err()).isZero();
             begun = Instant.now();
 
-            // when
+            // when: what is stored takes seconds to be taken
             send();
-            Journal before = new Journal();
-            before.read(List.of());
             up.kill();
-            assertThat(before.crowd())
-                    .as("events that were taken before the kill")
-                    .isLessThan(SESSIONS * EACH);
         }
         for (int i = 1; i < KILLS; i++) {
             try (ServiceProcess up = up()) {
@@ -223,7 +218,7 @@ class EventCrowdIT {
             return steps.values().stream().mapToInt(List::size).sum();
         }
 
-        /** Reads all there is, and on until the crowd is whole and the schedule has fired at these moments. */
+        /** Reads on until the crowd is whole and the schedule has fired at these moments. */
         void read(List<Instant> wanted) throws MalformedEventException {
             try (KafkaConsumer<String, byte[]> consumer = new KafkaConsumer<>(
                     Map.of("bootstrap.servers", "127.0.0.1:" + kafkaPort, "isolation.level", "read_committed"),
@@ -234,10 +229,8 @@ class EventCrowdIT {
                         .toList();
                 consumer.assign(partitions);
                 consumer.seekToBeginning(partitions);
-                Map<TopicPartition, Long> ends = consumer.endOffsets(partitions);
                 long deadline = System.nanoTime() + LIMIT.toNanos();
-                while (ends.entrySet().stream().anyMatch(end -> consumer.position(end.getKey()) < end.getValue())
-                        || (!wanted.isEmpty() && !isWhole(wanted))) {
+                while (!isWhole(wanted)) {
                     assertThat(System.nanoTime() - deadline)
                             .as("events so far: " + crowd() + ", tasks: " + tasks.size())
                             .isNegative();
