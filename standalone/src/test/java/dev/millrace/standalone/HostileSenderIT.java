@@ -44,7 +44,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Whatever anybody sends costs the sender and nobody else. */
 class HostileSenderIT {
 
-    private static final int RECORDS = Integer.getInteger("millrace.test.hostile-records", 20_000);
+    private static final int RECORDS = Integer.getInteger("millrace.test.hostile-records", 6_000);
     private static final int AT_ONCE = 100;
     private static final long SEED = Long.getLong("millrace.test.seed", 20_261_123L);
     private static final Topics TOPICS = new Topics(Topics.DEFAULT_PREFIX);
@@ -72,7 +72,7 @@ class HostileSenderIT {
     private final Map<Integer, String> what = new HashMap<>();
 
     @Test
-    @DisplayName("the largest legal events, the longest replies and 20 000 odd ones cost nobody else anything")
+    @DisplayName("the largest legal events, the longest replies and 6 000 odd ones cost nobody else anything")
     void shouldGoOnWhateverIsSent() throws Exception {
         try (StubModelServer model = StubModelServer.start(HostileSenderIT::answer);
                 ServiceProcess up = up(model);
