@@ -43,7 +43,7 @@ class Schedules extends Screen {
     }
   }
 
-  async remove(schedule) {
+  async takeAway(schedule) {
     if (await confirmed(html`<strong>Remove ${plain(schedule.name)}?</strong> Tasks that it has started go on.`)) await this.act(schedule, 'DELETE', '', 'Removed')
   }
 
@@ -90,7 +90,7 @@ class Schedules extends Screen {
   form() {
     const known = this.draft.kept
     return html`<form class="detail schedule" @submit=${this.save} aria-label=${known ? 'Change a schedule' : 'A new schedule'}>
-      ${this.field('name', 'Name', { required: true, fixed: !!known, pattern: NAME.source.slice(1, -1), hint: 'report', most: 64 })}
+      ${this.field('name', 'Name', { required: true, fixed: !!known, pattern: '[A-Za-z0-9._\\-]{1,64}', hint: 'report', most: 64 })}
       ${this.field('cron', 'Again and again, as cron has it', { hint: '0 9 * * 1-5' })}
       ${this.field('at', 'Or once, at', { hint: '2027-01-31T09:00:00' })}
       ${this.field('zone', 'In the time zone', { hint: 'UTC' })}
@@ -122,7 +122,7 @@ class Schedules extends Screen {
             ? html`<button type="button" @click=${() => this.act(schedule, 'POST', '/resume', 'Goes on')}>Go on<span class="hidden"> with ${plain(schedule.name)}</span></button>`
             : html`<button type="button" @click=${() => this.act(schedule, 'POST', '/pause', 'Paused')}>Pause<span class="hidden"> ${plain(schedule.name)}</span></button>`}
           <button type="button" @click=${() => this.edit(schedule)}>Change<span class="hidden"> ${plain(schedule.name)}</span></button>
-          <button type="button" class="danger" @click=${() => this.remove(schedule)}>Remove<span class="hidden"> ${plain(schedule.name)}</span></button></div></section>`)}</div>`
+          <button type="button" class="danger" @click=${() => this.takeAway(schedule)}>Remove<span class="hidden"> ${plain(schedule.name)}</span></button></div></section>`)}</div>`
         : this.all ? empty('Nothing starts by the clock.', './millrace schedules set report --cron "0 9 * * 1-5" --text "Sum up what happened since yesterday."') : nothing}
       ${asCurl('GET', scoped('/v1/schedules', { next: 3 }))}`
   }

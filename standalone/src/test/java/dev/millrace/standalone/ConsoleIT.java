@@ -903,7 +903,7 @@ class ConsoleIT {
 
         // when
         button("A new one").click();
-        page.getByLabel("Id").fill("wheels");
+        page.getByLabel("Id", new Page.GetByLabelOptions().setExact(true)).fill("wheels");
         Locator text = page.locator("form.rule textarea");
         text.fill("{\"on\": \"wheel.*\", \"priority\": \"high\", \"log\": {}}");
         button("Save for all instances").click();
