@@ -244,8 +244,7 @@ class EventCrowdIT {
 
         private void take(ConsumerRecords<String, byte[]> records) throws MalformedEventException {
             for (ConsumerRecord<String, byte[]> record : records) {
-                take(EventCodec.fromRecord(
-                        record.headers(), record.value(), Instant.ofEpochMilli(record.timestamp())));
+                take(EventCodec.fromRecord(record.headers(), record.value(), Instant.ofEpochMilli(record.timestamp())));
             }
         }
 
