@@ -114,7 +114,7 @@ public final class BreakPromises {
                     "a record on a foreign partition is taken where it is",
                     List.of("agent-service TaskTopologyTest"),
                     List.of(change(
-                            AGENT + "topology/TaskProcessor.java",
+                            AGENT + "topology/Intake.java",
                             "} else if (isHome(event)) {",
                             "} else if (isHome(event) || !event.id().isEmpty()) {"))),
             new Break(
