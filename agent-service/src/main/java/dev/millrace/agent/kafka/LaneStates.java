@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.admin.Admin;
@@ -34,7 +35,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * How far the task machine, over all its instances, is with each lane. Asks the brokers when it is asked, and at most
- * once in {@link #SPACING}. For any thread; one asks at a time.
+ * once in {@link #SPACING}, also when they do not answer. For any thread; one asks at a time.
  */
 public final class LaneStates implements AutoCloseable {
 
@@ -52,11 +53,14 @@ public final class LaneStates implements AutoCloseable {
     private final String group;
     private final Clock clock;
 
-    // guarded by this
+    private final ReentrantLock lock = new ReentrantLock();
+
+    // guarded by the lock
     private @Nullable Admin admin;
     private @Nullable KafkaConsumer<byte[], byte[]> consumer;
     private List<SystemView.Lane> last = List.of();
-    private long lastAt = Long.MIN_VALUE;
+    private @Nullable KafkaException failure;
+    private long askedAt = Long.MIN_VALUE;
 
     /**
      * Connects when it is asked for the first time.
@@ -76,17 +80,26 @@ public final class LaneStates implements AutoCloseable {
      *
      * @throws IOException if the brokers do not answer
      */
-    public synchronized List<SystemView.Lane> look() throws IOException, InterruptedException {
-        long now = clock.millis();
-        if (now - SPACING.toMillis() >= lastAt) {
-            try {
-                last = ask(now);
-            } catch (KafkaException e) {
-                throw new IOException("the brokers do not say: " + e.getMessage(), e);
+    public List<SystemView.Lane> look() throws IOException, InterruptedException {
+        lock.lockInterruptibly();
+        try {
+            if (clock.millis() - SPACING.toMillis() >= askedAt) {
+                try {
+                    last = ask(clock.millis());
+                    failure = null;
+                } catch (KafkaException e) {
+                    // so that those who wait for their turn do not each wait for brokers that are away
+                    failure = e;
+                }
+                askedAt = clock.millis();
             }
-            lastAt = now;
+            if (failure != null) {
+                throw new IOException("the brokers do not say: " + failure.getMessage(), failure);
+            }
+            return last;
+        } finally {
+            lock.unlock();
         }
-        return last;
     }
 
     private List<SystemView.Lane> ask(long now) throws InterruptedException {
@@ -204,14 +217,19 @@ public final class LaneStates implements AutoCloseable {
     }
 
     @Override
-    public synchronized void close() {
-        if (admin != null) {
-            admin.close(Duration.ofSeconds(1));
-            admin = null;
-        }
-        if (consumer != null) {
-            consumer.close();
-            consumer = null;
+    public void close() {
+        lock.lock();
+        try {
+            if (admin != null) {
+                admin.close(Duration.ofSeconds(1));
+                admin = null;
+            }
+            if (consumer != null) {
+                consumer.close();
+                consumer = null;
+            }
+        } finally {
+            lock.unlock();
         }
     }
 }

@@ -1,12 +1,15 @@
 package dev.millrace.agent.kafka;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.millrace.api.SystemView;
 import dev.millrace.schemas.Segment;
 import dev.millrace.schemas.Topics;
+import dev.millrace.testing.FreePort;
 import dev.millrace.testing.RequiresBroker;
 import dev.millrace.testing.TestBroker;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.time.Duration;
@@ -72,6 +75,19 @@ class LaneStatesIT {
             assertThat(lanes).extracting(SystemView.Lane::end).containsExactly(0L, 2L, 0L, 0L, 4L, 0L);
             assertThat(lanes).extracting(SystemView.Lane::backlog).containsExactly(0L, 2L, 0L, 0L, 3L, 0L);
             assertThat(states.look()).as("within a second").isSameAs(lanes);
+        }
+    }
+
+    @Test
+    @DisplayName("brokers that are away are waited for once, not by each who asks")
+    void shouldWaitOnce() {
+        Map<String, Object> nowhere = Map.of("bootstrap.servers", "127.0.0.1:" + FreePort.find());
+        try (LaneStates states = new LaneStates(nowhere, new Topics("nowhere."), "nobody", Clock.systemUTC())) {
+            assertThatThrownBy(states::look).isInstanceOf(IOException.class).hasMessageContaining("brokers");
+
+            long begun = System.nanoTime();
+            assertThatThrownBy(states::look).isInstanceOf(IOException.class);
+            assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(Duration.ofSeconds(1));
         }
     }
 
