@@ -1,7 +1,6 @@
 package dev.millrace.agent.rest;
 
 import dev.millrace.api.AgentView;
-import dev.millrace.schemas.Json;
 import dev.millrace.schemas.Problem;
 import io.smallrye.common.annotation.RunOnVirtualThread;
 import jakarta.enterprise.inject.Instance;
@@ -39,16 +38,14 @@ public class DefinitionsResource {
     @GET
     @Path("/agents")
     public Response agents() {
-        return ok(there().map(AgentCatalogue::agents).orElse(new AgentView.All(List.of(), List.of(), null)));
+        return Answers.ok(there().map(AgentCatalogue::agents).orElse(new AgentView.All(List.of(), List.of(), null)));
     }
 
     /** One of them, with its prompt. */
     @GET
     @Path("/agents/{name}")
     public Response agent(@PathParam("name") String name, UriInfo uri) {
-        return there().flatMap(there -> there.agent(name))
-                .map(DefinitionsResource::ok)
-                .orElseGet(() -> unknownAgent(name, uri));
+        return there().flatMap(there -> there.agent(name)).map(Answers::ok).orElseGet(() -> unknownAgent(name, uri));
     }
 
     /** The tools that are served now; with {@code agent}, those that it may use; with {@code name}, that one alone. */
@@ -57,26 +54,22 @@ public class DefinitionsResource {
     public Response tools(
             @QueryParam("agent") @Nullable String agent, @QueryParam("name") @Nullable String name, UriInfo uri) {
         if (name != null) {
-            return ok(Map.of(
+            return Answers.ok(Map.of(
                     "tools",
                     there().map(AgentCatalogue::tools).orElse(List.of()).stream()
                             .filter(tool -> tool.name().equals(name))
                             .toList()));
         }
         if (agent == null || agent.isBlank()) {
-            return ok(Map.of("tools", there().map(AgentCatalogue::tools).orElse(List.of())));
+            return Answers.ok(Map.of("tools", there().map(AgentCatalogue::tools).orElse(List.of())));
         }
         return there().flatMap(there -> there.toolsOf(agent))
-                .map(tools -> ok(Map.of("tools", tools)))
+                .map(tools -> Answers.ok(Map.of("tools", tools)))
                 .orElseGet(() -> unknownAgent(agent, uri));
     }
 
     private Optional<AgentCatalogue> there() {
         return catalogue.isResolvable() ? Optional.of(catalogue.get()) : Optional.empty();
-    }
-
-    private static Response ok(Object json) {
-        return Response.ok(Json.write(json), MediaType.APPLICATION_JSON_TYPE).build();
     }
 
     private static Response unknownAgent(String name, UriInfo uri) {
@@ -85,9 +78,6 @@ public class DefinitionsResource {
                 "unknown_agent",
                 "Unknown agent",
                 "There is no agent " + name + "; /v1/agents lists those that there are.");
-        return Response.status(404)
-                .type(Problem.MEDIA_TYPE)
-                .entity(Json.write(problem.toJson(uri.getRequestUri().getPath())))
-                .build();
+        return Answers.problem(problem, uri);
     }
 }

@@ -11,7 +11,6 @@ import dev.millrace.api.Task;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.JournalCursor;
 import dev.millrace.schemas.JournalEntry;
-import dev.millrace.schemas.Json;
 import dev.millrace.schemas.Problem;
 import io.smallrye.common.annotation.RunOnVirtualThread;
 import jakarta.inject.Inject;
@@ -75,7 +74,7 @@ public class QueryResource {
                 limit(limit),
                 blankToNull(before),
                 traits.traits()));
-        return ok(new Task.Page(notes.noted(page.tasks()), page.next()));
+        return Answers.ok(new Task.Page(notes.noted(page.tasks()), page.next()));
     }
 
     /** How many tasks there are in each state. */
@@ -86,7 +85,7 @@ public class QueryResource {
             @QueryParam("sessionId") @Nullable String sessionId,
             @QueryParam("waitingFor") @Nullable String waitingFor,
             @BeanParam TraitParameters traits) {
-        return ok(projection.counts(new TaskQuery(
+        return Answers.ok(projection.counts(new TaskQuery(
                 namespace,
                 null,
                 blankToNull(sessionId),
@@ -111,7 +110,7 @@ public class QueryResource {
         return projection
                 .task(namespace, taskId)
                 .map(notes::noted)
-                .map(QueryResource::ok)
+                .map(Answers::ok)
                 .orElseThrow(() -> new UnknownIdException("unknown_task", "task", taskId, namespace));
     }
 
@@ -131,7 +130,7 @@ public class QueryResource {
         json.put("events", page.events().stream().map(JournalEntry::toJson).toList());
         json.put("next", page.next() == null ? null : page.next().toString());
         json.put("upTo", page.upTo() == null ? null : page.upTo().toString());
-        return ok(json);
+        return Answers.ok(json);
     }
 
     /** How a task moved from state to state. */
@@ -144,7 +143,7 @@ public class QueryResource {
             @QueryParam("limit") @DefaultValue("500") String limit) {
         return projection
                 .history(namespace, taskId, cursor("after", after), limit(limit))
-                .map(QueryResource::ok)
+                .map(Answers::ok)
                 .orElseThrow(() -> new UnknownIdException("unknown_task", "task", taskId, namespace));
     }
 
@@ -155,7 +154,7 @@ public class QueryResource {
             @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace,
             @QueryParam("limit") @DefaultValue("50") String limit,
             @QueryParam("before") @Nullable String before) {
-        return ok(projection.sessions(namespace, limit(limit), blankToNull(before)));
+        return Answers.ok(projection.sessions(namespace, limit(limit), blankToNull(before)));
     }
 
     /** One session; its id is a parameter, since it may have slashes. */
@@ -166,7 +165,7 @@ public class QueryResource {
             @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace) {
         return projection
                 .session(namespace, sessionId)
-                .map(QueryResource::ok)
+                .map(Answers::ok)
                 .orElseThrow(() -> new UnknownIdException("unknown_session", "session", sessionId, namespace));
     }
 
@@ -185,7 +184,7 @@ public class QueryResource {
                 moment("to", to, TaskProjection.Span.ALWAYS.to()));
         return projection
                 .messages(namespace, sessionId, span, limit(limit), cursor("before", before))
-                .map(QueryResource::ok)
+                .map(Answers::ok)
                 .orElseThrow(() -> new UnknownIdException("unknown_session", "session", sessionId, namespace));
     }
 
@@ -199,7 +198,7 @@ public class QueryResource {
             @QueryParam("toolName") @Nullable String toolName,
             @QueryParam("limit") @DefaultValue("50") String limit,
             @QueryParam("after") @Nullable String after) {
-        return ok(projection.approvals(new ApprovalQuery(
+        return Answers.ok(projection.approvals(new ApprovalQuery(
                 namespace,
                 blankToNull(taskId),
                 blankToNull(sessionId),
@@ -216,7 +215,7 @@ public class QueryResource {
             @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace) {
         return projection
                 .approval(namespace, callId)
-                .map(QueryResource::ok)
+                .map(Answers::ok)
                 .orElseThrow(() -> new UnknownIdException("unknown_approval", "approval", callId, namespace));
     }
 
@@ -242,7 +241,7 @@ public class QueryResource {
                 UsageParameters.moment("from", blankToNull(from)),
                 UsageParameters.moment("to", blankToNull(to)),
                 UsageParameters.groupBy(blankToNull(groupBy)));
-        return ok(UsageParameters.json(projection.usage(query, clock.millis())));
+        return Answers.ok(UsageParameters.json(projection.usage(query, clock.millis())));
     }
 
     /** An event and what led to it. */
@@ -258,12 +257,12 @@ public class QueryResource {
         Map<String, @Nullable Object> json = new LinkedHashMap<>();
         json.put("chain", page.chain().stream().map(JournalEntry::toJson).toList());
         json.put("next", page.next());
-        return ok(json);
+        return Answers.ok(json);
     }
 
     @ServerExceptionMapper
     Response notReady(ProjectionNotReadyException e, UriInfo uri) {
-        return problem(
+        return Answers.problem(
                 Problem.of(
                         503,
                         "projection_not_ready",
@@ -274,7 +273,7 @@ public class QueryResource {
 
     @ServerExceptionMapper
     Response notCaughtUp(NotCaughtUpException e, UriInfo uri) {
-        return problem(
+        return Answers.problem(
                 Problem.of(
                         503,
                         "projection_behind",
@@ -285,24 +284,13 @@ public class QueryResource {
 
     @ServerExceptionMapper
     Response unknown(UnknownIdException e, UriInfo uri) {
-        return problem(Problem.of(404, e.code, "Unknown " + e.kind, String.valueOf(e.getMessage())), uri);
+        return Answers.problem(Problem.of(404, e.code, "Unknown " + e.kind, String.valueOf(e.getMessage())), uri);
     }
 
     @ServerExceptionMapper
     Response bad(IllegalArgumentException e, UriInfo uri) {
-        return problem(
+        return Answers.problem(
                 Problem.of(400, "bad_parameter", "A parameter cannot be read", String.valueOf(e.getMessage())), uri);
-    }
-
-    private static Response ok(Object json) {
-        return Response.ok(Json.write(json), MediaType.APPLICATION_JSON_TYPE).build();
-    }
-
-    private static Response problem(Problem problem, UriInfo uri) {
-        Response.ResponseBuilder response = Response.status(problem.status())
-                .type(Problem.MEDIA_TYPE)
-                .entity(Json.write(problem.toJson(uri.getRequestUri().getPath())));
-        return problem.status() == 503 ? response.header("Retry-After", "1").build() : response.build();
     }
 
     private static @Nullable String blankToNull(@Nullable String text) {

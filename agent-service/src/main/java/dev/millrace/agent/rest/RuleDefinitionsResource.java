@@ -38,7 +38,7 @@ public class RuleDefinitionsResource {
     /** Those that are in force, by priority. */
     @GET
     public Response all() {
-        return ok(
+        return Answers.of(
                 200,
                 new RuleView.All(book.isUnsatisfied() ? List.of() : book.get().all()));
     }
@@ -49,7 +49,7 @@ public class RuleDefinitionsResource {
     public Response one(@PathParam("id") String id, UriInfo uri) {
         return book.isUnsatisfied()
                 ? unknown(id, uri)
-                : book.get().find(id).map(view -> ok(200, view)).orElseGet(() -> unknown(id, uri));
+                : book.get().find(id).map(view -> Answers.ok(view)).orElseGet(() -> unknown(id, uri));
     }
 
     /** Defines one, or defines it anew. */
@@ -61,7 +61,7 @@ public class RuleDefinitionsResource {
         try {
             fields = Json.readObject(body);
         } catch (MalformedEventException e) {
-            return problem(Problem.of(400, "bad_json", "Not JSON", String.valueOf(e.getMessage())), uri);
+            return Answers.problem(Problem.of(400, "bad_json", "Not JSON", String.valueOf(e.getMessage())), uri);
         }
         return book.isUnsatisfied() ? notHere(uri) : response(book.get().put(id, fields), id, uri);
     }
@@ -75,9 +75,9 @@ public class RuleDefinitionsResource {
 
     private Response response(RuleBook.Outcome outcome, String id, UriInfo uri) {
         return switch (outcome) {
-            case RuleBook.Done done -> ok(done.isNew() ? 201 : 200, done.view());
+            case RuleBook.Done done -> Answers.of(done.isNew() ? 201 : 200, done.view());
             case RuleBook.Refused refused ->
-                problem(
+                Answers.problem(
                         Problem.of(
                                 422,
                                 "invalid_rule",
@@ -87,7 +87,7 @@ public class RuleDefinitionsResource {
             case RuleBook.Unknown ignored ->
                 book.get()
                         .find(id)
-                        .map(view -> problem(
+                        .map(view -> Answers.problem(
                                 Problem.of(
                                         409,
                                         "not_a_definition",
@@ -98,7 +98,7 @@ public class RuleDefinitionsResource {
                                 uri))
                         .orElseGet(() -> unknown(id, uri));
             case RuleBook.NotStored ignored ->
-                problem(
+                Answers.problem(
                         Problem.of(
                                 503,
                                 "broker_unavailable",
@@ -110,7 +110,7 @@ public class RuleDefinitionsResource {
     }
 
     private static Response unknown(String id, UriInfo uri) {
-        return problem(
+        return Answers.problem(
                 Problem.of(
                         404,
                         "unknown_rule",
@@ -120,22 +120,8 @@ public class RuleDefinitionsResource {
     }
 
     private static Response notHere(UriInfo uri) {
-        return problem(
+        return Answers.problem(
                 Problem.of(503, "not_here", "Not here", "In this process there is no task machine, and so no rule."),
                 uri);
-    }
-
-    private static Response ok(int status, Object json) {
-        return Response.status(status)
-                .entity(Json.write(json))
-                .type(MediaType.APPLICATION_JSON_TYPE)
-                .build();
-    }
-
-    private static Response problem(Problem problem, UriInfo uri) {
-        return Response.status(problem.status())
-                .type(Problem.MEDIA_TYPE)
-                .entity(Json.write(problem.toJson(uri.getRequestUri().getPath())))
-                .build();
     }
 }

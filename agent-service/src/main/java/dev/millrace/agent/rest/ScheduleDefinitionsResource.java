@@ -56,7 +56,7 @@ public class ScheduleDefinitionsResource {
                         .filter(schedule -> schedule.namespace().equals(namespace))
                         .map(schedule -> view(schedule, next))
                         .toList();
-        return ok(200, Map.of("schedules", schedules));
+        return Answers.ok(Map.of("schedules", schedules));
     }
 
     /** One of them. */
@@ -68,7 +68,7 @@ public class ScheduleDefinitionsResource {
             @QueryParam("next") @DefaultValue("5") int next,
             UriInfo uri) {
         Schedule schedule = find(namespace, name);
-        return schedule == null ? unknown(namespace, name, uri) : ok(200, view(schedule, next));
+        return schedule == null ? unknown(namespace, name, uri) : Answers.ok(view(schedule, next));
     }
 
     /** The event that it would start a task with now, with this id. */
@@ -82,7 +82,7 @@ public class ScheduleDefinitionsResource {
         Schedule schedule = find(namespace, name);
         return schedule == null
                 ? unknown(namespace, name, uri)
-                : ok(200, EventJson.toJson(schedule.firedByHand(id, Instant.now())));
+                : Answers.ok(EventJson.toJson(schedule.firedByHand(id, Instant.now())));
     }
 
     /** Defines one, or defines it anew. */
@@ -99,7 +99,7 @@ public class ScheduleDefinitionsResource {
         try {
             fields = Json.readObject(body);
         } catch (MalformedEventException e) {
-            return problem(Problem.of(400, "bad_json", "Not JSON", String.valueOf(e.getMessage())), uri);
+            return Answers.problem(Problem.of(400, "bad_json", "Not JSON", String.valueOf(e.getMessage())), uri);
         }
         return book.isUnsatisfied()
                 ? notHere(uri)
@@ -170,9 +170,9 @@ public class ScheduleDefinitionsResource {
 
     private static Response response(ScheduleBook.Outcome outcome, String namespace, String name, UriInfo uri) {
         return switch (outcome) {
-            case ScheduleBook.Done done -> ok(done.isNew() ? 201 : 200, view(done.schedule(), 5));
+            case ScheduleBook.Done done -> Answers.of(done.isNew() ? 201 : 200, view(done.schedule(), 5));
             case ScheduleBook.Refused refused ->
-                problem(
+                Answers.problem(
                         new Problem(
                                 422,
                                 "invalid_schedule",
@@ -182,7 +182,7 @@ public class ScheduleDefinitionsResource {
                         uri);
             case ScheduleBook.Unknown ignored -> unknown(namespace, name, uri);
             case ScheduleBook.NotStored ignored ->
-                problem(
+                Answers.problem(
                         Problem.of(
                                 503,
                                 "broker_unavailable",
@@ -194,7 +194,7 @@ public class ScheduleDefinitionsResource {
     }
 
     private static Response unknown(String namespace, String name, UriInfo uri) {
-        return problem(
+        return Answers.problem(
                 Problem.of(
                         404,
                         "unknown_schedule",
@@ -205,23 +205,9 @@ public class ScheduleDefinitionsResource {
     }
 
     private static Response notHere(UriInfo uri) {
-        return problem(
+        return Answers.problem(
                 Problem.of(
                         503, "not_here", "Not here", "In this process there is no task machine, and so no schedule."),
                 uri);
-    }
-
-    private static Response ok(int status, Object json) {
-        return Response.status(status)
-                .entity(Json.write(json))
-                .type(MediaType.APPLICATION_JSON_TYPE)
-                .build();
-    }
-
-    private static Response problem(Problem problem, UriInfo uri) {
-        return Response.status(problem.status())
-                .type(Problem.MEDIA_TYPE)
-                .entity(Json.write(problem.toJson(uri.getRequestUri().getPath())))
-                .build();
     }
 }

@@ -1,6 +1,5 @@
 package dev.millrace.agent.rest;
 
-import dev.millrace.schemas.Json;
 import dev.millrace.schemas.Problem;
 import io.smallrye.common.annotation.RunOnVirtualThread;
 import jakarta.enterprise.inject.Instance;
@@ -30,15 +29,11 @@ public class SystemStateResource {
     @GET
     public Response system(UriInfo uri) throws InterruptedException {
         try {
-            return Response.ok(Json.write(report.get().view())).build();
+            return Answers.ok(report.get().view());
         } catch (IOException e) {
-            Problem problem =
-                    Problem.of(503, "query_unavailable", "The brokers do not answer", String.valueOf(e.getMessage()));
-            return Response.status(503)
-                    .type(Problem.MEDIA_TYPE)
-                    .header("Retry-After", "1")
-                    .entity(Json.write(problem.toJson(uri.getRequestUri().getPath())))
-                    .build();
+            return Answers.problem(
+                    Problem.of(503, "query_unavailable", "The brokers do not answer", String.valueOf(e.getMessage())),
+                    uri);
         }
     }
 }
