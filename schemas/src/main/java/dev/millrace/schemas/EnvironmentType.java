@@ -14,6 +14,7 @@ public enum EnvironmentType implements EventType {
     SESSION_CREATED("session.created", "A session exists."),
     SESSION_UPDATED("session.updated", "Something about a session is another one now, such as its title."),
     SESSION_DELETED("session.deleted", "A session is gone."),
+    SESSION_TURN("session.turn", "Something was said among several participants: who is given it, if anybody."),
     BACKGROUND_TASK_COMPLETED("background_task.completed", "Work in the background has come to its end."),
     BACKGROUND_TASK_FAILED("background_task.failed", "Work in the background has failed, or was cancelled."),
     BACKGROUND_TASK_PROGRESS("background_task.progress", "Work in the background is going on."),

@@ -29,6 +29,14 @@ public enum ErrorCode {
             "ce_subject names no task of this session, or a tool was asked for a task that is not there.",
             Place.DEAD_LETTER,
             Place.TOOL_CALL),
+    PROCESSOR_FAILED(
+            "A processor without which the event goes no further has failed, has not answered in time, or is served by"
+                    + " nobody.",
+            Place.DEAD_LETTER,
+            Place.TASK),
+    TOO_MANY_HELD(
+            "As many events as may wait for processors do so already; the sender may send this one again later.",
+            Place.DEAD_LETTER),
     UNKNOWN_AGENT(
             "There is no agent of the name in taskType, or the one that the task began with is gone.",
             Place.DEAD_LETTER,

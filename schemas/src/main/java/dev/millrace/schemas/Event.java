@@ -133,6 +133,12 @@ public record Event(
         return namespace.equals(DEFAULT_NAMESPACE) && id.indexOf('/') < 0 ? id : namespace + '/' + id;
     }
 
+    /** The namespace of a {@link #qualified} name. */
+    public static String namespaceOf(String qualified) {
+        int slash = qualified.indexOf('/');
+        return slash < 0 ? DEFAULT_NAMESPACE : qualified.substring(0, slash);
+    }
+
     /** What happened: of a type of the catalogue as its record, and else {@link Payload.Unknown}. */
     public Payload payload() {
         return content.payload(type);

@@ -9,6 +9,9 @@ public final class HeaderNames {
     /** In the journal, of an event that was not processed: what became of it, as a word such as {@code expired}. */
     public static final String OUTCOME = "millrace-outcome";
 
+    /** The word in {@link #OUTCOME} of an event in whose place a processor has put others. */
+    public static final String OVERWRITTEN = "overwritten";
+
     /**
      * In the journal, of events that others have sent: when they came onto their lane, in Unix milliseconds. Whatever a
      * date decides is decided by this one, and not by what the event says of its time. Absent = the event is the

@@ -174,9 +174,12 @@ public sealed interface Payload {
             @Nullable String model,
             @Nullable String callbackUrl,
             @Nullable Parent parent,
-            @Nullable Observed observed)
+            @Nullable Observed observed,
+            @Nullable Fork fork,
+            @Nullable Sender sender,
+            @Nullable Conversation thread)
             implements TaskInput {
-        /** What was not handed over by a rule. */
+        /** What was neither handed over by a rule nor forked. */
         public MessageReceived(
                 @Nullable String text,
                 @Nullable String content,
@@ -190,6 +193,7 @@ public sealed interface Payload {
             this(text, content, images, history, taskType, metadata, model, callbackUrl, parent, null);
         }
 
+        /** What was not forked. */
         public MessageReceived(
                 @Nullable String text,
                 @Nullable String content,
@@ -201,6 +205,52 @@ public sealed interface Payload {
                 @Nullable String callbackUrl,
                 @Nullable Parent parent,
                 @Nullable Observed observed) {
+            this(text, content, images, history, taskType, metadata, model, callbackUrl, parent, observed, null);
+        }
+
+        /** What says nothing of its sender or of who takes part. */
+        public MessageReceived(
+                @Nullable String text,
+                @Nullable String content,
+                List<Image> images,
+                List<Message> history,
+                @Nullable String taskType,
+                @Nullable Map<String, @Nullable Object> metadata,
+                @Nullable String model,
+                @Nullable String callbackUrl,
+                @Nullable Parent parent,
+                @Nullable Observed observed,
+                @Nullable Fork fork) {
+            this(
+                    text,
+                    content,
+                    images,
+                    history,
+                    taskType,
+                    metadata,
+                    model,
+                    callbackUrl,
+                    parent,
+                    observed,
+                    fork,
+                    null,
+                    null);
+        }
+
+        public MessageReceived(
+                @Nullable String text,
+                @Nullable String content,
+                List<Image> images,
+                List<Message> history,
+                @Nullable String taskType,
+                @Nullable Map<String, @Nullable Object> metadata,
+                @Nullable String model,
+                @Nullable String callbackUrl,
+                @Nullable Parent parent,
+                @Nullable Observed observed,
+                @Nullable Fork fork,
+                @Nullable Sender sender,
+                @Nullable Conversation thread) {
             this.text = text;
             this.content = content;
             this.images = listOrEmpty(images);
@@ -211,6 +261,32 @@ public sealed interface Payload {
             this.callbackUrl = callbackUrl;
             this.parent = parent;
             this.observed = observed;
+            this.fork = fork;
+            this.sender = sender;
+            this.thread = thread;
+        }
+
+        /** The same for this agent, in a conversation. */
+        public MessageReceived to(String agent, @Nullable Sender by, Conversation in) {
+            return new MessageReceived(
+                    text,
+                    content,
+                    images,
+                    history,
+                    agent,
+                    metadata,
+                    model,
+                    callbackUrl,
+                    parent,
+                    observed,
+                    fork,
+                    by,
+                    in);
+        }
+
+        /** What is said, under whichever name it came. */
+        public @Nullable String said() {
+            return text == null ? content : text;
         }
     }
 
@@ -701,12 +777,49 @@ public sealed interface Payload {
     record RagIngest(
             String source,
             @Nullable String namespace,
-            @Nullable Map<String, @Nullable Object> metadata) implements Payload {
-        public RagIngest(String source, @Nullable String namespace, @Nullable Map<String, @Nullable Object> metadata) {
+            @Nullable String title,
+            @Nullable Map<String, @Nullable Object> metadata,
+            @Nullable Boolean forceReindex,
+            @Nullable Chunking chunking)
+            implements Payload {
+        public RagIngest(
+                String source,
+                @Nullable String namespace,
+                @Nullable String title,
+                @Nullable Map<String, @Nullable Object> metadata,
+                @Nullable Boolean forceReindex,
+                @Nullable Chunking chunking) {
             this.source = requireNonNull(source, "source");
             this.namespace = namespace;
+            this.title = title;
             this.metadata = frozenOrNull(metadata);
+            this.forceReindex = forceReindex;
+            this.chunking = chunking;
         }
+
+        /** The collection of a document that names none. */
+        public static final String DEFAULT_COLLECTION = "default";
+
+        /** The collection that the document goes into. */
+        public String collection() {
+            return namespace == null ? DEFAULT_COLLECTION : namespace;
+        }
+
+        /** The id of the document: the same for the same source in the same collection of a namespace. */
+        public String documentId() {
+            return documentId(collection(), source);
+        }
+
+        /** The id of a document from there. 32 lower-case hex characters. */
+        public static String documentId(String collection, String source) {
+            return Ids.hash(collection + '\n' + source).substring(0, 32);
+        }
+
+        /** How the document is cut; what is absent is as the installation has it. */
+        public record Chunking(
+                @Nullable String strategy,
+                @Nullable Long size,
+                @Nullable Long overlap) {}
     }
 
     /** Of {@link KnownEventType#ENTITY_EXTRACT}. */
@@ -779,12 +892,69 @@ public sealed interface Payload {
         }
     }
 
+    /** Who says something: a person, an agent or another system. */
+    record Sender(
+            @Nullable String type,
+            @Nullable String name,
+            @Nullable String id) {
+
+        /** The {@link #type} of agents. */
+        public static final String AGENT = "agent";
+    }
+
+    /** Who takes part in a conversation, and where in it something was said that others are given. */
+    record Conversation(List<String> participants, @Nullable String spokenIn) {
+        public Conversation {
+            participants = listOrEmpty(participants);
+        }
+    }
+
     /** What was said before. */
     record Message(String role, String text, List<Image> images) {
         public Message {
             requireNonNull(role, "role");
             requireNonNull(text, "text");
             images = listOrEmpty(images);
+        }
+    }
+
+    /**
+     * The task that this one goes on from in another way, and what had been said there; the text of the message stands
+     * between the two.
+     */
+    record Fork(String taskId, String eventId, List<TranscriptMessage> before, List<TranscriptMessage> after) {
+        public Fork {
+            requireNonNull(taskId, "taskId");
+            requireNonNull(eventId, "eventId");
+            before = listOrEmpty(before);
+            after = listOrEmpty(after);
+        }
+    }
+
+    /** An entry of a task's transcript. */
+    record TranscriptMessage(
+            String role,
+            @Nullable String text,
+            List<Image> images,
+            List<TranscriptCall> toolCalls,
+            @Nullable String toolCallId,
+            @Nullable String toolName,
+            @Nullable Boolean isError,
+            @Nullable String request,
+            @Nullable String continuation) {
+        public TranscriptMessage {
+            requireNonNull(role, "role");
+            images = listOrEmpty(images);
+            toolCalls = listOrEmpty(toolCalls);
+        }
+    }
+
+    /** A tool call in a transcript. */
+    record TranscriptCall(String toolCallId, String toolName, Map<String, @Nullable Object> arguments) {
+        public TranscriptCall(String toolCallId, String toolName, Map<String, @Nullable Object> arguments) {
+            this.toolCallId = requireNonNull(toolCallId, "toolCallId");
+            this.toolName = requireNonNull(toolName, "toolName");
+            this.arguments = JsonValues.frozenObject(arguments);
         }
     }
 

@@ -1,12 +1,14 @@
 package dev.millrace.schemas;
 
 import com.fasterxml.jackson.annotation.JsonCreator;
+import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonValue;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.exc.ValueInstantiationException;
 import java.io.IOException;
+import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -28,6 +30,8 @@ import org.jspecify.annotations.Nullable;
  * @param approvalExpiryMs how long the person has, in milliseconds, 1 or more; absent = the installation's default
  * @param onExpiry what becomes of a call that nobody decided on in time; absent in JSON = it is rejected
  * @param retry how often a worker tries again what failed for a passing reason; absent = as the worker is set up
+ * @param processes which events it is given before anything else is done with them, which makes it a processor and no
+ *     tool for models; absent = none, which makes it a tool
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record ToolDefinition(
@@ -40,7 +44,8 @@ public record ToolDefinition(
         Approval approval,
         @Nullable Long approvalExpiryMs,
         OnExpiry onExpiry,
-        @Nullable Retry retry) {
+        @Nullable Retry retry,
+        @Nullable Processes processes) {
 
     /** The time-out of a tool that states none, in milliseconds. */
     public static final long DEFAULT_TIMEOUT_MS = 30_000;
@@ -153,6 +158,71 @@ public record ToolDefinition(
         }
     }
 
+    /**
+     * Which events a processor is given. It answers a call, whose one argument is {@code event}, with {@code
+     * {"producedEvents": […]}}: with events, it has replaced what would have been done with this one; with none, it
+     * lets that happen.
+     *
+     * @param types names of types that start tasks or are open ones; {@code *} = all of these. 1 to
+     *     {@value #MAX_TYPES}, copied
+     * @param order who is asked first: the lower one, then by name; those for {@code *} come before all others. Absent
+     *     in JSON = 0
+     * @param required whether an event goes no further if this fails or is silent; else it does, as if this had not
+     *     been there. Absent in JSON = false
+     */
+    public record Processes(List<String> types, int order, boolean required) {
+        /** So many types at most. */
+        public static final int MAX_TYPES = 32;
+        /** Any type. */
+        public static final String ANY = "*";
+
+        public Processes {
+            types = List.copyOf(types);
+            if (types.isEmpty() || types.size() > MAX_TYPES) {
+                throw new IllegalArgumentException(
+                        "processes.types: expected 1 to " + MAX_TYPES + " types, found " + types.size());
+            }
+            for (String type : types) {
+                if (!type.equals(ANY) && !mayBeProcessed(EventType.of(type))) {
+                    throw new IllegalArgumentException("processes.types: expected \"*\", a type that starts tasks "
+                            + "(MESSAGE_RECEIVED, WEBHOOK_TRIGGERED, SCHEDULE_FIRED) or an open one, found \"" + type
+                            + "\"");
+                }
+            }
+        }
+
+        @JsonCreator
+        static Processes ofJson(
+                @JsonProperty("types") @Nullable List<String> types,
+                @JsonProperty("order") @Nullable Integer order,
+                @JsonProperty("required") @Nullable Boolean required) {
+            return new Processes(
+                    types == null ? List.of() : types, order == null ? 0 : order, Boolean.TRUE.equals(required));
+        }
+
+        /** Whether processors may be given events of a type: those that come from outside and start something. */
+        public static boolean mayBeProcessed(EventType type) {
+            return type.isOpen()
+                    || type == KnownEventType.MESSAGE_RECEIVED
+                    || type == KnownEventType.WEBHOOK_TRIGGERED
+                    || type == KnownEventType.SCHEDULE_FIRED;
+        }
+
+        /** Whether it is for all types. */
+        @JsonIgnore
+        public boolean ofAny() {
+            return types.contains(ANY);
+        }
+
+        /** Whether it is for this type, by whichever of its names. */
+        public boolean of(EventType type) {
+            return mayBeProcessed(type)
+                    && types.stream()
+                            .anyMatch(name -> name.equals(ANY)
+                                    || EventType.of(name).wireName().equals(type.wireName()));
+        }
+    }
+
     /** The pause before a second attempt of a tool that states none, in milliseconds. */
     public static final long DEFAULT_RETRY_DELAY_MS = 1_000;
 
@@ -172,7 +242,8 @@ public record ToolDefinition(
             Approval approval,
             @Nullable Long approvalExpiryMs,
             OnExpiry onExpiry,
-            @Nullable Retry retry) {
+            @Nullable Retry retry,
+            @Nullable Processes processes) {
         if (!NAME.matcher(name).matches()) {
             throw new IllegalArgumentException(
                     "tool name: expected 1 to 64 letters, digits, '_' or '-', found \"" + name + "\"");
@@ -198,6 +269,33 @@ public record ToolDefinition(
         this.approvalExpiryMs = approvalExpiryMs;
         this.onExpiry = onExpiry;
         this.retry = retry;
+        this.processes = processes;
+    }
+
+    /** A tool for models. */
+    public ToolDefinition(
+            String name,
+            String description,
+            Map<String, @Nullable Object> parameters,
+            String toolset,
+            long timeoutMs,
+            SideEffects sideEffects,
+            Approval approval,
+            @Nullable Long approvalExpiryMs,
+            OnExpiry onExpiry,
+            @Nullable Retry retry) {
+        this(
+                name,
+                description,
+                parameters,
+                toolset,
+                timeoutMs,
+                sideEffects,
+                approval,
+                approvalExpiryMs,
+                onExpiry,
+                retry,
+                null);
     }
 
     /** A tool that nobody is asked about, with the worker's own way to try again. */
@@ -233,7 +331,8 @@ public record ToolDefinition(
                 newApproval,
                 approvalExpiryMs,
                 onExpiry,
-                retry);
+                retry,
+                processes);
     }
 
     /** The same with this way to try again. */
@@ -248,7 +347,24 @@ public record ToolDefinition(
                 approval,
                 approvalExpiryMs,
                 onExpiry,
-                newRetry);
+                newRetry,
+                processes);
+    }
+
+    /** The same as a processor of these events. */
+    public ToolDefinition withProcesses(Processes events) {
+        return new ToolDefinition(
+                name,
+                description,
+                parameters,
+                toolset,
+                timeoutMs,
+                sideEffects,
+                approval,
+                approvalExpiryMs,
+                onExpiry,
+                retry,
+                events);
     }
 
     @JsonCreator
@@ -262,7 +378,8 @@ public record ToolDefinition(
             @JsonProperty("approval") @Nullable Approval approval,
             @JsonProperty("approvalExpiryMs") @Nullable Long approvalExpiryMs,
             @JsonProperty("onExpiry") @Nullable OnExpiry onExpiry,
-            @JsonProperty("retry") @Nullable Retry retry) {
+            @JsonProperty("retry") @Nullable Retry retry,
+            @JsonProperty("processes") @Nullable Processes processes) {
         return new ToolDefinition(
                 required("name", name),
                 required("description", description),
@@ -273,7 +390,8 @@ public record ToolDefinition(
                 approval == null ? new Approval.Never() : approval,
                 approvalExpiryMs,
                 onExpiry == null ? OnExpiry.REJECT : onExpiry,
-                retry);
+                retry,
+                processes);
     }
 
     /** The record key on the {@code definitions} topic. */

@@ -79,9 +79,11 @@ public record Topics(String prefix) {
     private static final Duration ONE_DAY = Duration.ofDays(1);
     private static final Duration ONE_WEEK = Duration.ofDays(7);
     private static final Duration ONE_MONTH = Duration.ofDays(30);
+    private static final Duration ONE_YEAR = Duration.ofDays(365);
 
     /**
-     * Longer than any other topic that is kept by time holds a record, with the day that a segment of it takes records.
+     * Longer than any topic that anybody is shown something of is kept by time, with the day that a segment of it takes
+     * records.
      */
     public static final Duration FORGOTTEN_RETENTION = Duration.ofDays(40);
 
@@ -94,8 +96,12 @@ public record Topics(String prefix) {
     /** The toolset of the memory tools, whose calls are keyed by namespace. */
     public static final String MEMORY_TOOLSET = "memory";
 
+    /** The toolset of the tools of knowledge, whose topic has what is to be ingested as well. */
+    public static final String KNOWLEDGE_TOOLSET = "knowledge";
+
     /** The names after {@code requests.} that are taken. */
-    public static final Set<String> OWN_TOOLSETS = Set.of(BUILT_IN_TOOLSET, MEMORY_TOOLSET, "reflection", "webhook");
+    public static final Set<String> OWN_TOOLSETS =
+            Set.of(BUILT_IN_TOOLSET, MEMORY_TOOLSET, KNOWLEDGE_TOOLSET, "reflection", "webhook");
 
     /** The lane of a segment. */
     public String lane(Segment segment) {
@@ -135,6 +141,16 @@ public record Topics(String prefix) {
     /** Requests for a reflection on an ended task. */
     public String reflectionRequests() {
         return requests("reflection");
+    }
+
+    /** Calls of the tools of knowledge, and documents to ingest. */
+    public String knowledgeRequests() {
+        return requests(KNOWLEDGE_TOOLSET);
+    }
+
+    /** What is known from documents: compacted documents and their chunks. */
+    public String knowledge() {
+        return prefix + "knowledge";
     }
 
     /** What task owners are to be told at their callback URLs. */
@@ -182,6 +198,11 @@ public record Topics(String prefix) {
         return prefix + "dead-letters";
     }
 
+    /** Who asked for what over HTTP, where there is a login. */
+    public String audit() {
+        return prefix + "audit";
+    }
+
     /** Every topic that exists so far, the lanes first. */
     public List<Topic> all() {
         List<Topic> topics = new ArrayList<>();
@@ -222,6 +243,13 @@ public record Topics(String prefix) {
                 "task id",
                 false,
                 "tool (share group)"));
+        topics.add(requests(
+                knowledgeRequests(),
+                "What is to be done with knowledge: calls of its tools (TOOL_CALL_REQUESTED), documents to ingest"
+                        + " (RAG_INGEST)",
+                "call id, session key",
+                false,
+                "knowledge (share group)"));
         topics.add(new Topic(
                 journal(),
                 "Every event, in the order in which the task machine took it",
@@ -263,6 +291,17 @@ public record Topics(String prefix) {
                 "reflection",
                 "agent, gateway, anyone"));
         topics.add(new Topic(
+                knowledge(),
+                "Documents as knowledge, and their chunks with vectors (docs/knowledge.md)",
+                "document/namespace/id, chunk/namespace/id/version/number",
+                // one order for all that an index is built from
+                false,
+                Cleanup.COMPACT,
+                Duration.ZERO,
+                MAX_EVENT_BYTES,
+                "knowledge",
+                "knowledge, anyone"));
+        topics.add(new Topic(
                 content(),
                 "Tool results that are too large for an event: the pieces, then a record that names them",
                 "call id",
@@ -298,14 +337,14 @@ public record Topics(String prefix) {
         topics.add(new Topic(
                 forgotten(),
                 "Which tasks, sessions and namespaces are forgotten, so that nobody is shown what the topics that are kept"
-                        + " by time still hold of them: ids and moments",
-                "namespace",
+                        + " by time still hold of them: ids and moments. Which dead letters are discarded: their places",
+                "namespace, place",
                 // all of it is read by every instance
                 false,
                 Cleanup.DELETE,
                 FORGOTTEN_RETENTION,
                 MAX_EVENT_BYTES,
-                "agent",
+                "agent, gateway",
                 "gateway, tool"));
         topics.add(new Topic(
                 deadLetters(),
@@ -316,6 +355,18 @@ public record Topics(String prefix) {
                 ONE_MONTH,
                 MAX_COPY_BYTES,
                 "all",
+                "people"));
+        topics.add(new Topic(
+                audit(),
+                "Who asked over HTTP for what, and what was refused, where there is a login: names and ids, no content"
+                        + " (docs/security.md)",
+                "namespace",
+                // read by time
+                false,
+                Cleanup.DELETE,
+                ONE_YEAR,
+                MAX_EVENT_BYTES,
+                "gateway",
                 "people"));
         return List.copyOf(topics);
     }
@@ -330,7 +381,7 @@ public record Topics(String prefix) {
                 ONE_WEEK,
                 MAX_EVENT_BYTES,
                 "anyone",
-                segment == Segment.BACKGROUND ? "agent, knowledge workers" : "agent");
+                "agent");
     }
 
     private static Topic requests(String name, String purpose, String key, boolean coPartitioned, String readBy) {

@@ -58,7 +58,7 @@ class InputTemplateTest {
             {{body.order.items.-1}}     | {{body.order.items.-1}}, which leads nowhere
             {{body.order.note.x}}       | {{body.order.note.x}}, which leads nowhere
             """)
-    @DisplayName("issue 15 item 4: a path that leads nowhere is a mistake, told with the nearest that there is")
+    @DisplayName("a path that leads nowhere is a mistake, told with the nearest that there is")
     void shouldTellWhatLeadsNowhere(String template, String problem) {
         assertThat(new InputTemplate(template).problems(ORDER))
                 .singleElement()

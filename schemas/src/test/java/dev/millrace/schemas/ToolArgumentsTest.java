@@ -31,7 +31,7 @@ class ToolArgumentsTest {
                     "amount", Map.of("type", "number", "minimum", 0)));
 
     @Test
-    @DisplayName("issue 15 item 3: the machine says of arguments what the worker says of them")
+    @DisplayName("the machine says of arguments what the worker says of them")
     void shouldSayTheSameSoon() {
         ToolArguments refund = ToolArguments.of(tool(REFUND));
         for (Map<String, @Nullable Object> arguments : List.<Map<String, @Nullable Object>>of(

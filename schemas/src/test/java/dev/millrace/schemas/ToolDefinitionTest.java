@@ -9,6 +9,8 @@ import dev.millrace.schemas.ToolDefinition.SideEffects;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -71,6 +73,43 @@ class ToolDefinitionTest {
                                 .get("it"))
                 .containsEntry("approvalExpiryMs", 60_000)
                 .containsEntry("onExpiry", "approve");
+    }
+
+    @Test
+    @DisplayName("a processor says which events it is given, by any name of their types")
+    void shouldKeepWhatAProcessorIsGiven() throws MalformedEventException {
+        // given
+        ToolDefinition definition = read("{\"name\": \"a\", \"description\": \"b\", \"toolset\": \"c\","
+                + " \"processes\": {\"types\": [\"NEW_MESSAGE\", \"order.placed\"], \"required\": true}}");
+
+        // when
+        ToolDefinition again = ToolDefinition.fromJson(definition.toJson());
+
+        // then
+        assertThat(again).isEqualTo(definition);
+        ToolDefinition.Processes processes = Objects.requireNonNull(again.processes());
+        assertThat(processes.required()).isTrue();
+        assertThat(processes.order()).isZero();
+        assertThat(processes.of(KnownEventType.MESSAGE_RECEIVED)).isTrue();
+        assertThat(processes.of(EventType.of("user_query"))).isTrue();
+        assertThat(processes.of(EventType.of("order.placed"))).isTrue();
+        assertThat(processes.of(KnownEventType.SCHEDULE_FIRED)).isFalse();
+        assertThat(new ToolDefinition.Processes(List.of("*"), 0, false).of(KnownEventType.TASK_CANCEL_REQUESTED))
+                .as("nobody stands before a cancel")
+                .isFalse();
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+            {}                                   | expected 1 to 32 types, found 0
+            {"types": []}                        | expected 1 to 32 types, found 0
+            {"types": ["TASK_CANCEL_REQUESTED"]} | one that starts tasks
+            """)
+    void shouldRefuseAProcessorOfNothing(String processes, String problem) {
+        assertThatThrownBy(() -> read("{\"name\": \"a\", \"description\": \"b\", \"toolset\": \"c\","
+                        + " \"processes\": " + processes + "}"))
+                .isInstanceOf(MalformedEventException.class)
+                .hasMessageContaining(problem.replace("one that starts tasks", "a type that starts tasks"));
     }
 
     @Test

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.millrace.schemas.Topics.Cleanup;
 import dev.millrace.schemas.Topics.Topic;
 import java.time.Duration;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class TopicsTest {
@@ -24,15 +25,18 @@ class TopicsTest {
                         "acme.requests.memory",
                         "acme.requests.reflection",
                         "acme.requests.webhook",
+                        "acme.requests.knowledge",
                         "acme.journal",
                         "acme.tokens",
                         "acme.definitions",
                         "acme.memory",
+                        "acme.knowledge",
                         "acme.content",
                         "acme.rates",
                         "acme.variables",
                         "acme.forgotten",
-                        "acme.dead-letters");
+                        "acme.dead-letters",
+                        "acme.audit");
     }
 
     @Test
@@ -45,10 +49,10 @@ class TopicsTest {
     }
 
     @Test
-    void shouldCompactDefinitionsAndMemoryAndNothingElse() {
+    void shouldCompactDefinitionsMemoryAndKnowledgeAndNothingElse() {
         assertThat(TOPICS.all()).allSatisfy(topic -> {
-            boolean compacted =
-                    topic.name().equals(TOPICS.definitions()) || topic.name().equals(TOPICS.memory());
+            boolean compacted = Set.of(TOPICS.definitions(), TOPICS.memory(), TOPICS.knowledge())
+                    .contains(topic.name());
             assertThat(topic.cleanup()).isEqualTo(compacted ? Cleanup.COMPACT : Cleanup.DELETE);
             assertThat(topic.retention().isZero()).isEqualTo(compacted);
         });

@@ -1,0 +1,150 @@
+package dev.millrace.schemas;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.NoSuchElementException;
+import java.util.Random;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+class FairLineTest {
+
+    private record Waiting(String tenant, int priority, long arrival) {}
+
+    private final FairLine<Waiting> line =
+            new FairLine<>(Waiting::priority, Waiting::tenant, Comparator.comparingLong(Waiting::arrival));
+    private long arrivals;
+
+    @Test
+    @DisplayName("of one tenant the lower priority goes first, then who came first")
+    void shouldKeepTheOrderOfOneTenant() {
+        enter("a", 200);
+        enter("a", 100);
+        enter("a", 200);
+        enter("a", 100);
+
+        assertThat(taken(4)).containsExactly("a2", "a4", "a1", "a3");
+        assertThat(line.isEmpty()).isTrue();
+        assertThat(line.peek()).isNull();
+    }
+
+    @Test
+    @DisplayName("10 000 of one tenant delay the first of another by one place at most")
+    void shouldDelayNobodyByMoreThanOnePlace() {
+        IntStream.range(0, 10_000).forEach(i -> enter("big", 200));
+        taken(3);
+        Waiting small = enter("small", 200);
+
+        assertThat(List.of(line.take(), line.take())).contains(small);
+    }
+
+    @Test
+    @DisplayName("three tenants take turns, whatever they have in line")
+    void shouldTakeTurns() {
+        IntStream.range(0, 4).forEach(i -> enter("a", 200));
+        IntStream.range(0, 2).forEach(i -> enter("b", 200));
+        enter("c", 200);
+
+        assertThat(taken(7)).containsExactly("a1", "b5", "c7", "a2", "b6", "a3", "a4");
+    }
+
+    @Test
+    @DisplayName("a tenant with one at a time gets every second turn, not every one")
+    void shouldNotLetOneAtATimeGoFirstForEver() {
+        IntStream.range(0, 10).forEach(i -> enter("many", 200));
+        List<String> tenants = new ArrayList<>();
+        for (int i = 0; i < 8; i++) {
+            if (i == 0 || tenants.getLast().equals("one")) {
+                enter("one", 200);
+            }
+            tenants.add(line.take().tenant());
+        }
+
+        assertThat(tenants).containsExactly("many", "one", "many", "one", "many", "one", "many", "one");
+    }
+
+    @Test
+    @DisplayName("who goes away without a turn has had none")
+    void shouldCountNoTurnOfWhoLeaves() {
+        Waiting first = enter("a", 200);
+        enter("b", 200);
+        enter("a", 200);
+
+        assertThat(line.remove(first)).isTrue();
+        assertThat(line.remove(first)).isFalse();
+        assertThat(line.remove(new Waiting("nobody", 7, 1))).isFalse();
+        assertThat(taken(2)).containsExactly("b2", "a3");
+    }
+
+    @Test
+    @DisplayName("a turn that was had outside of the line counts")
+    void shouldCountTurnsHadElsewhere() {
+        enter("a", 200);
+        enter("b", 200);
+        line.served(200, "a");
+        line.served(100, "nobody waits there");
+
+        assertThat(taken(2)).containsExactly("b2", "a1");
+    }
+
+    @Test
+    @DisplayName("the same element twice stands in line once")
+    void shouldHoldAnElementOnce() {
+        Waiting one = enter("a", 200);
+        line.add(one);
+
+        assertThat(line.size()).isOne();
+        assertThat(line.all()).containsExactly(one);
+        assertThat(taken(1)).containsExactly("a1");
+        assertThatThrownBy(line::take).isInstanceOf(NoSuchElementException.class);
+    }
+
+    @Test
+    @DisplayName("nobody is lost and nobody waits longer than a turn of each other tenant, in 100 000 random steps")
+    void shouldLoseNobody() {
+        Random random = new Random(11);
+        List<Waiting> inside = new ArrayList<>();
+        for (int step = 0; step < 100_000; step++) {
+            switch (random.nextInt(5)) {
+                case 0, 1 -> inside.add(enter("t" + random.nextInt(20), 100 + 100 * random.nextInt(3)));
+                case 2 -> {
+                    if (!inside.isEmpty()) {
+                        Waiting gone = inside.remove(random.nextInt(inside.size()));
+                        assertThat(line.remove(gone)).isTrue();
+                    }
+                }
+                default -> {
+                    if (!inside.isEmpty()) {
+                        int lowest = inside.stream()
+                                .mapToInt(Waiting::priority)
+                                .min()
+                                .orElseThrow();
+                        Waiting taken = line.take();
+                        assertThat(taken.priority()).isEqualTo(lowest);
+                        assertThat(inside.remove(taken)).isTrue();
+                    }
+                }
+            }
+            assertThat(line.size()).isEqualTo(inside.size());
+        }
+        assertThat(line.all()).containsExactlyInAnyOrderElementsOf(inside);
+    }
+
+    private Waiting enter(String tenant, int priority) {
+        Waiting waiting = new Waiting(tenant, priority, ++arrivals);
+        line.add(waiting);
+        return waiting;
+    }
+
+    private List<String> taken(int count) {
+        return IntStream.range(0, count)
+                .mapToObj(i -> line.take())
+                .map(one -> one.tenant() + one.arrival())
+                .toList();
+    }
+}
