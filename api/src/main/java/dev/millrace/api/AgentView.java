@@ -54,7 +54,26 @@ public record AgentView(
         boolean sequential,
 
         @Schema(description = "Agents that it may start tasks of.")
-        List<String> subAgents) {
+        List<String> subAgents,
+
+        @Schema(
+                description =
+                        "Agents that it may give the word to in a session of several, * = all; absent from an older"
+                                + " agent-service.",
+                examples = "*")
+        @Nullable
+        List<String> allowedAgents,
+
+        @Schema(description = "What it has of documents and entities; absent from an older agent-service.") @Nullable
+        Knowledge knowledge,
+
+        @Schema(description = "Other people's protocols by which it can be had.", examples = "mcp") @Nullable
+        List<String> expose) {
+
+    /** Whether it can be had by this one of other people's protocols. */
+    public boolean isExposedBy(String protocol) {
+        return expose != null && expose.contains(protocol); // an older agent-service says nothing of it
+    }
 
     /** All agents. */
     @Schema(name = "Agents")
@@ -89,6 +108,27 @@ public record AgentView(
 
             @Nullable Integer toolCallsPerStep,
             @Nullable Long lifeTimeMs) {}
+
+    /** What it has of documents and entities. */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    @Schema(name = "AgentKnowledge", description = "What it has of documents and entities.")
+    public record Knowledge(
+            @Schema(
+                    description = "Whether passages are in its prompt, or it looks things up, or neither.",
+                    enumeration = {"auto", "tool", "disabled"})
+            String mode,
+
+            @Schema(description = "The collection that its prompt's passages are from; absent = all.") @Nullable
+            String collection,
+
+            @Schema(description = "The most passages in its prompt.")
+            int limit,
+
+            @Schema(
+                    description = "Where entities of its tasks are kept; absent = they are not looked for.",
+                    enumeration = {"thread", "agent", "global"})
+            @Nullable
+            String entities) {}
 
     /** Which calls need an approval. */
     @JsonInclude(JsonInclude.Include.NON_NULL)

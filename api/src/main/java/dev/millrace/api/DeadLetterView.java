@@ -40,6 +40,46 @@ public record DeadLetterView(
 
             @Schema(examples = "accepted") String status) {}
 
+    /** One of them is shown no more. */
+    @Schema(name = "DeadLetterDiscarded")
+    public record Discarded(
+            String cursor,
+            @Nullable String eventId,
+
+            @Schema(examples = "discarded") String status) {}
+
+    /** Which of them are meant; one of the first three is needed. */
+    @Schema(name = "DeadLetterFilter")
+    public record Filter(
+            @Schema(examples = "internal_error") @Nullable String reason,
+            @Nullable String taskId,
+            @Schema(examples = "MESSAGE_RECEIVED") @Nullable String type,
+
+            @Schema(description = "At most so many, 1 to 200; absent = 200.") @Nullable
+            Integer limit,
+
+            @Schema(description = "What next said the time before.") @Nullable
+            String cursor) {}
+
+    /** What was sent again. */
+    @Schema(name = "DeadLettersRedriven")
+    public record AllRedriven(
+            @Schema(description = "The oldest first.") List<Redriven> redriven,
+
+            @Schema(description = "Places of those that cannot be: they were on no lane, or were not kept.")
+            List<String> kept,
+
+            @Schema(description = "There may be more, from there on; null = there are none.") @Nullable
+            String next) {}
+
+    /** What is shown no more. */
+    @Schema(name = "DeadLettersDiscarded")
+    public record AllDiscarded(
+            @Schema(description = "The newest first.") List<Discarded> discarded,
+
+            @Schema(description = "There may be more, from there on; null = there are none.") @Nullable
+            String next) {}
+
     /** Some of them. */
     @Schema(name = "DeadLetterPage")
     public record Page(

@@ -17,7 +17,21 @@ public record Session(
         @Schema(description = "Unix milliseconds") long createdAt,
 
         @Schema(description = "When something last happened in it, Unix milliseconds.")
-        long updatedAt) {
+        long updatedAt,
+
+        @Schema(description = "Who takes part: agents by name, and user for people; empty = nobody has said.")
+        List<String> participants) {
+
+    public Session {
+        // what answers may be of a version before there were any
+        participants = participants == null ? List.of() : List.copyOf(participants);
+    }
+
+    /** More do not take part in one session. */
+    public static final int MAX_PARTICIPANTS = 20;
+
+    /** What people are called among participants. */
+    public static final String PEOPLE = "user";
 
     /** A session to make. */
     @JsonInclude(JsonInclude.Include.NON_NULL)
@@ -30,7 +44,14 @@ public record Session(
             String title,
 
             @Schema(description = "The tenant; absent = default.") @Nullable
-            String namespace) {
+            String namespace,
+
+            @Schema(
+                    description =
+                            "Who takes part: agents by name, and user for people, 1 to 20. Absent = one agent at a time,"
+                                    + " as each task says.")
+            @Nullable
+            List<String> participants) {
 
         /** The longest title, in characters. */
         public static final int MAX_TITLE = 200;

@@ -23,7 +23,10 @@ public record SystemView(
         @Schema(description = "In the order of priority.") List<Lane> lanes,
 
         @Schema(description = "Those that tools belong to now, by name.")
-        List<Toolset> toolsets) {
+        List<Toolset> toolsets,
+
+        @Schema(description = "The calls of models that the instance which answers makes.") @Nullable
+        Models models) {
 
     public SystemView {
         lanes = List.copyOf(lanes);
@@ -50,6 +53,21 @@ public record SystemView(
             @Schema(description = "How long the oldest of those has been there, in milliseconds; null = there is none.")
             @Nullable
             Long oldestMs) {}
+
+    /** Calls of models, of one instance. */
+    @Schema(name = "ModelCalls")
+    public record Models(
+            @Schema(description = "How many may run at once.")
+            int permits,
+
+            @Schema(description = "How many of these are in use.")
+            int running,
+
+            @Schema(description = "Calls that wait for one, or for their provider.")
+            int queued,
+
+            @Schema(description = "Those of them that would wait for their provider if there was one.")
+            int heldBack) {}
 
     /** A toolset, whose calls workers take from a topic. */
     @Schema(name = "ToolsetState")

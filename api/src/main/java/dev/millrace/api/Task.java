@@ -95,6 +95,11 @@ public record Task(
         @Nullable
         String parentTaskId,
 
+        @Schema(description = "The task and event from which this one goes on in another way; absent if it is no fork.")
+        @JsonInclude(JsonInclude.Include.NON_NULL)
+        @Nullable
+        ForkedFrom forkedFrom,
+
         @Schema(description = "What the reflection on it came to; absent if there was none, or it is not over.")
         @JsonInclude(JsonInclude.Include.NON_NULL)
         @Nullable
@@ -108,6 +113,14 @@ public record Task(
 
             @Schema(description = "How many tools it has called.")
             long toolCallsCount) {}
+
+    /** Where a task goes on from in another way. */
+    @Schema(name = "ForkedFrom", description = "Where a task goes on from in another way.")
+    public record ForkedFrom(
+            String taskId,
+
+            @Schema(description = "The event of that task up to which both are the same.")
+            String eventId) {}
 
     /** How much of the input is shown, in characters. */
     public static final int MAX_INPUT = 500;
@@ -143,6 +156,7 @@ public record Task(
                 unservedToolsets,
                 words,
                 parentTaskId,
+                forkedFrom,
                 postReflection);
     }
 
@@ -197,7 +211,50 @@ public record Task(
                             "Your own id of this task, so that a repeated request makes no second task. Also as the"
                                     + " header Idempotency-Key. Absent = one is drawn.")
             @Nullable
-            String id) {
+            String id,
+
+            @Schema(
+                    description =
+                            "Who takes part in the session from now on: agents by name, and user for people, 1 to 20."
+                                    + " Without taskType the text goes to those that it mentions with @name. Absent ="
+                                    + " those that did before.")
+            @Nullable
+            List<String> participants,
+
+            @Schema(description = "What the person is called who says it; agents are shown it. Absent = nothing.")
+            @Nullable
+            String sender) {
+
+        /** Of a session of one agent at a time. */
+        public Request(
+                String text,
+                @Nullable String taskType,
+                @Nullable String agent,
+                @Nullable String sessionId,
+                @Nullable String namespace,
+                @Nullable Map<String, @Nullable Object> metadata,
+                @Nullable Integer priority,
+                @Nullable String model,
+                @Nullable String callbackUrl,
+                @Nullable Long ttl,
+                @Nullable String expiresAt,
+                @Nullable String id) {
+            this(
+                    text,
+                    taskType,
+                    agent,
+                    sessionId,
+                    namespace,
+                    metadata,
+                    priority,
+                    model,
+                    callbackUrl,
+                    ttl,
+                    expiresAt,
+                    id,
+                    null,
+                    null);
+        }
 
         /** The longest text, in characters. */
         public static final int MAX_TEXT = 100_000;
