@@ -1,5 +1,7 @@
 package dev.millrace.requests;
 
+import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.MalformedEventException;
 import io.micrometer.core.instrument.MeterRegistry;
 
 /**
@@ -27,6 +29,29 @@ public interface RequestWorker extends AutoCloseable {
     /** The same for a topic of events that nobody waits for an answer to. */
     static RequestWorker startNotices(WorkerSettings settings, NoticeHandler handler, MeterRegistry meters) {
         return ShareGroupWorker.start(settings, outbox -> new NoticeWork(settings, handler, outbox), meters);
+    }
+
+    /** The same for a topic that has both: what is no tool call is an event that nobody waits for an answer to. */
+    static RequestWorker start(
+            WorkerSettings settings, RequestHandler calls, NoticeHandler notices, MeterRegistry meters) {
+        return ShareGroupWorker.start(
+                settings,
+                outbox -> {
+                    CallWork callWork = new CallWork(settings, calls, outbox);
+                    NoticeWork noticeWork = new NoticeWork(settings, notices, outbox);
+                    return (job, workDone) ->
+                            isCall(job) ? callWork.process(job, workDone) : noticeWork.process(job, workDone);
+                },
+                meters);
+    }
+
+    private static boolean isCall(Job job) {
+        try {
+            return job.event().type() == KnownEventType.TOOL_CALL_REQUESTED;
+        } catch (MalformedEventException e) {
+            // of either kind it becomes a dead letter
+            return false;
+        }
     }
 
     /** Whether requests are being taken: the topic is there, the group is set up and the broker has answered lately. */

@@ -74,6 +74,14 @@ public final class HttpApi {
         return send(request.build());
     }
 
+    /** Puts a body of this media type. */
+    public Answer put(String path, String mediaType, byte[] body) {
+        return send(request(path)
+                .header("Content-Type", mediaType)
+                .PUT(BodyPublishers.ofByteArray(body))
+                .build());
+    }
+
     /** The status of a GET; 0 if nobody answers. */
     public int status(String path) {
         try {

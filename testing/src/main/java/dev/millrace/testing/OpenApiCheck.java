@@ -9,13 +9,18 @@ import com.networknt.schema.SchemaRegistry;
 import com.networknt.schema.SpecificationVersion;
 import dev.millrace.schemas.Json;
 import java.net.URI;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Holds answers of the gateway to the OpenAPI document that it serves. An answer has to have the schema of its path and
@@ -75,6 +80,55 @@ public final class OpenApiCheck {
         return schemas.computeIfAbsent(schema, this::schema).validate(body, InputFormat.JSON).stream()
                 .map(error -> method + " " + path + " " + status + ": " + error)
                 .toList();
+    }
+
+    /**
+     * What is wrong with a request: that the document has no such path or method, no such parameter, or another body;
+     * empty = nothing.
+     *
+     * @param contentType of the body; empty = not said
+     * @param body empty if there is none; held to the document if that describes what has this type
+     */
+    public List<String> requestProblems(String method, URI uri, String contentType, String body) {
+        String path = uri.getRawPath();
+        Optional<JsonNode> item = operation(path);
+        JsonNode called =
+                item.map(all -> all.path(method.toLowerCase(Locale.ROOT))).orElse(Json.MAPPER.nullNode());
+        if (!called.isObject()) {
+            return List.of(method + " " + path + ": the document has no such operation");
+        }
+        List<String> problems = new ArrayList<>();
+        Set<String> known = Stream.of(item.orElseThrow().path("parameters"), called.path("parameters"))
+                .flatMap(JsonNode::valueStream)
+                .map(parameter -> parameter.path("name").asText())
+                .collect(Collectors.toSet());
+        if (uri.getRawQuery() != null) {
+            for (String parameter : uri.getRawQuery().split("&", -1)) {
+                String name = parameter.substring(0, parameter.indexOf('='));
+                if (!known.contains(name)) {
+                    problems.add(method + " " + path + ": there is no parameter " + name);
+                }
+            }
+        }
+        JsonNode schema = called.path("requestBody").path("content").path(JSON).path("schema");
+        if (schema.isObject() && contentType.equals(JSON) && !body.isEmpty()) {
+            schemas.computeIfAbsent(schema, this::schema).validate(body, InputFormat.JSON).stream()
+                    .map(error -> method + " " + path + ": " + error)
+                    .forEach(problems::add);
+        }
+        return problems;
+    }
+
+    /** The names of the properties of a schema of the document; empty if there is no such schema. */
+    public Set<String> properties(String schema) {
+        Set<String> names = new TreeSet<>();
+        document.path("components")
+                .path("schemas")
+                .path(schema)
+                .path("properties")
+                .fieldNames()
+                .forEachRemaining(names::add);
+        return names;
     }
 
     private Schema schema(JsonNode schema) {

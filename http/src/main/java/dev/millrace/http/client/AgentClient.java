@@ -31,6 +31,7 @@ public final class AgentClient implements AutoCloseable {
     /** Another service on a wrong port would answer too, but not with our problems. */
     private static final String OUR_PROBLEM = "\"urn:millrace:problem:";
 
+    private final String service;
     private final String base;
     private final Duration deadline;
     private final InternalSecret secret;
@@ -67,6 +68,12 @@ public final class AgentClient implements AutoCloseable {
      * @param secret that is shown with every question
      */
     public AgentClient(URI base, Duration deadline, InternalSecret secret) {
+        this("agent-service", base, deadline, secret);
+    }
+
+    /** The same for another service that answers so; {@code service} is what its failures call it. */
+    public AgentClient(String service, URI base, Duration deadline, InternalSecret secret) {
+        this.service = service;
         this.secret = secret;
         this.base = base.toString().replaceFirst("/+$", "");
         this.deadline = deadline;
@@ -163,7 +170,7 @@ public final class AgentClient implements AutoCloseable {
     private HttpResponse<String> inTurn(HttpRequest request) throws QueryUnavailableException, InterruptedException {
         long end = System.nanoTime() + deadline.toNanos();
         if (!questions.tryAcquire(deadline.toNanos(), TimeUnit.NANOSECONDS)) {
-            throw new QueryUnavailableException("too many others ask agent-service", null);
+            throw new QueryUnavailableException("too many others ask " + service, null);
         }
         try {
             return ask(request, Math.max(1, end - System.nanoTime()));
@@ -172,11 +179,11 @@ public final class AgentClient implements AutoCloseable {
         }
     }
 
-    private static QueryUnavailableException unexpected(int status) {
+    private QueryUnavailableException unexpected(int status) {
         return new QueryUnavailableException(
                 status == 503
-                        ? "agent-service is starting or catching up"
-                        : "agent-service answered with the unexpected status " + status,
+                        ? service + " is starting or catching up"
+                        : service + " answered with the unexpected status " + status,
                 null);
     }
 
@@ -188,13 +195,12 @@ public final class AgentClient implements AutoCloseable {
         try {
             return asked.get(nanos, TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
-            throw new QueryUnavailableException(
-                    "agent-service did not answer within " + deadline.toMillis() + " ms", e);
+            throw new QueryUnavailableException(service + " did not answer within " + deadline.toMillis() + " ms", e);
         } catch (ExecutionException e) {
             throw e.getCause() instanceof HttpTimeoutException
                     ? new QueryUnavailableException(
-                            "agent-service did not answer within " + deadline.toMillis() + " ms", e)
-                    : new QueryUnavailableException("agent-service cannot be reached", e);
+                            service + " did not answer within " + deadline.toMillis() + " ms", e)
+                    : new QueryUnavailableException(service + " cannot be reached", e);
         } finally {
             asked.cancel(true);
         }
