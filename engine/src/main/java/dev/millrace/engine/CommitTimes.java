@@ -17,6 +17,7 @@ final class CommitTimes {
     private final List<Inbox.Box<?>> boxes = new CopyOnWriteArrayList<>();
     private @Nullable Runnable wakeUp;
     private boolean woken;
+    private int polled;
 
     /** Those of the calling thread. */
     static CommitTimes ofThread() {
@@ -84,8 +85,29 @@ final class CommitTimes {
                 : Duration.ofMillis(Math.min(limit.toMillis(), Math.max(1, due - now)));
     }
 
-    /** It has waited until now, in Unix milliseconds. */
-    void waited(long now) {
+    /**
+     * It has waited until now.
+     *
+     * @param now Unix milliseconds
+     * @param records that came, each of which is {@linkplain #taken taken} before the thread waits again
+     */
+    void waited(long now, int records) {
+        polled = records;
         machines.forEach(machine -> machine.resumes(now));
+    }
+
+    /** A machine has asked for a commit, and Streams commits what all machines of a thread have done. */
+    void commits(long now, double costMs) {
+        machines.forEach(machine -> machine.isCommitted(now, costMs));
+    }
+
+    /** One of the records that came is being taken. */
+    void taken() {
+        polled = Math.max(0, polled - 1);
+    }
+
+    /** How many records came that have not been taken. */
+    int polled() {
+        return polled;
     }
 }

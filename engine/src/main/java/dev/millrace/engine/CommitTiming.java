@@ -25,6 +25,10 @@ public final class CommitTiming implements AutoCloseable {
     private static final int MUCH = 16;
 
     private static final int TIMES_ITS_COST = 4;
+    /** Over so many commits what they cost is averaged, roughly. */
+    private static final int OF_LATE = 4;
+
+    private static final int LITTLE_COST_MS = 4;
 
     private final Runnable commit;
     private final long intervalMs;
@@ -45,13 +49,14 @@ public final class CommitTiming implements AutoCloseable {
      */
     private long longestAwayMs;
 
-    private long costMs;
+    private double costMs;
 
     /**
      * For a processor that {@link MachineStreams} runs, with the commit interval of its settings; to be called from
      * {@code init}, and closed in {@code close}.
      *
-     * @param underWay how many things are being done now, each of which may soon have something to commit
+     * @param underWay how many things are being done now, each of which may soon have something to commit; records that
+     *     wait to be taken are added to them
      */
     public static CommitTiming of(ProcessorContext<?, ?> context, IntSupplier underWay) {
         Duration interval = context.appConfigs().get(MachineStreams.MACHINE_COMMIT_INTERVAL_MS) instanceof Long millis
@@ -79,11 +84,21 @@ public final class CommitTiming implements AutoCloseable {
     }
 
     /**
-     * Something is being taken.
+     * A record is being taken.
      *
      * @param now Unix milliseconds
      */
     public void taken(long now) {
+        ofThread.taken();
+        timePassed(now);
+    }
+
+    /**
+     * Something is being taken that did not come as a record.
+     *
+     * @param now Unix milliseconds
+     */
+    public void handed(long now) {
         timePassed(now);
     }
 
@@ -136,23 +151,29 @@ public final class CommitTiming implements AutoCloseable {
     private void commitIfDue() {
         boolean clockWasSetBack = nowMs < askedMs || nowMs < sentMs;
         if (sent && (clockWasSetBack || nowMs >= sentIsDueMs())) {
-            // a pause counts as a long commit; the next ones put that right
-            costMs = Math.min(longestAwayMs, costMs + Math.max(1, costMs / 2));
-            longestAwayMs = 0;
-            sent = false;
-            awaited = false;
-            askedMs = nowMs;
+            // the mean of what commits took of late; a pause counts as a commit that is no more than somewhat longer
+            costMs += (Math.min((double) longestAwayMs, 2 * costMs + LITTLE_COST_MS) - costMs) / OF_LATE;
             commit.run();
+            ofThread.commits(nowMs, costMs);
         }
     }
 
+    /** Everything that was sent on this thread is being committed, whoever asked for it. */
+    void isCommitted(long now, double cost) {
+        longestAwayMs = 0;
+        sent = false;
+        awaited = false;
+        askedMs = now;
+        costMs = cost;
+    }
+
     private long sentIsDueMs() {
-        int things = underWay.getAsInt();
+        int things = underWay.getAsInt() + ofThread.polled();
         long gathered = things <= LITTLE ? 0 : Math.min(things, intervalMs);
         // what nobody waits for goes with what somebody does, if that comes in time
         long due = awaited ? Math.min(awaitedMs + gathered, sentMs + intervalMs) : sentMs + intervalMs;
         return things <= MUCH
                 ? due
-                : Math.max(due, askedMs + Math.min(TIMES_ITS_COST * costMs, LONGEST_INTERVALS * intervalMs));
+                : Math.max(due, askedMs + Math.min((long) (TIMES_ITS_COST * costMs), LONGEST_INTERVALS * intervalMs));
     }
 }

@@ -26,7 +26,7 @@ public final class CommittingConsumer extends ConsumerWrapper {
     public ConsumerRecords<byte[], byte[]> poll(Duration timeout) {
         CommitTimes times = CommitTimes.ofThread();
         ConsumerRecords<byte[], byte[]> records = times.handed() ? unlessWoken(Duration.ZERO) : await(times, timeout);
-        times.waited(System.currentTimeMillis());
+        times.waited(System.currentTimeMillis(), records.count());
         return records;
     }
 

@@ -124,6 +124,24 @@ public final class Sender {
     }
 
     /**
+     * Puts an event aside that was kept for a while after it was read, and cannot be taken.
+     *
+     * @param origin where it was read
+     */
+    public void deadLetter(Event event, DeadLetters.Origin origin, String reason, String detail) {
+        ProducerRecord<String, byte[]> encoded = EventCodec.toRecord(origin.topic(), event);
+        forward(
+                encoded.key().getBytes(StandardCharsets.UTF_8),
+                new Outgoing(topics.deadLetters(), encoded.value()),
+                Instant.ofEpochMilli(context.currentSystemTimeMs()),
+                DeadLetters.headers(encoded.headers(), origin, reason, detail));
+        LOGGER.atWarn()
+                .addKeyValue("eventId", event.id())
+                .addKeyValue("errorCode", reason)
+                .log("An event that was held could not be taken and went to the dead letters");
+    }
+
+    /**
      * Sends the record that is being taken to where it belongs, on the same topic: whoever produced it used another
      * partitioner or another key. Its bytes are kept, and its order from there on.
      *

@@ -253,8 +253,12 @@ public final class UnitOfWork {
 
         @Override
         public byte @Nullable [] delete(Bytes key) {
+            requireOpen();
             byte[] found = store.get(key);
-            put(key, null);
+            if (!before.containsKey(key)) {
+                before.put(key, found);
+            }
+            store.put(key, null);
             return found;
         }
 

@@ -10,6 +10,7 @@ class CommitTimesTest {
     private static final Duration LIMIT = Duration.ofMillis(100);
 
     private final CommitTimes times = new CommitTimes();
+    private int commits;
     private final CommitTiming first = machine();
     private final CommitTiming second = machine();
 
@@ -24,10 +25,47 @@ class CommitTimesTest {
         first.awaited(); // committed at once
         first.sent(); // due 20 ms after that
         second.taken(5_010);
-        second.awaited();
         second.sent();
 
         assertThat(times.waiting(LIMIT, 5_012)).isEqualTo(Duration.ofMillis(8));
+    }
+
+    @Test
+    void shouldCommitForAllMachinesOfTheThread() {
+        first.taken(5_000);
+        first.sent();
+        second.taken(5_010);
+        second.awaited();
+
+        assertThat(commits).isOne();
+        assertThat(times.waiting(LIMIT, 5_030)).isEqualTo(LIMIT);
+        first.timePassed(5_030);
+        assertThat(commits).isOne();
+    }
+
+    @Test
+    void shouldGatherWhileRecordsAreStillToBeTaken() {
+        times.waited(5_000, 5);
+
+        for (int i = 0; i < 2; i++) {
+            first.taken(5_000);
+            first.awaited();
+        }
+        assertThat(commits).isZero();
+        first.taken(5_001);
+
+        assertThat(commits).isOne(); // two more are little
+    }
+
+    @Test
+    void shouldNotTakeRecordsForThingsUnderWayThatWereDropped() {
+        times.waited(5_000, 50);
+        times.waited(5_001, 0);
+
+        first.taken(5_001);
+        first.awaited();
+
+        assertThat(commits).isOne();
     }
 
     @Test
@@ -52,6 +90,6 @@ class CommitTimesTest {
     }
 
     private CommitTiming machine() {
-        return new CommitTiming(() -> {}, Duration.ofMillis(20), times, () -> 0);
+        return new CommitTiming(() -> commits++, Duration.ofMillis(20), times, () -> 0);
     }
 }

@@ -73,7 +73,7 @@ class MachineRunnerIT {
     }
 
     @Test
-    @DisplayName("issue 15 item 1: a machine whose changelog was made again does not lose what only its disk has")
+    @DisplayName("a machine whose changelog was made again does not lose what only its disk has")
     void shouldNotStartWithoutTheChangelogOfItsState(TestBroker broker) throws Exception {
         // given: state that was closed well
         Topics topics = broker.createTopics(1);
@@ -102,7 +102,7 @@ class MachineRunnerIT {
     }
 
     @Test
-    @DisplayName("issue 15 item 1: state of another cluster is deleted, and built from the changelogs of this one")
+    @DisplayName("state of another cluster is deleted, and built from the changelogs of this one")
     void shouldNotTakeTheStateOfAnotherCluster(TestBroker broker) throws Exception {
         // given: two installations; the folder of the second has the state of the first, as of another cluster
         Topics here = broker.createTopics(1);
