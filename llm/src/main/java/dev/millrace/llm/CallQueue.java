@@ -1,16 +1,16 @@
 package dev.millrace.llm;
 
+import dev.millrace.schemas.FairLine;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.PriorityQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The calls that wait, by the key of the provider that they will ask, so that a provider that has enough holds up
- * nobody else's calls. A key is closed until some moment, or while one call asks the rate limiter for it. Not safe for
- * several threads: the dispatcher's lock guards it.
+ * The calls that wait, by the key of the provider that they will ask and with turns of tenants, so that a provider
+ * that has enough holds up nobody else's calls. A key is closed until some moment, or while one call asks the rate
+ * limiter for it. Not safe for several threads: the dispatcher's lock guards it.
  */
 final class CallQueue {
 
@@ -18,7 +18,8 @@ final class CallQueue {
     private int size;
 
     private static final class Line {
-        final PriorityQueue<QueuedCall> calls = new PriorityQueue<>(QueuedCall.ORDER);
+        final FairLine<QueuedCall> calls =
+                new FairLine<>(q -> q.call.effectivePriority(), q -> q.call.tenant(), QueuedCall.BY_AGE);
         boolean asking;
         /** On the dispatcher's clock; meaningless unless {@link #held}. */
         long closedUntil;
@@ -48,12 +49,13 @@ final class CallQueue {
 
     List<QueuedCall> all() {
         List<QueuedCall> all = new ArrayList<>(size);
-        lines.values().forEach(line -> all.addAll(line.calls));
+        lines.values().forEach(line -> all.addAll(line.calls.all()));
         return all;
     }
 
     /**
-     * Takes out the first of all calls whose key is open.
+     * Takes out the first of all calls whose key is open: of the first of each key, the one of highest priority, then
+     * the oldest.
      *
      * @param patience a key that is closed for longer than this holds nobody back: its calls come, to be told so
      * @return null if none waits, or none may come
@@ -64,12 +66,13 @@ final class CallQueue {
         for (Line line : lines.values()) {
             QueuedCall head = line.calls.peek();
             boolean closed = line.asking || (line.isHeld(now) && line.closedUntil - now <= patience);
-            if (head != null && !closed && (first == null || QueuedCall.ORDER.compare(head, first) < 0)) {
+            if (head != null && !closed && (first == null || QueuedCall.BY_PRIORITY.compare(head, first) < 0)) {
                 first = head;
             }
         }
         if (first != null) {
-            remove(first);
+            line(first.key).calls.take();
+            size--;
         }
         return first;
     }

@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param callId unique among the calls that wait or run
  * @param effectivePriority lower goes first
- * @param arrival orders calls of equal priority, lower first; any counter or time that grows
+ * @param tenant on whose behalf; of equal priority, tenants take turns
+ * @param arrival orders calls of one tenant with equal priority, lower first; any counter or time that grows
  * @param request builds the request; called on the call's own virtual thread, after a permit is free: once, and again
  *     where the call had to give its permit back to wait for its provider
  * @param completion takes the final outcome, at most once: exactly once unless the call is cancelled or the dispatcher
@@ -24,12 +25,16 @@ import org.jspecify.annotations.Nullable;
 public record ModelCall(
         String callId,
         int effectivePriority,
+        String tenant,
         long arrival,
         Callable<ModelRequest> request,
         Consumer<ModelOutcome> completion,
         @Nullable StreamListener listener,
         @Nullable String model,
         ReplyReview review) {
+
+    /** The tenant of calls that name none. */
+    public static final String NOBODY = "";
 
     /** A call to the default model, as far as is known, whose reply is taken as it is. */
     public ModelCall(
@@ -39,7 +44,7 @@ public record ModelCall(
             Callable<ModelRequest> request,
             Consumer<ModelOutcome> completion,
             @Nullable StreamListener listener) {
-        this(callId, effectivePriority, arrival, request, completion, listener, null, ReplyReview.NONE);
+        this(callId, effectivePriority, NOBODY, arrival, request, completion, listener, null, ReplyReview.NONE);
     }
 
     /** A call whose reply is awaited as a whole. */
@@ -54,11 +59,18 @@ public record ModelCall(
 
     /** The same call, of which is known that it will ask this model; null = the default one. */
     public ModelCall asking(@Nullable String expected) {
-        return new ModelCall(callId, effectivePriority, arrival, request, completion, listener, expected, review);
+        return new ModelCall(
+                callId, effectivePriority, tenant, arrival, request, completion, listener, expected, review);
     }
 
     /** The same call with this review of its reply. */
     public ModelCall reviewedBy(ReplyReview other) {
-        return new ModelCall(callId, effectivePriority, arrival, request, completion, listener, model, other);
+        return new ModelCall(callId, effectivePriority, tenant, arrival, request, completion, listener, model, other);
+    }
+
+    /** The same call on behalf of somebody. */
+    public ModelCall of(String somebody) {
+        return new ModelCall(
+                callId, effectivePriority, somebody, arrival, request, completion, listener, model, review);
     }
 }

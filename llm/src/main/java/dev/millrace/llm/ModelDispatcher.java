@@ -14,9 +14,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Hands out the permits for model calls: highest effective priority first, then the oldest. Each call runs on a virtual
- * thread of its own, is retried here and nowhere else, and ends in one outcome. Where a model fails for good although
- * nothing is wrong with the request, its fallback is asked in what is left of the call's time.
+ * Hands out the permits for model calls: highest effective priority first, then tenants by turns, the oldest call of
+ * each first. Each call runs on a virtual thread of its own, is retried here and nowhere else, and ends in one
+ * outcome. Where a model fails for good although nothing is wrong with the request, its fallback is asked in what is
+ * left of the call's time.
  *
  * <p>A call keeps its permit while it waits for its next attempt after a passing failure. Where the provider has enough
  * of a key, because it says so or because its {@link RateLimiter limit} is reached, the call gives its permit back and
@@ -120,6 +121,11 @@ public final class ModelDispatcher implements AutoCloseable {
     /** As {@link #cancel(String, Consumer)}, for whoever does not care what an aborted call had come to. */
     public boolean cancel(String callId) {
         return cancel(callId, outcome -> {});
+    }
+
+    /** How many calls may run at once. */
+    public int permits() {
+        return limits.maxConcurrentCalls();
     }
 
     /** Calls that wait for a permit or for their provider. */

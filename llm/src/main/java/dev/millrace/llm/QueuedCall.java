@@ -14,10 +14,13 @@ import org.slf4j.LoggerFactory;
 final class QueuedCall {
     private static final Logger LOGGER = LoggerFactory.getLogger(ModelDispatcher.class);
 
+    /** The oldest first. */
+    static final Comparator<QueuedCall> BY_AGE =
+            Comparator.<QueuedCall>comparingLong(q -> q.call.arrival()).thenComparingLong(q -> q.submission);
+
     /** Highest effective priority first, then the oldest. */
-    static final Comparator<QueuedCall> ORDER = Comparator.<QueuedCall>comparingInt(q -> q.call.effectivePriority())
-            .thenComparingLong(q -> q.call.arrival())
-            .thenComparingLong(q -> q.submission);
+    static final Comparator<QueuedCall> BY_PRIORITY =
+            Comparator.<QueuedCall>comparingInt(q -> q.call.effectivePriority()).thenComparing(BY_AGE);
 
     /** Where a call stands. */
     enum Phase {

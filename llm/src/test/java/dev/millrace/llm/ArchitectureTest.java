@@ -6,6 +6,7 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
 import dev.millrace.schemas.Backoff;
+import dev.millrace.schemas.FairLine;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.Json;
 import dev.millrace.testing.HouseRules;
@@ -28,7 +29,7 @@ class ArchitectureTest extends HouseRules {
                                 "com.fasterxml.jackson..",
                                 "io.smallrye.config..",
                                 "dev.millrace.llm..")
-                        .or(belongToAnyOf(Backoff.class, Ids.class, Json.class)))
+                        .or(belongToAnyOf(Backoff.class, FairLine.class, Ids.class, Json.class)))
                 .because("the services wire it; it knows no container, no Kafka and no event")
                 .check(classes);
     }

@@ -130,6 +130,25 @@ class ModelDispatcherTest {
     }
 
     @Test
+    @DisplayName("of equal priority tenants take turns for permits, however many calls one of them has in line")
+    void shouldLetTenantsTakeTurns() throws Exception {
+        // given
+        dispatcher.submit(call("running", 400, 0));
+        next(model.started);
+        for (int i = 0; i < 100; i++) {
+            dispatcher.submit(call("big-" + i, 200, i).of("big"));
+        }
+        dispatcher.submit(call("small-0", 200, 200).of("small"));
+        dispatcher.submit(call("small-1", 200, 201).of("small"));
+
+        // when
+        model.gate.release(6);
+
+        // then
+        assertThat(take(model.started, 5)).containsExactly("big-0", "small-0", "big-1", "small-1", "big-2");
+    }
+
+    @Test
     @DisplayName("F-103: no more calls run at once than there are permits")
     void shouldNotRunMoreCallsThanPermits() throws Exception {
         // given

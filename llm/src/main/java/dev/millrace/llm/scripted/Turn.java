@@ -32,6 +32,8 @@ record Turn(
 
     /** How the runtime starts the user message that lists the memory files: nobody said that. */
     private static final String MEMORY_INDEX = "[Available memory]";
+    /** How the runtime starts the user message with passages of documents. */
+    private static final String PASSAGES = "[Known passages]";
 
     static Turn of(ModelRequest request, boolean withFingerprint) {
         String system = "";
@@ -41,7 +43,8 @@ record Turn(
         for (ChatMessage message : request.messages()) {
             switch (message) {
                 case SystemMessage(String text) -> system = text;
-                case UserMessage said when said.text().startsWith(MEMORY_INDEX) -> {}
+                case UserMessage said
+                when said.text().startsWith(MEMORY_INDEX) || said.text().startsWith(PASSAGES) -> {}
                 case UserMessage said -> {
                     user = said.text();
                     results.clear();
