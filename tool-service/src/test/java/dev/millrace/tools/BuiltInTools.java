@@ -1,6 +1,7 @@
 package dev.millrace.tools;
 
 import dev.millrace.http.client.InternalSecret;
+import dev.millrace.http.guarded.GuardedHttp;
 import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.schemas.Topics;
 import dev.millrace.tools.content.MemoryContent;
@@ -11,7 +12,6 @@ import dev.millrace.tools.env.Variables;
 import dev.millrace.tools.files.FileTools;
 import dev.millrace.tools.files.SearchTools;
 import dev.millrace.tools.files.Workspace;
-import dev.millrace.tools.http.GuardedHttp;
 import dev.millrace.tools.http.HttpCalls;
 import dev.millrace.tools.http.HttpTools;
 import dev.millrace.tools.http.WebSearch;

@@ -1,10 +1,10 @@
 package dev.millrace.tools.config;
 
 import dev.millrace.http.client.InternalSecret;
+import dev.millrace.http.guarded.GuardedHttp;
 import dev.millrace.tool.api.ToolException;
 import dev.millrace.tools.CallableTool;
 import dev.millrace.tools.ToolPolicies;
-import dev.millrace.tools.http.GuardedHttp;
 import dev.millrace.tools.http.HttpCalls;
 import dev.millrace.tools.http.WebSearch;
 import dev.millrace.tools.java.JavaTools;

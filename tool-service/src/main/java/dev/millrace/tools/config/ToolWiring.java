@@ -1,5 +1,6 @@
 package dev.millrace.tools.config;
 
+import dev.millrace.http.guarded.GuardedHttp;
 import dev.millrace.kafka.config.ClientSettings;
 import dev.millrace.kafka.config.TopicsConfig;
 import dev.millrace.requests.DirectCalls;
@@ -22,7 +23,6 @@ import dev.millrace.tools.files.FileTools;
 import dev.millrace.tools.files.OperatorPlaces;
 import dev.millrace.tools.files.SearchTools;
 import dev.millrace.tools.files.Workspace;
-import dev.millrace.tools.http.GuardedHttp;
 import dev.millrace.tools.http.HttpCalls;
 import dev.millrace.tools.http.HttpTools;
 import dev.millrace.tools.java.JavaTools;

@@ -1,6 +1,6 @@
 package dev.millrace.tools.config;
 
-import dev.millrace.tools.http.GuardedHttp;
+import dev.millrace.http.guarded.GuardedHttp;
 import io.quarkus.runtime.configuration.MemorySize;
 import io.smallrye.config.ConfigMapping;
 import io.smallrye.config.WithDefault;

@@ -1,5 +1,6 @@
 package dev.millrace.tools.http;
 
+import dev.millrace.http.guarded.GuardedHttp;
 import dev.millrace.schemas.Json;
 import dev.millrace.tool.api.ToolException;
 import dev.millrace.tools.secrets.Secrets;
@@ -126,9 +127,10 @@ public final class HttpCalls {
         String body = ask.body();
         try {
             return http.send(ask.method(), url, headers, body == null ? null : body.getBytes(StandardCharsets.UTF_8));
-        } catch (AddressGuard.RefusedAddressException e) {
-            throw new ToolException("address_refused", String.valueOf(e.getMessage()));
         } catch (UnknownHostException e) {
+            if (GuardedHttp.isRefused(e)) {
+                throw new ToolException("address_refused", String.valueOf(e.getMessage()));
+            }
             throw ToolException.passing("unknown_host", "Host \"" + url.getHost() + "\" not found", null);
         } catch (IOException e) {
             String message = "The request failed: " + e.getMessage();

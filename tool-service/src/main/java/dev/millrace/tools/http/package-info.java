@@ -1,5 +1,5 @@
 /**
- * Tools on the network. Every address is looked at by {@link dev.millrace.tools.http.AddressGuard} at the moment when
+ * Tools on the network. Every address is looked at by {@link dev.millrace.http.guarded.GuardedHttp} at the moment when
  * the connection is made, for the first request as for each redirect.
  */
 @NullMarked

@@ -1,5 +1,6 @@
 package dev.millrace.tools.java;
 
+import dev.millrace.tool.api.EventProcessor;
 import dev.millrace.tools.CallableTool;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -23,8 +24,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Tools of jars that are only known when the service starts, so that no container has looked into them: of every class
- * with a method for a tool and a public constructor without parameters, one object is made. All jars share one class
- * loader, which sees this service's classes.
+ * with a method for a tool, or that is a processor, and a public constructor without parameters, one object is made.
+ * All jars share one class loader, which sees this service's classes.
  */
 public final class ToolJars implements AutoCloseable {
 
@@ -53,7 +54,8 @@ public final class ToolJars implements AutoCloseable {
                 LOGGER.atWarn()
                         .addKeyValue("jar", jar)
                         .addKeyValue("unusable", unusable.stream().limit(SHOWN).collect(Collectors.joining("; ")))
-                        .log("A jar of tools has none: expected a public class with a method that has @Tool");
+                        .log("A jar of tools has none: expected a public class with a method that has"
+                                + " @Tool, or one that is an EventProcessor");
             }
         }
     }
@@ -66,12 +68,16 @@ public final class ToolJars implements AutoCloseable {
     private void load(String className, Set<String> unusable) {
         try {
             Class<?> type = Class.forName(className, false, loader);
-            if (!JavaTools.has(type) || type.isInterface() || Modifier.isAbstract(type.getModifiers())) {
+            boolean processor = EventProcessor.class.isAssignableFrom(type);
+            if (!(processor || JavaTools.has(type)) || type.isInterface() || Modifier.isAbstract(type.getModifiers())) {
                 return;
             }
             Constructor<?> constructor = type.getConstructor();
             Object instance = constructor.newInstance();
             tools.addAll(JavaTools.of(type, () -> instance));
+            if (instance instanceof EventProcessor events) {
+                tools.add(new ProcessorTool(events));
+            }
         } catch (ClassNotFoundException | LinkageError e) {
             // a jar may have classes for libraries that are not here
             unusable.add(className + ": " + e);

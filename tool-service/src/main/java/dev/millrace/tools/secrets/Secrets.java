@@ -1,5 +1,6 @@
 package dev.millrace.tools.secrets;
 
+import dev.millrace.http.guarded.HostPattern;
 import dev.millrace.tool.api.ToolException;
 import java.net.URI;
 import java.net.URLEncoder;

@@ -1,13 +1,13 @@
 package dev.millrace.tools.webhook;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.millrace.http.guarded.GuardedHttp;
 import dev.millrace.requests.NoticeHandler;
 import dev.millrace.schemas.Backoff;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.WebhookSignatures;
-import dev.millrace.tools.http.GuardedHttp;
 import java.io.IOException;
 import java.net.URI;
 import java.net.URISyntaxException;

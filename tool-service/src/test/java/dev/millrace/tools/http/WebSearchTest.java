@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.core.JsonPointer;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import dev.millrace.http.guarded.GuardedHttp;
 import dev.millrace.tool.api.ToolException;
 import dev.millrace.tools.CallableTool;
 import dev.millrace.tools.Calls;

@@ -3,6 +3,8 @@ package dev.millrace.tools.java;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.millrace.schemas.ToolDefinition;
+import dev.millrace.tool.api.ToolException;
 import dev.millrace.tools.CallContext;
 import dev.millrace.tools.CallableTool;
 import java.io.IOException;
@@ -17,6 +19,7 @@ import java.util.jar.JarOutputStream;
 import java.util.stream.Stream;
 import javax.tools.JavaCompiler;
 import javax.tools.ToolProvider;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -48,8 +51,58 @@ class ToolJarsTest {
         }
         """;
 
+    private static final String GATE = """
+        package org.example;
+        import dev.millrace.tool.api.*;
+        import java.util.*;
+        public class Gate implements EventProcessor {
+            public String name() { return "gate"; }
+            public List<String> eventTypes() { return List.of("MESSAGE_RECEIVED"); }
+            public boolean required() { return true; }
+            public boolean shouldProcess(IncomingEvent event, ToolContext context) {
+                return event.metadata().containsKey("needsApproval");
+            }
+            public List<ProducedEvent> process(IncomingEvent event, ToolContext context) {
+                if (event.payload().containsKey("broken")) throw new IllegalStateException("broken");
+                return List.of(new ProducedEvent("order.held", Map.of("id", event.id())));
+            }
+        }
+        """;
+
     @TempDir
     Path folder;
+
+    @Test
+    @DisplayName("F-277: a class that is a processor of events, called only about those that it wants")
+    void shouldFindProcessors() throws Exception {
+        // given
+        Path jar = jar("gate", "Gate", GATE);
+        try (ToolJars jars = new ToolJars(List.of(jar))) {
+            CallableTool gate = jars.tools().getFirst();
+            CallContext context = new CallContext("t", null, "default", "call-1");
+
+            // when
+            Object wanted = gate.call(event(Map.of("metadata", Map.of("needsApproval", true))), context);
+            Object other = gate.call(event(Map.of("text", "hello")), context);
+
+            // then
+            assertThat(gate.definition().name()).isEqualTo("gate");
+            assertThat(gate.definition().processes())
+                    .isEqualTo(new ToolDefinition.Processes(List.of("MESSAGE_RECEIVED"), 0, true));
+            assertThat(wanted)
+                    .isEqualTo(Map.of(
+                            "producedEvents", List.of(Map.of("type", "order.held", "payload", Map.of("id", "e1")))));
+            assertThat(other).isEqualTo(Map.of("producedEvents", List.of()));
+            assertThatThrownBy(() -> gate.call(
+                            event(Map.of("metadata", Map.of("needsApproval", true), "broken", true)), context))
+                    .isInstanceOf(ToolException.class)
+                    .hasMessageContaining("broken");
+        }
+    }
+
+    private static Map<String, @Nullable Object> event(Map<String, Object> payload) {
+        return Map.of("event", Map.of("id", "e1", "type", "MESSAGE_RECEIVED", "payload", payload));
+    }
 
     @Test
     @DisplayName("tools in the words of the tool API, also if its types were packed into the jar")

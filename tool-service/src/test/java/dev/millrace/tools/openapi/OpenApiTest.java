@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import dev.millrace.http.guarded.GuardedHttp;
 import dev.millrace.requests.Reply;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.ToolDefinition;
@@ -14,7 +15,6 @@ import dev.millrace.tool.api.ToolException;
 import dev.millrace.tool.api.ToolException.Again;
 import dev.millrace.tools.CallableTool;
 import dev.millrace.tools.Calls;
-import dev.millrace.tools.http.GuardedHttp;
 import dev.millrace.tools.http.HttpCalls;
 import dev.millrace.tools.secrets.Secrets;
 import java.io.IOException;

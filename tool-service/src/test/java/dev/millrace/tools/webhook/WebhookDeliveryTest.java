@@ -6,10 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import dev.millrace.http.guarded.GuardedHttp;
 import dev.millrace.requests.NoticeHandler.Outcome;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.KnownEventType;
-import dev.millrace.tools.http.GuardedHttp;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
