@@ -97,11 +97,12 @@ public final class Reflector implements ModelCalls<ReflectionCall> {
     public boolean requestAgain(int partition, ReflectionCall call) {
         return wiring.dispatcher()
                 .submit(new ModelCall(
-                        call.key(),
-                        call.request().effectivePriority(),
-                        call.requestedAtMs(),
-                        () -> build(partition, call),
-                        outcome -> answer(call, outcome)));
+                                call.key(),
+                                call.request().effectivePriority(),
+                                call.requestedAtMs(),
+                                () -> build(partition, call),
+                                outcome -> answer(call, outcome))
+                        .of(call.request().namespace()));
     }
 
     @Override
