@@ -1,0 +1,144 @@
+package dev.millrace.knowledge.core;
+
+import dev.millrace.knowledge.core.Section.Block;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Markdown as sections: headings (of the kind with {@code #}), paragraphs, lists, code and tables. Marks of emphasis
+ * and the targets of links are left out, since nobody asks for them.
+ */
+public final class MarkdownParser {
+
+    private static final Pattern HEADING = Pattern.compile("^(#{1,6})\\s+(.*?)\\s*#*$");
+    private static final Pattern FENCE = Pattern.compile("^\\s*(```+|~~~+).*$");
+    private static final Pattern DIVIDER = Pattern.compile("^\\s*\\|?[\\s:|-]*-[\\s:|-]*\\|[\\s:|-]*$");
+    private static final Pattern LINK = Pattern.compile("!?\\[([^\\]\\[]*)\\]\\([^()\\s]*(?:\\s+\"[^\"]*\")?\\)");
+    private static final int MAX_LEVEL = 6;
+
+    private final List<Section> sections = new ArrayList<>();
+    private final @Nullable String[] headings = new @Nullable String[MAX_LEVEL];
+    private final List<Block> blocks = new ArrayList<>();
+    private final StringBuilder paragraph = new StringBuilder();
+    private @Nullable String title;
+
+    private MarkdownParser() {}
+
+    /** The document in this text. */
+    public static ParsedDocument parse(String text) {
+        return new MarkdownParser().read(text.lines().toList());
+    }
+
+    private ParsedDocument read(List<String> lines) {
+        int from = frontMatterEnd(lines);
+        for (int i = from; i < lines.size(); i++) {
+            String line = lines.get(i);
+            Matcher heading = HEADING.matcher(line);
+            Matcher fence = FENCE.matcher(line);
+            if (fence.matches()) {
+                i = code(lines, i, fence.group(1).substring(0, 3));
+            } else if (heading.matches()) {
+                endSection();
+                begin(heading.group(1).length(), plain(heading.group(2)));
+            } else if (isTable(lines, i)) {
+                i = table(lines, i);
+            } else if (line.isBlank()) {
+                endParagraph();
+            } else {
+                paragraph.append(plain(line)).append('\n');
+            }
+        }
+        endSection();
+        return new ParsedDocument(title, sections);
+    }
+
+    private static int frontMatterEnd(List<String> lines) {
+        if (lines.isEmpty() || !lines.getFirst().strip().equals("---")) {
+            return 0;
+        }
+        for (int i = 1; i < lines.size(); i++) {
+            if (lines.get(i).strip().equals("---")) {
+                return i + 1;
+            }
+        }
+        return 0;
+    }
+
+    private void begin(int level, String heading) {
+        if (title == null) {
+            title = heading;
+        }
+        headings[level - 1] = heading;
+        for (int below = level; below < MAX_LEVEL; below++) {
+            headings[below] = null;
+        }
+    }
+
+    private int code(List<String> lines, int begin, String fence) {
+        endParagraph();
+        int i = begin + 1;
+        for (; i < lines.size() && !lines.get(i).strip().startsWith(fence); i++) {
+            paragraph.append(lines.get(i)).append('\n');
+        }
+        endParagraph();
+        return i;
+    }
+
+    private static boolean isTable(List<String> lines, int i) {
+        return lines.get(i).contains("|")
+                && i + 1 < lines.size()
+                && DIVIDER.matcher(lines.get(i + 1)).matches();
+    }
+
+    private int table(List<String> lines, int begin) {
+        endParagraph();
+        List<List<String>> rows = new ArrayList<>();
+        int i = begin + 2;
+        for (; i < lines.size() && lines.get(i).contains("|"); i++) {
+            rows.add(cells(lines.get(i)));
+        }
+        blocks.add(new Block.Table(cells(lines.get(begin)), rows));
+        return i - 1;
+    }
+
+    private static List<String> cells(String line) {
+        String bare = line.strip();
+        bare = bare.startsWith("|") ? bare.substring(1) : bare;
+        bare = bare.endsWith("|") && !bare.endsWith("\\|") ? bare.substring(0, bare.length() - 1) : bare;
+        List<String> cells = new ArrayList<>();
+        for (String cell : bare.split("(?<!\\\\)\\|", -1)) {
+            cells.add(plain(cell.replace("\\|", "|")).strip());
+        }
+        return cells;
+    }
+
+    /** A line without its marks. */
+    static String plain(String line) {
+        String bare = LINK.matcher(line).replaceAll("$1");
+        return bare.replace("`", "").replace("**", "").replace("__", "");
+    }
+
+    private void endParagraph() {
+        if (!paragraph.toString().isBlank()) {
+            blocks.add(new Block.Paragraph(paragraph.toString().stripTrailing()));
+        }
+        paragraph.setLength(0);
+    }
+
+    private void endSection() {
+        endParagraph();
+        if (!blocks.isEmpty()) {
+            List<String> path = new ArrayList<>();
+            for (String heading : headings) {
+                if (heading != null) {
+                    path.add(heading);
+                }
+            }
+            sections.add(new Section(path, blocks));
+        }
+        blocks.clear();
+    }
+}
