@@ -17,6 +17,8 @@ import org.jspecify.annotations.Nullable;
  * @param limits of a task of this agent
  * @param approval which calls a person has to agree to
  * @param steps how it works on a task
+ * @param knowledge what it has of documents and entities
+ * @param expose by which of other people's protocols it can be had, such as {@code mcp}; empty = by none
  */
 public record AgentDefinition(
         String name,
@@ -27,9 +29,15 @@ public record AgentDefinition(
         ModelChoice model,
         AgentLimits limits,
         ApprovalPolicy approval,
-        Steps steps) {
+        Steps steps,
+        KnowledgeUse knowledge,
+        List<String> expose) {
 
     private static final char AT = '@';
+
+    public AgentDefinition {
+        expose = List.copyOf(expose);
+    }
 
     /**
      * How an agent is to be answered.
@@ -58,10 +66,18 @@ public record AgentDefinition(
      * @param sequential whether the tool calls of one step run one after the other, in the order in which the model
      *     asked
      * @param subAgents names of the agents that it may start tasks of; empty = none
+     * @param allowedAgents names of the agents that it may give the word to in a session in which both take part; empty
+     *     = none, {@code *} = all
      */
-    public record Steps(boolean sequential, List<String> subAgents) {
+    public record Steps(boolean sequential, List<String> subAgents, List<String> allowedAgents) {
         public Steps {
             subAgents = List.copyOf(subAgents);
+            allowedAgents = List.copyOf(allowedAgents);
+        }
+
+        /** Which may give the word to all. */
+        public Steps(boolean sequential, List<String> subAgents) {
+            this(sequential, subAgents, List.of("*"));
         }
     }
 
@@ -89,7 +105,7 @@ public record AgentDefinition(
 
     /** Whether the agent may use this tool. */
     public boolean allows(String toolName) {
-        return tools.has(toolName);
+        return tools.has(toolName) && !knowledge.isWithout(toolName);
     }
 
     /** The system prompt of a task. */

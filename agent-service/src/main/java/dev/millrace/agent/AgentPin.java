@@ -21,6 +21,9 @@ public record AgentPin(String reference, @Nullable String model, Map<String, Str
     /** What stands for the agent of a task that does not exist. */
     public static final AgentPin NONE = new AgentPin(Agents.DEFAULT, null, Map.of());
 
+    /** The field that says who takes part in the task's session, if several do. */
+    public static final String PARTICIPANTS = "session.participants";
+
     public AgentPin {
         // sorted, so that what is stored does not depend on chance
         fields = Collections.unmodifiableMap(new TreeMap<>(fields));

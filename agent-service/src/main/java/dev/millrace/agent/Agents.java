@@ -130,8 +130,20 @@ public final class Agents {
         return new AgentPin(
                 agent.reference(),
                 start.payload() instanceof Payload.MessageReceived message ? message.model() : null,
-                agent.prompt().values(start.namespace(), start.fields(), now),
+                values(agent, start, now),
                 above);
+    }
+
+    private static Map<String, String> values(AgentDefinition agent, Event start, Instant now) {
+        Map<String, String> values = agent.prompt().values(start.namespace(), start.fields(), now);
+        if (!(start.payload() instanceof Payload.MessageReceived message)
+                || message.thread() == null
+                || message.thread().participants().isEmpty()) {
+            return values;
+        }
+        Map<String, String> more = new TreeMap<>(values);
+        more.put(AgentPin.PARTICIPANTS, String.join(", ", message.thread().participants()));
+        return more;
     }
 
     /** The agent with this name that takes tasks now. */

@@ -25,6 +25,7 @@ public final class ServedTools implements ToolCatalogue, DefinitionTaker {
     private final Predicate<String> hasTopic;
     private final Map<String, ToolDefinition> tools = new ConcurrentHashMap<>();
     private final Map<String, ToolDefinition> waiting = new ConcurrentHashMap<>();
+    private volatile List<ToolDefinition> processors = List.of();
 
     /** A catalogue without tools; {@code hasTopic} says whether a toolset can be asked, and may block. */
     public ServedTools(Predicate<String> hasTopic) {
@@ -36,6 +37,7 @@ public final class ServedTools implements ToolCatalogue, DefinitionTaker {
         if (value == null) {
             tools.remove(id);
             waiting.remove(id);
+            orderProcessors();
             return;
         }
         ToolDefinition tool = ToolDefinition.fromJson(value);
@@ -54,12 +56,24 @@ public final class ServedTools implements ToolCatalogue, DefinitionTaker {
                     .addKeyValue("toolset", tool.toolset())
                     .log("A tool's toolset has no request topic, it is left out until it has one");
         }
+        orderProcessors();
+    }
+
+    /** They are looked for at every event, so this is done when there is a change. */
+    private void orderProcessors() {
+        processors = ToolCatalogue.inOrder(Stream.concat(tools.values().stream(), waiting.values().stream()));
+    }
+
+    @Override
+    public List<ToolDefinition> processors() {
+        return processors;
     }
 
     @Override
     public void beginAnew() {
         tools.clear();
         waiting.clear();
+        orderProcessors();
     }
 
     @Override

@@ -2,6 +2,7 @@ package dev.millrace.agent;
 
 import dev.millrace.agent.core.TaskLimits;
 import dev.millrace.agent.core.ToolCall;
+import dev.millrace.schemas.JsonText;
 import dev.millrace.schemas.ToolDefinition;
 import java.time.Duration;
 import java.util.List;
@@ -22,6 +23,7 @@ final class SubAgents {
     static final String RESUME = "resume_task";
     static final String DELEGATE = "delegate_task";
     static final String STOP = "stop_task";
+    static final String ASK = "ask_question";
 
     /** In the list of an agent's sub-agents: every agent. */
     private static final String ALL = "*";
@@ -32,10 +34,12 @@ final class SubAgents {
     private static final Pattern TASK_ID = Pattern.compile("[0-9a-f]{32}");
 
     private static final int MAX_DESCRIPTION = 500;
+    /** So much of a question says what its session is about, in characters. */
+    private static final int MAX_QUESTION = 100;
     /** The longest time that a model may give a task in the background, in seconds. */
     private static final long MAX_TIMEOUT_S = 7 * 24 * 3600;
 
-    private static final Set<String> OWN = Set.of(SPAWN, RESUME, DELEGATE, STOP);
+    private static final Set<String> OWN = Set.of(SPAWN, RESUME, DELEGATE, STOP, ASK);
 
     private final Agents agents;
     private final Duration backgroundTimeout;
@@ -62,8 +66,8 @@ final class SubAgents {
         }
         // who works for another task delegates no further
         return binding.size() > 1
-                ? List.of(resume(), spawn(types))
-                : List.of(delegate(types), resume(), spawn(types), stop());
+                ? List.of(ask(types), resume(), spawn(types))
+                : List.of(ask(types), delegate(types), resume(), spawn(types), stop());
     }
 
     private List<String> types(List<AgentDefinition> binding) {
@@ -138,6 +142,23 @@ final class SubAgents {
                 ToolDefinition.SideEffects.DESTRUCTIVE);
     }
 
+    private ToolDefinition ask(List<String> types) {
+        return new ToolDefinition(
+                ASK,
+                "Asks another agent something and waits for its answer, which is the result. It is asked in a session of its"
+                        + " own and sees nothing of this conversation but the question. Agents: " + describe(types),
+                object(
+                        Map.of(
+                                "agent",
+                                Map.of("type", "string", "enum", types, "description", "Which agent."),
+                                "question",
+                                text("The question, complete in itself.")),
+                        List.of("agent", "question")),
+                "machine",
+                ToolDefinition.DEFAULT_TIMEOUT_MS,
+                ToolDefinition.SideEffects.DESTRUCTIVE);
+    }
+
     private static ToolDefinition stop() {
         return new ToolDefinition(
                 STOP,
@@ -206,6 +227,9 @@ final class SubAgents {
                                     + "\", since it works for another task")
                     : toolName.equals(STOP) ? stop(arguments) : delegate(types, arguments);
         }
+        if (toolName.equals(ASK)) {
+            return ask(types, arguments);
+        }
         if (!(arguments.get("input") instanceof String input) || input.isBlank() || input.length() > MAX_INPUT) {
             return invalid("input: expected a text of 1 to " + MAX_INPUT + " characters that is not blank");
         }
@@ -256,6 +280,22 @@ final class SubAgents {
         long timeoutMs = timeout instanceof Number seconds ? seconds.longValue() * 1000 : otherwiseMs;
         return new ToolCall.Spawn(
                 name, prompt, inBackground, new ToolCall.Errand(description, timeoutMs, cleanup.equals("delete")));
+    }
+
+    private static ToolCall.Route ask(List<String> types, Map<String, @Nullable Object> arguments) {
+        if (!(arguments.get("agent") instanceof String name) || !types.contains(name)) {
+            return invalid("agent: expected one of " + types + ", found " + arguments.get("agent"));
+        }
+        if (!(arguments.get("question") instanceof String question)
+                || question.isBlank()
+                || question.length() > MAX_INPUT) {
+            return invalid("question: expected a text of 1 to " + MAX_INPUT + " characters that is not blank");
+        }
+        return new ToolCall.Spawn(
+                name,
+                question,
+                false,
+                new ToolCall.Errand(JsonText.cut(question, MAX_QUESTION), TaskLimits.NONE, false));
     }
 
     private static boolean isTimeout(Object value) {

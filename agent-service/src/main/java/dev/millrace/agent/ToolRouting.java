@@ -4,6 +4,7 @@ import dev.millrace.agent.approval.Approvals;
 import dev.millrace.agent.core.TaskLimits;
 import dev.millrace.agent.core.ToolCall;
 import dev.millrace.schemas.Event;
+import dev.millrace.schemas.EventType;
 import dev.millrace.schemas.ToolDefinition;
 import java.time.Duration;
 import java.time.Instant;
@@ -59,6 +60,7 @@ public final class ToolRouting {
         }
         return Stream.concat(
                         catalogue.all().stream()
+                                .filter(tool -> tool.processes() == null)
                                 .filter(tool -> binding.stream().allMatch(agent -> agent.allows(tool.name()))),
                         subAgents.visibleTo(binding).stream())
                 .sorted(Comparator.comparing(ToolDefinition::name))
@@ -87,9 +89,22 @@ public final class ToolRouting {
                 : agents.forNewTask(taskType).name();
     }
 
+    /** Whether this agent may give another one the word in a session in which both take part; not if it is gone. */
+    public boolean mayAddress(AgentPin pin, String name) {
+        return agents.find(pin.reference())
+                .map(agent -> agent.steps().allowedAgents())
+                .filter(allowed -> allowed.contains("*") || allowed.contains(name))
+                .isPresent();
+    }
+
     /** Whether there is still the agent that a task is to go on with. */
     public boolean knows(AgentPin pin) {
         return agents.find(pin.reference()).isPresent();
+    }
+
+    /** Where the entities of this task are kept; empty = nobody looks for them. */
+    public Optional<KnowledgeUse.EntityScope> entityScope(AgentPin pin) {
+        return agents.find(pin.reference()).map(AgentDefinition::knowledge).map(KnowledgeUse::entities);
     }
 
     /** Whether the tool calls of one step of this task run one after the other. */
@@ -133,7 +148,7 @@ public final class ToolRouting {
             return subAgents.route(binding, AgentDefinition.nameIn(pin.reference()), toolName, arguments);
         }
         ToolDefinition tool = catalogue.find(toolName);
-        if (tool == null) {
+        if (tool == null || tool.processes() != null) {
             return new ToolCall.Refuse(
                     "tool_not_found", "Tool \"" + toolName + "\" not found" + suggestion(pin, toolName));
         }
@@ -159,6 +174,22 @@ public final class ToolRouting {
     public boolean onlyReads(String toolName) {
         ToolDefinition tool = catalogue.find(toolName);
         return tool != null && tool.sideEffects() == ToolDefinition.SideEffects.READ_ONLY;
+    }
+
+    /** The processors of events of a type, in the order in which they are asked. */
+    public List<ToolDefinition> processorsOf(EventType type) {
+        List<ToolDefinition> all = catalogue.processors();
+        return all.isEmpty()
+                ? all
+                : all.stream()
+                        .filter(one ->
+                                one.processes() != null && one.processes().of(type))
+                        .toList();
+    }
+
+    /** Whether a processor can be asked: its toolset has a request topic. */
+    public boolean isServed(ToolDefinition processor) {
+        return catalogue.find(processor.name()) != null;
     }
 
     /** Why these cannot be the arguments of a call of this tool, as far as that can be said soon; empty if they can. */

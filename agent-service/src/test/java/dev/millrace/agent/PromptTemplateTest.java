@@ -13,7 +13,7 @@ class PromptTemplateTest {
     private static final Instant NEW_YEAR = Instant.parse("2026-12-31T23:59:59Z");
 
     @Test
-    @DisplayName("issue 4 item 7: date, namespace and fields of the input stand in the prompt")
+    @DisplayName("date, namespace and fields of the input stand in the prompt")
     void shouldFillFields() {
         PromptTemplate prompt = new PromptTemplate(
                 "{{date}} {{ namespace }} {{input.customer.name}} {{input.tags}} {{input.count}} {{input.missing}}.");
@@ -25,7 +25,7 @@ class PromptTemplateTest {
     }
 
     @Test
-    @DisplayName("issue 15 item 6: a field says itself what stands there without a value; else that is nothing")
+    @DisplayName("a field says itself what stands there without a value; else that is nothing")
     void shouldTakeWhatIsSaidOtherwise() {
         PromptTemplate prompt =
                 new PromptTemplate("For {{input.metadata.customer | a customer}}, {{input.tags|no tags}}"
@@ -38,7 +38,7 @@ class PromptTemplateTest {
     }
 
     @Test
-    @DisplayName("issue 4 item 7: only what the prompt names is kept, and no more of it than the limit")
+    @DisplayName("only what the prompt names is kept, and no more of it than the limit")
     void shouldKeepLittle() {
         PromptTemplate prompt = new PromptTemplate("{{input.text}} {{input.text}}");
         String limit = "x".repeat(PromptTemplate.MAX_VALUE_CHARS);
@@ -50,7 +50,7 @@ class PromptTemplateTest {
     }
 
     @Test
-    @DisplayName("issue 4 item 7: what looks like a field in a value stays as it is")
+    @DisplayName("what looks like a field in a value stays as it is")
     void shouldNotFillTwice() {
         PromptTemplate prompt = new PromptTemplate("{{input.text}}");
 

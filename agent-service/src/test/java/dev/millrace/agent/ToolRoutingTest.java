@@ -47,7 +47,7 @@ class ToolRoutingTest {
                 .containsExactly("notify", "read_file");
         assertThat(routing.visibleTo("general"))
                 .extracting(ToolDefinition::name)
-                .hasSize(9)
+                .hasSize(10)
                 .contains("spawn_task", "resume_task", "delegate_task", "stop_task");
     }
 
@@ -97,7 +97,25 @@ class ToolRoutingTest {
                         "tool_not_allowed", "Tool \"spawn_task\" is not available for task type \"explore\""));
         assertThat(routing.visibleTo("boss"))
                 .extracting(ToolDefinition::name)
-                .containsExactly("delegate_task", "resume_task", "spawn_task", "stop_task");
+                .containsExactly("ask_question", "delegate_task", "resume_task", "spawn_task", "stop_task");
+    }
+
+    @Test
+    @DisplayName("F-304: ask_question asks one of the sub-agents in a session of its own, and waits")
+    void shouldRouteQuestions() throws InvalidAgentException {
+        use("boss", "---\ndescription: d\ntools: []\nsubAgents: [explore]\n---\np");
+
+        assertThat(routing.route(
+                        pin("boss"), "default", "ask_question", Map.of("agent", "explore", "question", "Where is it?")))
+                .isEqualTo(new ToolCall.Spawn(
+                        "explore", "Where is it?", false, new ToolCall.Errand("Where is it?", TaskLimits.NONE, false)));
+        assertThat(routing.route(pin("boss"), "default", "ask_question", Map.of("agent", "plan", "question", "x")))
+                .isEqualTo(new ToolCall.Refuse(
+                        "invalid_arguments", "VALIDATION ERROR: agent: expected one of [explore], found plan"));
+        assertThat(routing.route(pin("boss"), "default", "ask_question", Map.of("agent", "explore", "question", " ")))
+                .isInstanceOf(ToolCall.Refuse.class);
+        assertThat(routing.route(pin("explore"), "default", "ask_question", Map.of("agent", "plan", "question", "x")))
+                .isInstanceOf(ToolCall.Refuse.class);
     }
 
     @Test
@@ -145,8 +163,7 @@ class ToolRoutingTest {
     }
 
     @Test
-    @DisplayName(
-            "issue 14 item 7: all agents above bind a task: tools, approvals, sub-agents and limits, over several levels")
+    @DisplayName("all agents above bind a task: tools, approvals, sub-agents and limits, over several levels")
     void shouldBindByAllAbove() throws InvalidAgentException {
         String strict = use("strict", """
                 ---
@@ -189,7 +206,7 @@ class ToolRoutingTest {
     }
 
     @Test
-    @DisplayName("issue 14 item 7: where an agent above is gone, nothing is allowed")
+    @DisplayName("where an agent above is gone, nothing is allowed")
     void shouldAllowNothingWithoutAllAbove() {
         AgentPin child = pin("general", "gone@0123456789ab");
 
@@ -207,7 +224,7 @@ class ToolRoutingTest {
     }
 
     @Test
-    @DisplayName("issue 4 item 7: a file's tools, exclusions, approvals and order hold for exactly its version")
+    @DisplayName("a file's tools, exclusions, approvals and order hold for exactly its version")
     void shouldFollowTheVersion() throws InvalidAgentException {
         AgentDefinition old = AgentFile.ofText("clerk", """
             ---
@@ -238,7 +255,7 @@ class ToolRoutingTest {
     }
 
     @Test
-    @DisplayName("issue 15 item 3: nobody is asked for a call that its tool cannot take; the model is told at once")
+    @DisplayName("nobody is asked for a call that its tool cannot take; the model is told at once")
     void shouldRefuseBeforeSomebodyIsAsked() throws Exception {
         String clerk = use("clerk", """
                 ---

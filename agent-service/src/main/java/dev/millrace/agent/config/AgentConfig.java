@@ -4,6 +4,7 @@ import dev.millrace.agent.topology.AdmissionSettings;
 import dev.millrace.agent.topology.RestartPolicy;
 import io.smallrye.config.ConfigMapping;
 import io.smallrye.config.WithDefault;
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
@@ -290,6 +291,21 @@ public interface AgentConfig {
          */
         @WithDefault("20ms")
         Duration batch();
+    }
+
+    /** Documents that agents are shown passages of. */
+    Knowledge knowledge();
+
+    /** Documents that agents are shown passages of. */
+    interface Knowledge {
+
+        /** Where the knowledge service answers. It need not be there: then no passages are shown. */
+        @WithDefault("http://localhost:8084")
+        URI url();
+
+        /** How long it may take; then the task goes on without passages. */
+        @WithDefault("5s")
+        Duration timeout();
     }
 
     /** Learning after a task. */

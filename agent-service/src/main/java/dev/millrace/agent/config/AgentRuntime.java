@@ -2,6 +2,7 @@ package dev.millrace.agent.config;
 
 import dev.millrace.agent.Agents;
 import dev.millrace.agent.MemoryIndex;
+import dev.millrace.agent.Passages;
 import dev.millrace.agent.ToolCatalogue;
 import dev.millrace.agent.ToolRouting;
 import dev.millrace.agent.approval.Approvals;
@@ -97,6 +98,7 @@ public final class AgentRuntime implements AutoCloseable {
      * @param occupancy is told how busy the machine is
      * @param tracing takes the spans of tasks; it is not closed with the runtime
      * @param rules say what follows from events that are for no task
+     * @param passages finds what agents are shown of documents
      */
     public record Parts(
             Agents agents,
@@ -106,7 +108,8 @@ public final class AgentRuntime implements AutoCloseable {
             ShellMetrics metrics,
             Occupancy occupancy,
             Tracing tracing,
-            Rules rules) {
+            Rules rules,
+            Passages passages) {
 
         /** Parts without telemetry, and with no tools. */
         public Parts(
@@ -123,7 +126,8 @@ public final class AgentRuntime implements AutoCloseable {
                     metrics,
                     occupancy,
                     new Tracing(Telemetry.OFF, false),
-                    Rules.off());
+                    Rules.off(),
+                    Passages.NONE);
         }
     }
 
@@ -247,6 +251,7 @@ public final class AgentRuntime implements AutoCloseable {
                     definitions.agents(),
                     routing,
                     definitions.memory(),
+                    parts.passages(),
                     new StreamsTranscripts(runner.streams()),
                     lanes,
                     inbox,

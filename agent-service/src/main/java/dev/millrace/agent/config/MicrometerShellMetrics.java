@@ -48,6 +48,12 @@ final class MicrometerShellMetrics implements ShellMetrics {
     }
 
     @Override
+    public void processed(String processor, String outcome) {
+        registry.counter("millrace.agent.processed", "processor", processor, "outcome", outcome)
+                .increment();
+    }
+
+    @Override
     public void admittedOverLimit() {
         registry.counter("millrace.agent.admitted.over.limit").increment();
     }

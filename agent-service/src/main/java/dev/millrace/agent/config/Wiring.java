@@ -14,6 +14,7 @@ import dev.millrace.agent.kafka.InstanceEvents;
 import dev.millrace.agent.kafka.LaneStates;
 import dev.millrace.agent.kafka.SharedRates;
 import dev.millrace.agent.kafka.ToolsetWatch;
+import dev.millrace.agent.knowledge.ServedPassages;
 import dev.millrace.agent.projection.TaskProjection;
 import dev.millrace.agent.rest.AgentCatalogue;
 import dev.millrace.agent.rest.Catalogue;
@@ -27,8 +28,12 @@ import dev.millrace.agent.thinker.LiveText;
 import dev.millrace.agent.topology.AdmissionSettings;
 import dev.millrace.agent.topology.LocalTools;
 import dev.millrace.agent.topology.Occupancy;
+import dev.millrace.agent.topology.TaskReplay;
 import dev.millrace.agent.topology.TaskShellSettings;
 import dev.millrace.agent.topology.TaskStreams;
+import dev.millrace.api.SystemView;
+import dev.millrace.http.client.AgentClient;
+import dev.millrace.http.client.InternalSecret;
 import dev.millrace.kafka.config.ClientSettings;
 import dev.millrace.kafka.config.TopicsConfig;
 import dev.millrace.llm.LanguageModel;
@@ -243,14 +248,31 @@ public class Wiring {
 
     @Produces
     @Singleton
-    SystemReport systemReport(AgentRuntime runtime, RuntimeSettings settings, Occupancy occupancy, LaneStates lanes) {
-        return new SystemReport(settings.value().instance(), occupancy, lanes, runtime.tools(), runtime.toolsets());
+    SystemReport systemReport(
+            AgentRuntime runtime,
+            RuntimeSettings settings,
+            Occupancy occupancy,
+            LaneStates lanes,
+            ModelDispatcher dispatcher) {
+        return new SystemReport(
+                settings.value().instance(),
+                occupancy,
+                lanes,
+                new SystemReport.Served(runtime.tools(), runtime.toolsets()),
+                () -> new SystemView.Models(
+                        dispatcher.permits(), dispatcher.running(), dispatcher.queued(), dispatcher.heldBack()));
     }
 
     @Produces
     @Singleton
     TaskNotes taskNotes(TaskProjection projection, AgentRuntime runtime) {
         return new TaskNotes(projection, runtime.tools(), runtime.toolsets());
+    }
+
+    @Produces
+    @Singleton
+    TaskReplay taskReplay(AgentConfig agent, AgentRuntime runtime, Agents agents) {
+        return new TaskReplay(limits(agent), runtime.routing(), agents);
     }
 
     @Produces
@@ -262,6 +284,7 @@ public class Wiring {
             TaskProjection projection,
             AgentRuntime.Tracing tracing,
             Rules rules,
+            ServedPassages passages,
             Occupancy occupancy,
             MeterRegistry metrics) {
         Gauge.builder("millrace.agent.tasks.active", occupancy, Occupancy::active)
@@ -278,7 +301,22 @@ public class Wiring {
                 new MicrometerShellMetrics(metrics),
                 occupancy,
                 tracing,
-                rules);
+                rules,
+                passages);
+    }
+
+    @Produces
+    @Singleton
+    ServedPassages passages(AgentConfig config, InternalSecret secret) {
+        return new ServedPassages(new AgentClient(
+                "the knowledge service",
+                config.knowledge().url(),
+                config.knowledge().timeout(),
+                secret));
+    }
+
+    void close(@Disposes ServedPassages passages) {
+        passages.close();
     }
 
     @Produces

@@ -70,12 +70,14 @@ public record SessionHistory(
      * With entries of a task at the end.
      *
      * @param task as it is when it has ended or given way
+     * @param heard whether its input stood in the history before, so that its own entries have other positions than
+     *     their number
      */
-    public SessionHistory with(TaskContext task, Segment more) {
+    public SessionHistory with(TaskContext task, Segment more, boolean heard) {
         ContextWindow window = task.window();
         Prefix prefix = window.prefix();
         boolean whole = more.to() == task.transcriptLength();
-        if (prefix != null && whole && isSeenBy(task, more.from())) {
+        if (prefix != null && whole && !heard && isSeenBy(task, more.from())) {
             ContextWindow.Summary own = window.summary();
             return new SessionHistory(
                     length + more.to() - more.from(),

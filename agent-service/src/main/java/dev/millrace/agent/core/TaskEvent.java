@@ -51,20 +51,29 @@ public sealed interface TaskEvent {
      * @param images shown with the text
      * @param call all that is to be done, without a model: a call that runs or is refused, and is none of the machine's
      *     own; {@code null} = a model is asked
+     * @param after what was said after the text, elsewhere, with the results of all tool calls in it; the oldest first
      */
     record Opening(
             List<TranscriptEntry> history,
             List<TranscriptEntry.Image> images,
-            @Nullable ToolCall call) {
+            @Nullable ToolCall call,
+            List<TranscriptEntry> after) {
         /** Nothing. */
         public static final Opening NONE = new Opening(List.of(), List.of());
 
         public Opening {
             history = List.copyOf(history);
             images = List.copyOf(images);
+            // what an older version recorded has none
+            after = after == null ? List.of() : List.copyOf(after);
             if (call != null && !(call.route() instanceof ToolCall.Run || call.route() instanceof ToolCall.Refuse)) {
                 throw new IllegalArgumentException("expected a call that runs or is refused, found " + call.route());
             }
+        }
+
+        /** The text comes last. */
+        public Opening(List<TranscriptEntry> history, List<TranscriptEntry.Image> images, @Nullable ToolCall call) {
+            this(history, images, call, List.of());
         }
 
         /** A model is asked. */
@@ -76,6 +85,7 @@ public sealed interface TaskEvent {
         List<TranscriptEntry> with(String text) {
             List<TranscriptEntry> entries = new ArrayList<>(history);
             entries.add(new TranscriptEntry.UserText(text, images));
+            entries.addAll(after);
             return entries;
         }
     }

@@ -2,6 +2,7 @@ package dev.millrace.agent.files;
 
 import dev.millrace.agent.AgentDefinition;
 import dev.millrace.agent.AgentLimits;
+import dev.millrace.agent.KnowledgeUse;
 import dev.millrace.agent.PromptTemplate;
 import dev.millrace.agent.ToolSelection;
 import dev.millrace.schemas.Json;
@@ -16,8 +17,12 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Function;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,6 +41,7 @@ public record AgentFile(AgentDefinition definition, Map<String, @Nullable Object
     private static final BigDecimal MAX_TEMPERATURE = new BigDecimal(2);
     private static final BigDecimal SMALLEST_COST = new BigDecimal("0.000001");
     private static final BigDecimal LARGEST_COST = new BigDecimal(1_000_000);
+    private static final int MAX_COLLECTION = 200;
     private static final Pattern NAME = Pattern.compile("[a-z0-9][a-z0-9_-]{0,63}");
 
     private static final String[] KEYS = {
@@ -49,8 +55,14 @@ public record AgentFile(AgentDefinition definition, Map<String, @Nullable Object
         "limits",
         "approval",
         "sequential",
-        "subAgents"
+        "subAgents",
+        "knowledge",
+        "allowedAgents",
+        "expose"
     };
+
+    /** Other people's protocols by which an agent can be had. */
+    private static final Set<String> DOORS = Set.of("mcp");
 
     // written out, since javac forgets in compact form that the map's values may be null
     public AgentFile(AgentDefinition definition, Map<String, @Nullable Object> json) {
@@ -126,9 +138,54 @@ public record AgentFile(AgentDefinition definition, Map<String, @Nullable Object
                         output(fields)),
                 limits(fields.object("limits")),
                 ApprovalFields.read(fields),
-                new AgentDefinition.Steps(fields.flag("sequential"), subAgents(fields)));
+                new AgentDefinition.Steps(
+                        fields.flag("sequential"),
+                        agents(fields, "subAgents", List.of()),
+                        agents(fields, "allowedAgents", List.of("*"))),
+                knowledge(fields.object("knowledge")),
+                expose(fields));
         json.put("version", version);
         return new AgentFile(definition, json);
+    }
+
+    private static KnowledgeUse knowledge(DefinitionFields fields) throws InvalidAgentException {
+        fields.allowOnly("mode", "collection", "limit", "entities");
+        Integer limit = fields.small("limit");
+        if (limit != null && limit > KnowledgeUse.MAX_LIMIT) {
+            throw fields.wrong("limit", "at most " + KnowledgeUse.MAX_LIMIT);
+        }
+        String collection = fields.text("collection");
+        if (collection != null && collection.length() > MAX_COLLECTION) {
+            throw fields.wrong("collection", "at most " + MAX_COLLECTION + " characters");
+        }
+        KnowledgeUse.Mode mode = one(fields, "mode", KnowledgeUse.Mode.values(), KnowledgeUse.Mode::wireName);
+        return new KnowledgeUse(
+                mode == null ? KnowledgeUse.Mode.TOOL : mode,
+                collection,
+                limit == null ? KnowledgeUse.DEFAULT_LIMIT : limit,
+                one(fields, "entities", KnowledgeUse.EntityScope.values(), KnowledgeUse.EntityScope::wireName));
+    }
+
+    private static <T> @Nullable T one(DefinitionFields fields, String key, T[] values, Function<T, String> name)
+            throws InvalidAgentException {
+        String text = fields.text(key);
+        if (text == null) {
+            return null;
+        }
+        for (T value : values) {
+            if (name.apply(value).equals(text)) {
+                return value;
+            }
+        }
+        throw fields.wrong(key, "one of " + Stream.of(values).map(name).collect(Collectors.joining(", ")));
+    }
+
+    private static List<String> expose(DefinitionFields fields) throws InvalidAgentException {
+        List<String> doors = fields.texts("expose");
+        if (doors != null && !DOORS.containsAll(doors)) {
+            throw fields.wrong("expose", "a list of: " + String.join(", ", DOORS));
+        }
+        return doors == null ? List.of() : doors;
     }
 
     private static PromptTemplate prompt(DefinitionFields fields) throws InvalidAgentException {
@@ -184,14 +241,15 @@ public record AgentFile(AgentDefinition definition, Map<String, @Nullable Object
                 limits.durationMs("lifeTime"));
     }
 
-    private static List<String> subAgents(DefinitionFields fields) throws InvalidAgentException {
-        List<String> names = fields.texts("subAgents");
+    private static List<String> agents(DefinitionFields fields, String key, List<String> otherwise)
+            throws InvalidAgentException {
+        List<String> names = fields.texts(key);
         for (String name : names == null ? List.<String>of() : names) {
             if (!NAME.matcher(name).matches() && !name.equals("*")) {
-                throw fields.wrong("subAgents", "names of agents, or * for all");
+                throw fields.wrong(key, "names of agents, or * for all");
             }
         }
-        return names == null ? List.of() : names;
+        return names == null ? otherwise : names;
     }
 
     private static String hash(Map<String, @Nullable Object> json) {

@@ -109,8 +109,9 @@ final class JournalProcessor implements Processor<byte[], byte[], Void, Void>, S
             Event event =
                     EventCodec.fromRecord(record.headers(), record.value(), Instant.ofEpochMilli(record.timestamp()));
             JournalEntry entry = new JournalEntry(cursor, event);
-            boolean effective = record.headers().lastHeader(HeaderNames.OUTCOME) == null;
-            TaskRow row = write(store, recent, entry, new Telling(effective, dateOf(record, event), now));
+            Header outcome = record.headers().lastHeader(HeaderNames.OUTCOME);
+            String word = outcome == null ? null : new String(outcome.value(), StandardCharsets.UTF_8);
+            TaskRow row = write(store, recent, entry, new Telling(word, dateOf(record, event), now));
             usage.add(entry, row, record.timestamp());
             forgetting.take(entry);
         } catch (KafkaException e) {
@@ -209,12 +210,20 @@ final class JournalProcessor implements Processor<byte[], byte[], Void, Void>, S
     /**
      * How an event is told.
      *
-     * @param effective whether anything followed from it: one that came after its expiry is recorded and changes
-     *     nothing
+     * @param outcome why nothing followed from it, such as that it came after its expiry; {@code null} = something did
      * @param happened when, in Unix milliseconds
      * @param now the wall clock, in Unix milliseconds
      */
-    private record Telling(boolean effective, long happened, long now) {}
+    private record Telling(@Nullable String outcome, long happened, long now) {
+        boolean effective() {
+            return outcome == null;
+        }
+
+        /** Whether it counts as something that was said in its session: not if it was replaced. */
+        boolean said() {
+            return !HeaderNames.OVERWRITTEN.equals(outcome);
+        }
+    }
 
     /** Writes what an event tells. */
     private TaskRow write(KeyValueStore<Bytes, byte[]> rows, RecentRows recent, JournalEntry entry, Telling telling) {
@@ -226,7 +235,9 @@ final class JournalProcessor implements Processor<byte[], byte[], Void, Void>, S
         }
         Bytes eventKey = ProjectionKeys.event(name, entry.cursor());
         rows.put(eventKey, Json.write(EventJson.toJson(entry.event())));
-        Pointers.byPlace(entry).forEach(key -> rows.put(key, eventKey.get()));
+        Pointers.byPlace(entry).stream()
+                .filter(key -> telling.said() || !ProjectionKeys.isMessage(key))
+                .forEach(key -> rows.put(key, eventKey.get()));
         // others read meanwhile: who finds a row that waits no more must find the decision
         if (telling.effective()) {
             Pointers.toDecision(entry).ifPresent(key -> rows.putIfAbsent(key, eventKey.get()));
@@ -238,6 +249,7 @@ final class JournalProcessor implements Processor<byte[], byte[], Void, Void>, S
                 telling.effective() ? TaskRow.after(before, dated, now) : TaskRow.afterNothing(before, dated, now);
         if (before == null) {
             rows.put(ProjectionKeys.due(now, name), new byte[0]);
+            after = after.putIn(entry.event(), telling.outcome());
         }
         recent.put(before, after);
         SessionRow.take(rows, entry.event(), telling.happened(), now);

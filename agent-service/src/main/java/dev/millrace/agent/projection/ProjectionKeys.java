@@ -24,6 +24,9 @@ final class ProjectionKeys {
     private static final int SESSION_LIST = 'S';
     private static final int STATE_LIST = 'X';
     private static final int WAITING_LIST = 'W';
+    private static final int QUEUE = 'J';
+    private static final int ALONE = 'Q';
+    private static final int ALONE_IN_SESSION = 'Z';
     private static final int TRANSITION = 'H';
     private static final int OPEN_APPROVAL = 'A';
     private static final int APPROVAL_REQUEST = 'C';
@@ -147,6 +150,21 @@ final class ProjectionKeys {
         return new Key(STATE_LIST).text(namespace).text(state).bytes();
     }
 
+    /** The same of what is of this status and in no list of tasks of its own. */
+    static Bytes queueList(String namespace, String status) {
+        return new Key(QUEUE).text(namespace).text(status).bytes();
+    }
+
+    /** The same of the events that are of no task. */
+    static Bytes alone(String namespace) {
+        return new Key(ALONE).text(namespace).bytes();
+    }
+
+    /** The same of the events of a session that are of no task. */
+    static Bytes aloneInSession(String namespace, String sessionId) {
+        return new Key(ALONE_IN_SESSION).text(namespace).text(sessionId).bytes();
+    }
+
     /** The same of the tasks that wait for something of this kind. */
     static Bytes waitingList(String namespace, String kind) {
         return new Key(WAITING_LIST).text(namespace).text(kind).bytes();
@@ -224,6 +242,11 @@ final class ProjectionKeys {
                 .text(origin.name())
                 .text(name)
                 .bytes();
+    }
+
+    /** Whether this is a {@link #message} key. */
+    static boolean isMessage(Bytes key) {
+        return key.get()[0] == MESSAGE;
     }
 
     /** Points to the {@link #event} key of something that was said in a session. */
@@ -357,6 +380,21 @@ final class ProjectionKeys {
         byte[] key = eventKey.get();
         ByteBuffer tail = ByteBuffer.wrap(key, key.length - Integer.BYTES - Long.BYTES, Integer.BYTES + Long.BYTES);
         return new JournalCursor(tail.getInt(), tail.getLong());
+    }
+
+    /** What all keys of the lists of tasks of whole namespaces begin with. */
+    static Bytes lists() {
+        return new Key(LIST).bytes();
+    }
+
+    /** What all keys of the lists of sessions of namespaces begin with. */
+    static Bytes sessions() {
+        return new Key(NAMESPACE_SESSIONS).bytes();
+    }
+
+    /** The namespace of a key in which it comes first. */
+    static String namespace(Bytes key) {
+        return readText(ByteBuffer.wrap(key.get()).position(1));
     }
 
     private static String readText(ByteBuffer buffer) {

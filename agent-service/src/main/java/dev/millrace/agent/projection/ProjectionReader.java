@@ -409,7 +409,7 @@ final class ProjectionReader {
         return forgotten.isEmpty() || row(TaskRow.nameOf(entry.event())) != null;
     }
 
-    private static JournalEntry entry(JournalCursor cursor, byte[] json) {
+    static JournalEntry entry(JournalCursor cursor, byte[] json) {
         try {
             return new JournalEntry(cursor, EventJson.fromJson(Json.readObject(json)));
         } catch (MalformedEventException e) {
@@ -430,11 +430,16 @@ final class ProjectionReader {
     /** The part of a place that comes after its list's prefix, as a text without special characters. */
     private static String next(Bytes list, Bytes place) {
         byte[] key = place.get();
-        byte[] tail = Arrays.copyOfRange(key, list.get().length, key.length);
+        return text(Arrays.copyOfRange(key, list.get().length, key.length));
+    }
+
+    /** The place after this part of a key, as a text without special characters. */
+    static String text(byte[] tail) {
         return Base64.getUrlEncoder().withoutPadding().encodeToString(tail);
     }
 
-    private static Bytes after(Bytes list, String next) {
+    /** Where the next page of a list begins. */
+    static Bytes after(Bytes list, String next) {
         byte[] tail = Base64.getUrlDecoder().decode(next.getBytes(StandardCharsets.ISO_8859_1));
         byte[] prefix = list.get();
         // one zero byte more is the smallest key that is greater than the last one of the page before

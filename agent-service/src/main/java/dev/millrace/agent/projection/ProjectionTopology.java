@@ -33,8 +33,8 @@ final class ProjectionTopology {
                         Stores.keyValueStoreBuilder(
                                         Stores.persistentKeyValueStore(STORE), Serdes.Bytes(), Serdes.ByteArray())
                                 .withLoggingDisabled()
-                                // a task's row changes with each of its events; the disk sees what it came to
-                                .withCachingEnabled(),
+                                // what changes often is gathered as objects for each poll, and most keys are put once
+                                .withCachingDisabled(),
                         "journal-source",
                         new ByteArrayDeserializer(),
                         new ByteArrayDeserializer(),

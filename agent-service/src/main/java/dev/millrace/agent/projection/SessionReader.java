@@ -14,6 +14,9 @@ import java.util.Base64;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
+import java.util.SortedSet;
+import java.util.TreeSet;
+import java.util.function.Function;
 import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.KeyValue;
 import org.apache.kafka.streams.state.KeyValueIterator;
@@ -83,6 +86,33 @@ final class SessionReader {
             }
         }
         return new Session.Page(sessions, null);
+    }
+
+    /**
+     * The namespaces in which there are tasks or sessions, by name.
+     *
+     * @param most no more of each kind are looked at
+     */
+    SortedSet<String> namespaces(int most) {
+        SortedSet<String> found = new TreeSet<>();
+        collect(ProjectionKeys.lists(), ProjectionKeys::list, most, found);
+        collect(ProjectionKeys.sessions(), ProjectionKeys::sessions, most, found);
+        return found;
+    }
+
+    /** Leaps from the first key of a namespace to the first one of the next. */
+    private void collect(Bytes kind, Function<String, Bytes> keysOf, int most, SortedSet<String> found) {
+        Bytes from = kind;
+        for (int seen = 0; seen < most; seen++) {
+            try (KeyValueIterator<Bytes, byte[]> range = rows.range(from, Bytes.increment(kind))) {
+                if (!range.hasNext()) {
+                    return;
+                }
+                String namespace = ProjectionKeys.namespace(range.next().key);
+                found.add(namespace);
+                from = Bytes.increment(keysOf.apply(namespace));
+            }
+        }
     }
 
     /** What people and agents have said; empty if there is no such session. */
@@ -161,7 +191,10 @@ final class SessionReader {
     /** What an event says in its session; {@code null} = nothing. */
     static @Nullable String said(Payload payload) {
         return switch (payload) {
-            case Payload.MessageReceived message -> message.text() == null ? message.content() : message.text();
+            // what is given on has been said already
+            case Payload.MessageReceived message
+            when message.thread() != null && message.thread().spokenIn() != null -> null;
+            case Payload.MessageReceived message -> message.said();
             case Payload.TaskInput input -> input.text();
             case Payload.TaskResumed resumed -> resumed.newInput();
             case Payload.NeedMoreInfo asked -> asked.question();

@@ -2,6 +2,7 @@ package dev.millrace.agent.projection;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import dev.millrace.agent.SessionOrigin;
+import dev.millrace.agent.topology.Participants;
 import dev.millrace.api.Session;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Json;
@@ -9,6 +10,7 @@ import dev.millrace.schemas.Payload;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Objects;
 import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.state.KeyValueStore;
@@ -24,6 +26,7 @@ import org.jspecify.annotations.Nullable;
  * @param storedAt when the row was last written, in Unix milliseconds
  * @param clientId of {@link SessionOrigin#CLIENT}, as it was last said; {@code null} = nobody has
  * @param chatId of {@link SessionOrigin#CHAT}, as it was last said; {@code null} = nobody has
+ * @param participants who takes part; {@code null} = nobody has said
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 record SessionRow(
@@ -34,7 +37,8 @@ record SessionRow(
         long updatedAt,
         long storedAt,
         @Nullable String clientId,
-        @Nullable String chatId) {
+        @Nullable String chatId,
+        @Nullable List<String> participants) {
 
     static final String CREATED = "session.created";
     static final String UPDATED = "session.updated";
@@ -63,7 +67,8 @@ record SessionRow(
                 before == null ? happened : Math.max(before.updatedAt, happened),
                 now,
                 SessionOrigin.CLIENT.in(event).orElse(before == null ? null : before.clientId),
-                SessionOrigin.CHAT.in(event).orElse(before == null ? null : before.chatId));
+                SessionOrigin.CHAT.in(event).orElse(before == null ? null : before.chatId),
+                participants(event, before));
         if (before == null) {
             rows.put(ProjectionKeys.dueSession(now, event.namespace(), sessionId), new byte[0]);
         } else if (before.updatedAt != after.updatedAt) {
@@ -135,6 +140,16 @@ record SessionRow(
         return said != null || before == null ? said : before.title;
     }
 
+    private static @Nullable List<String> participants(Event event, @Nullable SessionRow before) {
+        String type = event.type().wireName();
+        List<String> said = type.equals(CREATED) || type.equals(UPDATED)
+                ? Participants.said(event)
+                : event.payload() instanceof Payload.MessageReceived message && message.thread() != null
+                        ? message.thread().participants()
+                        : List.of();
+        return said.isEmpty() ? before == null ? null : before.participants : said;
+    }
+
     /** Where it stands in the list of its namespace. */
     Bytes place() {
         return ProjectionKeys.listed(ProjectionKeys.sessions(namespace), updatedAt, sessionId);
@@ -150,7 +165,8 @@ record SessionRow(
     }
 
     Session view() {
-        return new Session(sessionId, namespace, title, createdAt, updatedAt);
+        return new Session(
+                sessionId, namespace, title, createdAt, updatedAt, participants == null ? List.of() : participants);
     }
 
     static SessionRow fromJson(byte[] json) {

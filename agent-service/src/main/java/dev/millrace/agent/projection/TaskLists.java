@@ -15,12 +15,16 @@ final class TaskLists {
     static Set<Bytes> of(@Nullable TaskRow row) {
         String state = row == null ? null : row.progress().state();
         if (row == null || state == null) {
-            return Set.of();
+            return row == null || row.alone() == null ? Set.of() : ofAlone(row);
         }
         TaskName name = row.name();
         Set<Bytes> keys = new HashSet<>();
         keys.add(place(row, ProjectionKeys.list(name.namespace())));
         keys.add(place(row, ProjectionKeys.stateList(name.namespace(), state)));
+        String status = QueueStatus.of(row);
+        if (status != null && QueueStatus.isListedApart(status)) {
+            keys.add(place(row, ProjectionKeys.queueList(name.namespace(), status)));
+        }
         if (row.origin().sessionId() != null) {
             keys.add(place(
                     row,
@@ -36,10 +40,26 @@ final class TaskLists {
         return keys;
     }
 
+    private static Set<Bytes> ofAlone(TaskRow row) {
+        String namespace = row.name().namespace();
+        Set<Bytes> keys = new HashSet<>();
+        keys.add(place(row, ProjectionKeys.alone(namespace)));
+        String status = QueueStatus.of(row);
+        if (status != null) {
+            keys.add(place(row, ProjectionKeys.queueList(namespace, status)));
+        }
+        String sessionId = row.origin().sessionId();
+        if (sessionId != null) {
+            keys.add(place(row, ProjectionKeys.aloneInSession(namespace, sessionId)));
+        }
+        return keys;
+    }
+
     /** Whether both stand in the same lists, as far as that can be told without making their keys. */
     static boolean same(@Nullable TaskRow before, TaskRow after) {
         return before != null
                 && Objects.equals(before.progress().state(), after.progress().state())
+                && Objects.equals(before.alone(), after.alone())
                 && Objects.equals(before.origin(), after.origin())
                 && Objects.equals(before.progress().waits(), after.progress().waits());
     }

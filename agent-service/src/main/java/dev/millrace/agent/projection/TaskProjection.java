@@ -2,10 +2,13 @@ package dev.millrace.agent.projection;
 
 import dev.millrace.agent.SessionOrigin;
 import dev.millrace.api.Approval;
+import dev.millrace.api.NamespaceList;
+import dev.millrace.api.QueueItem;
 import dev.millrace.api.Session;
 import dev.millrace.api.Task;
 import dev.millrace.kafka.TopicId;
 import dev.millrace.kafka.TopicIdentity;
+import dev.millrace.schemas.Event;
 import dev.millrace.schemas.JournalCursor;
 import dev.millrace.schemas.Topics;
 import java.nio.file.Files;
@@ -13,6 +16,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -43,16 +47,13 @@ import org.slf4j.event.Level;
 public final class TaskProjection implements AutoCloseable {
     private static final Logger LOGGER = LoggerFactory.getLogger(TaskProjection.class);
 
+    private static final int MAX_NAMESPACES = 10_000;
     private static final Duration FIRST_RETRY = Duration.ofMillis(500);
     private static final Duration LAST_RETRY = Duration.ofSeconds(30);
     /** How often is looked whether the journal is still the same. */
     private static final Duration LOOK = Duration.ofSeconds(5);
 
     private static final Duration CLOSE_LIMIT = Duration.ofSeconds(10);
-    /**
-     * What is gathered in memory before it is written to the store: what tasks do within a second or two of full load.
-     */
-    private static final long CACHE_BYTES = 8L * 1024 * 1024;
 
     private final StreamsConfig config;
     private final Topics topics;
@@ -86,7 +87,6 @@ public final class TaskProjection implements AutoCloseable {
         Map<String, Object> config = new HashMap<>(kafka);
         config.put(StreamsConfig.APPLICATION_ID_CONFIG, applicationId(topics));
         config.put(StreamsConfig.STATE_DIR_CONFIG, stateDir.toString());
-        config.put(StreamsConfig.STATESTORE_CACHE_MAX_BYTES_CONFIG, CACHE_BYTES);
         config.put(StreamsConfig.GLOBAL_CONSUMER_PREFIX + ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
         config.put(StreamsConfig.GLOBAL_CONSUMER_PREFIX + ConsumerConfig.MAX_POLL_RECORDS_CONFIG, 1_000);
         return config;
@@ -197,6 +197,36 @@ public final class TaskProjection implements AutoCloseable {
     }
 
     /**
+     * What was accepted, the newest first.
+     *
+     * @throws IllegalArgumentException if {@link QueueQuery#before} is not what a page said
+     * @throws ProjectionNotReadyException see {@link #ready}
+     */
+    public QueueItem.Page queue(QueueQuery query) {
+        return askStore(rows -> new QueueReader(rows).items(query));
+    }
+
+    /**
+     * How far an event is.
+     *
+     * @return empty if the journal has told nothing of it
+     * @throws ProjectionNotReadyException see {@link #ready}
+     */
+    public Optional<QueueItem> queueItem(String namespace, String eventId) {
+        return askStore(rows -> new QueueReader(rows).item(namespace, eventId));
+    }
+
+    /**
+     * An event that was accepted, whole.
+     *
+     * @return empty if the journal has told nothing of it
+     * @throws ProjectionNotReadyException see {@link #ready}
+     */
+    public Optional<Event> accepted(String namespace, String eventId) {
+        return askStore(rows -> new QueueReader(rows).event(namespace, eventId));
+    }
+
+    /**
      * Sessions of a namespace, the one in which something happened last first.
      *
      * @param limit at most so many, 1 or more
@@ -205,6 +235,15 @@ public final class TaskProjection implements AutoCloseable {
      */
     public Session.Page sessions(String namespace, int limit, @Nullable String before) {
         return askOfSessions(reader -> reader.sessions(namespace, limit, before));
+    }
+
+    /**
+     * The namespaces in which there are tasks or sessions, by name; at most {@value #MAX_NAMESPACES} of each.
+     *
+     * @throws ProjectionNotReadyException see {@link #ready}
+     */
+    public NamespaceList namespaces() {
+        return new NamespaceList(List.copyOf(askOfSessions(reader -> reader.namespaces(MAX_NAMESPACES))), null);
     }
 
     /**

@@ -25,6 +25,7 @@ import org.jspecify.annotations.Nullable;
  * @param storedAt the wall clock when this row was last written, Unix milliseconds; retention counts from here
  * @param first the place of the first event
  * @param last the place of the last event
+ * @param alone what became of it as an event of no task; {@code null} = it is none, or nobody has put it in
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 @JsonIgnoreProperties(ignoreUnknown = true)
@@ -35,7 +36,40 @@ record TaskRow(
         long updatedAt,
         long storedAt,
         JournalCursor first,
-        JournalCursor last) {
+        JournalCursor last,
+        @Nullable Alone alone) {
+
+    TaskRow(
+            TaskName name,
+            Origin origin,
+            Progress progress,
+            long updatedAt,
+            long storedAt,
+            JournalCursor first,
+            JournalCursor last) {
+        this(name, origin, progress, updatedAt, storedAt, first, last, null);
+    }
+
+    /**
+     * An event of no task.
+     *
+     * @param outcome what became of it; {@code null} = what is usual
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    record Alone(@Nullable String outcome) {}
+
+    /** The row of an event that has just come, with what became of it, if it is something that was put in. */
+    TaskRow putIn(Event event, @Nullable String outcome) {
+        boolean isItem = progress.state == null
+                && event.taskId() == null
+                && !event.source().equals(MACHINE)
+                && (event.type().isOpen() || event.payload() instanceof Payload.TaskInput);
+        return isItem
+                ? new TaskRow(name, origin, progress, updatedAt, storedAt, first, last, new Alone(outcome))
+                : this;
+    }
+
+    private static final String MACHINE = "agent";
 
     /**
      * How a task began.
@@ -44,6 +78,7 @@ record TaskRow(
      * @param agent the agent that works on it; {@code null} = the journal has told none
      * @param agentVersion of its definition; {@code null} = the journal has told none
      * @param parentTaskId the task that it is a part of; {@code null} = of none, or begun before this was kept
+     * @param forkedFrom where it goes on in another way; {@code null} = nowhere
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
     record Origin(
@@ -56,7 +91,8 @@ record TaskRow(
             @Nullable String callbackUrl,
             @Nullable String agent,
             @Nullable String agentVersion,
-            @Nullable String parentTaskId) {}
+            @Nullable String parentTaskId,
+            Task.@Nullable ForkedFrom forkedFrom) {}
 
     /**
      * How far a task is.
@@ -185,7 +221,8 @@ record TaskRow(
                 Math.max(before.updatedAt, happened),
                 now,
                 before.first,
-                entry.cursor());
+                entry.cursor(),
+                before.alone);
     }
 
     /**
@@ -196,7 +233,14 @@ record TaskRow(
         TaskRow after = after(before, entry, now);
         Progress progress = before == null || after.first.equals(entry.cursor()) ? Progress.NONE : before.progress;
         return new TaskRow(
-                after.name, after.origin, progress, after.updatedAt, after.storedAt, after.first, after.last);
+                after.name,
+                after.origin,
+                progress,
+                after.updatedAt,
+                after.storedAt,
+                after.first,
+                after.last,
+                after.alone);
     }
 
     private boolean has(JournalCursor cursor) {
@@ -217,6 +261,10 @@ record TaskRow(
                 null,
                 input instanceof Payload.MessageReceived message && message.parent() != null
                         ? message.parent().taskId()
+                        : null,
+                input instanceof Payload.MessageReceived message && message.fork() != null
+                        ? new Task.ForkedFrom(
+                                message.fork().taskId(), message.fork().eventId())
                         : null);
     }
 
@@ -233,7 +281,8 @@ record TaskRow(
                         origin.callbackUrl,
                         created.taskType(),
                         created.agentVersion() == null ? origin.agentVersion : created.agentVersion(),
-                        origin.parentTaskId);
+                        origin.parentTaskId,
+                        origin.forkedFrom);
     }
 
     private static Progress told(JournalEntry entry, Progress progress) {
@@ -372,6 +421,7 @@ record TaskRow(
                         null,
                         null,
                         origin.parentTaskId,
+                        origin.forkedFrom,
                         progress.said.reflected);
     }
 

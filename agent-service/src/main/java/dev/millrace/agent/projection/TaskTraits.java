@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param errorCode why it failed
  * @param text stands in what it was asked, its answer, its error or its question, in capitals or not
  * @param parentTaskId the task that started it as a part of itself
+ * @param forkedFrom the task from which it goes on in another way
  * @param createdFrom when it began or later, Unix milliseconds
  * @param createdBefore before when it began, Unix milliseconds
  */
@@ -19,16 +20,20 @@ public record TaskTraits(
         @Nullable String errorCode,
         @Nullable String text,
         @Nullable String parentTaskId,
+        @Nullable String forkedFrom,
         @Nullable Long createdFrom,
         @Nullable Long createdBefore) {
 
     /** Any task. */
-    public static final TaskTraits ANY = new TaskTraits(null, null, null, null, null, null);
+    public static final TaskTraits ANY = new TaskTraits(null, null, null, null, null, null, null);
 
     boolean fit(Task task) {
         return isAny(agent, task.taskType())
                 && isAny(errorCode, task.errorCode())
                 && isAny(parentTaskId, task.parentTaskId())
+                && (forkedFrom == null
+                        || (task.forkedFrom() != null
+                                && forkedFrom.equals(task.forkedFrom().taskId())))
                 && (createdFrom == null || task.createdAt() >= createdFrom)
                 && (createdBefore == null || task.createdAt() < createdBefore)
                 && (text == null

@@ -3,6 +3,7 @@ package dev.millrace.agent.rest;
 import dev.millrace.agent.AgentDefinition;
 import dev.millrace.agent.AgentLimits;
 import dev.millrace.agent.Agents;
+import dev.millrace.agent.KnowledgeUse;
 import dev.millrace.agent.ToolCatalogue;
 import dev.millrace.agent.ToolRouting;
 import dev.millrace.agent.approval.ApprovalPolicy;
@@ -96,7 +97,18 @@ public final class Catalogue implements AgentCatalogue {
                                         : rule.onExpiry().name().toLowerCase(Locale.ROOT)))
                         .toList(),
                 agent.steps().sequential(),
-                agent.steps().subAgents());
+                agent.steps().subAgents(),
+                agent.steps().allowedAgents(),
+                knowledge(agent.knowledge()),
+                agent.expose());
+    }
+
+    private static AgentView.Knowledge knowledge(KnowledgeUse use) {
+        return new AgentView.Knowledge(
+                use.mode().wireName(),
+                use.collection(),
+                use.limit(),
+                use.entities() == null ? null : use.entities().wireName());
     }
 
     private static ToolDefinition withRule(ToolDefinition tool, ApprovalPolicy policy) {

@@ -4,11 +4,13 @@ import dev.millrace.agent.projection.ApprovalQuery;
 import dev.millrace.agent.projection.ChainPage;
 import dev.millrace.agent.projection.EventPage;
 import dev.millrace.agent.projection.ProjectionNotReadyException;
+import dev.millrace.agent.projection.QueueQuery;
 import dev.millrace.agent.projection.TaskProjection;
 import dev.millrace.agent.projection.TaskQuery;
 import dev.millrace.agent.projection.UsageQuery;
 import dev.millrace.api.Task;
 import dev.millrace.schemas.Event;
+import dev.millrace.schemas.EventJson;
 import dev.millrace.schemas.JournalCursor;
 import dev.millrace.schemas.JournalEntry;
 import dev.millrace.schemas.Problem;
@@ -147,6 +149,44 @@ public class QueryResource {
                 .orElseThrow(() -> new UnknownIdException("unknown_task", "task", taskId, namespace));
     }
 
+    /** What was accepted, the newest first. */
+    @GET
+    @Path("/queue")
+    public Response queue(
+            @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace,
+            @QueryParam("status") @Nullable String status,
+            @QueryParam("sessionId") @Nullable String sessionId,
+            @QueryParam("limit") @DefaultValue("50") String limit,
+            @QueryParam("before") @Nullable String before) {
+        return Answers.ok(projection.queue(new QueueQuery(
+                namespace, blankToNull(status), blankToNull(sessionId), limit(limit), blankToNull(before))));
+    }
+
+    /** How far an event is; its id is a parameter, since it may have slashes. */
+    @GET
+    @Path("/queue/item")
+    public Response queueItem(
+            @QueryParam("eventId") @DefaultValue("") String eventId,
+            @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace) {
+        return projection
+                .queueItem(namespace, eventId)
+                .map(Answers::ok)
+                .orElseThrow(() -> new UnknownIdException("unknown_event", "event", eventId, namespace));
+    }
+
+    /** An event that was accepted, whole. */
+    @GET
+    @Path("/queue/event")
+    public Response queueEvent(
+            @QueryParam("eventId") @DefaultValue("") String eventId,
+            @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace) {
+        return projection
+                .accepted(namespace, eventId)
+                .map(EventJson::toJson)
+                .map(Answers::ok)
+                .orElseThrow(() -> new UnknownIdException("unknown_event", "event", eventId, namespace));
+    }
+
     /** Sessions, the one in which something happened last first. */
     @GET
     @Path("/sessions")
@@ -155,6 +195,13 @@ public class QueryResource {
             @QueryParam("limit") @DefaultValue("50") String limit,
             @QueryParam("before") @Nullable String before) {
         return Answers.ok(projection.sessions(namespace, limit(limit), blankToNull(before)));
+    }
+
+    /** The namespaces in which there are tasks or sessions, by name. */
+    @GET
+    @Path("/namespaces")
+    public Response namespaces() {
+        return Answers.ok(projection.namespaces());
     }
 
     /** One session; its id is a parameter, since it may have slashes. */

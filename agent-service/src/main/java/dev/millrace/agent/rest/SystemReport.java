@@ -10,6 +10,7 @@ import dev.millrace.schemas.ToolDefinition;
 import java.io.IOException;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** The installation as this instance sees it. For any thread. */
@@ -20,19 +21,29 @@ public final class SystemReport {
     private final LaneStates lanes;
     private final ToolCatalogue tools;
     private final ToolsetWatch toolsets;
+    private final Supplier<SystemView.Models> models;
+
+    /**
+     * What tools there are, and who works on their calls.
+     *
+     * @param tools that there are
+     * @param watch over who works
+     */
+    public record Served(ToolCatalogue tools, ToolsetWatch watch) {}
 
     /** Asks these each time. */
     public SystemReport(
             InstanceEvents.Settings instance,
             Occupancy occupancy,
             LaneStates lanes,
-            ToolCatalogue tools,
-            ToolsetWatch toolsets) {
+            Served served,
+            Supplier<SystemView.Models> models) {
         this.instance = instance;
         this.occupancy = occupancy;
         this.lanes = lanes;
-        this.tools = tools;
-        this.toolsets = toolsets;
+        this.tools = served.tools();
+        this.toolsets = served.watch();
+        this.models = models;
     }
 
     /**
@@ -49,7 +60,12 @@ public final class SystemReport {
                         toolset, known(toolsets.workers(toolset)), known(toolsets.backlog(toolset))))
                 .toList();
         return new SystemView(
-                instance.version(), instance.instance(), occupancy.draining().orElse(null), lanes.look(), served);
+                instance.version(),
+                instance.instance(),
+                occupancy.draining().orElse(null),
+                lanes.look(),
+                served,
+                models.get());
     }
 
     private static @Nullable Long known(OptionalLong number) {

@@ -23,6 +23,10 @@ public class TraitParameters {
     @Nullable
     String parentTaskId;
 
+    @QueryParam("forkedFrom")
+    @Nullable
+    String forkedFrom;
+
     @QueryParam("createdAfter")
     @Nullable
     String createdAfter;
@@ -37,6 +41,7 @@ public class TraitParameters {
                 blankToNull(errorCode),
                 blankToNull(text),
                 blankToNull(parentTaskId),
+                blankToNull(forkedFrom),
                 UsageParameters.moment("createdAfter", blankToNull(createdAfter)),
                 UsageParameters.moment("createdBefore", blankToNull(createdBefore)));
     }

@@ -2,6 +2,7 @@ package dev.millrace.agent.thinker;
 
 import com.fasterxml.jackson.core.type.TypeReference;
 import dev.millrace.agent.AgentDefinition;
+import dev.millrace.agent.AgentPin;
 import dev.millrace.agent.Agents;
 import dev.millrace.agent.MemoryIndex;
 import dev.millrace.agent.ToolRouting;
@@ -55,8 +56,10 @@ final class Prompts {
     private final Agents agents;
     private final ToolRouting routing;
     private final MemoryIndex memory;
+    private final ShownPassages passages;
 
-    Prompts(Agents agents, ToolRouting routing, MemoryIndex memory) {
+    Prompts(Agents agents, ToolRouting routing, MemoryIndex memory, ShownPassages passages) {
+        this.passages = passages;
         this.agents = agents;
         this.routing = routing;
         this.memory = memory;
@@ -77,12 +80,13 @@ final class Prompts {
      * @param shown what {@link OutstandingCall#shown} says of the transcript
      * @throws dev.millrace.agent.UnknownAgentException if the agent is gone
      */
-    ModelRequest request(OutstandingCall call, List<TranscriptEntry> shown) {
+    ModelRequest request(OutstandingCall call, List<TranscriptEntry> shown) throws InterruptedException {
         List<TranscriptEntry> transcript = Repair.closed(shown);
         AgentDefinition agent = agents.of(call.agent().reference());
         List<ChatMessage> messages = new ArrayList<>(transcript.size() + 1);
         messages.add(new ChatMessage.SystemMessage(systemPrompt(agent, call)));
         transcript.forEach(entry -> messages.add(message(entry)));
+        passages.addTo(messages, agent, call, transcript);
         List<ToolSpec> tools = new ArrayList<>();
         routing.visibleTo(call.agent()).forEach(tool -> tools.add(spec(tool)));
         if (tools.stream().anyMatch(tool -> tool.name().equals(MEMORY_READ))) {
@@ -120,6 +124,12 @@ final class Prompts {
 
     private static String systemPrompt(AgentDefinition agent, OutstandingCall call) {
         String prompt = agent.promptWith(call.agent().fields());
+        String participants = call.agent().fields().get(AgentPin.PARTICIPANTS);
+        if (participants != null) {
+            prompt += "\n\nSeveral take part in this conversation: " + participants + ". You are " + agent.name()
+                    + "; user are the people. What others say begins with their name in brackets, what you say does not."
+                    + " Write @name to give one of them the word with your answer. Mention nobody when you are done.";
+        }
         Map<String, @Nullable Object> output = agent.model().output();
         return output == null ? prompt : prompt + OutputCheck.instructions(Json.writeText(output));
     }

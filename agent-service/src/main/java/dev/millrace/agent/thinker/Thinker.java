@@ -3,6 +3,7 @@ package dev.millrace.agent.thinker;
 import dev.millrace.agent.AgentDefinition;
 import dev.millrace.agent.Agents;
 import dev.millrace.agent.MemoryIndex;
+import dev.millrace.agent.Passages;
 import dev.millrace.agent.ToolRouting;
 import dev.millrace.agent.core.TranscriptEntry;
 import dev.millrace.agent.telemetry.CallSpans;
@@ -14,7 +15,6 @@ import dev.millrace.engine.ModelCalls;
 import dev.millrace.llm.ModelCall;
 import dev.millrace.llm.ModelDispatcher;
 import dev.millrace.llm.ModelOutcome;
-import dev.millrace.llm.ModelReply;
 import dev.millrace.llm.ModelRequest;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.HeaderNames;
@@ -40,7 +40,7 @@ public final class Thinker implements ModelCalls<OutstandingCall> {
     private static final Logger LOGGER = LoggerFactory.getLogger(Thinker.class);
 
     private final ModelDispatcher dispatcher;
-    private final Prompts prompts;
+    private final ModelTurn turns;
     private final Transcripts transcripts;
     private final LaneProducer lanes;
     private final Inbox<Event> inbox;
@@ -58,7 +58,7 @@ public final class Thinker implements ModelCalls<OutstandingCall> {
      */
     public Thinker(Wiring wiring) {
         this.dispatcher = wiring.dispatcher();
-        this.prompts = new Prompts(wiring.agents(), wiring.routing(), wiring.memory());
+        this.turns = new ModelTurn(wiring.agents(), wiring.routing(), wiring.memory(), wiring.passages());
         this.transcripts = wiring.transcripts();
         this.lanes = wiring.lanes();
         this.inbox = wiring.inbox();
@@ -74,6 +74,7 @@ public final class Thinker implements ModelCalls<OutstandingCall> {
             Agents agents,
             ToolRouting routing,
             MemoryIndex memory,
+            Passages passages,
             Transcripts transcripts,
             LaneProducer lanes,
             Inbox<Event> inbox,
@@ -89,7 +90,7 @@ public final class Thinker implements ModelCalls<OutstandingCall> {
 
     @Override
     public boolean requestAgain(int partition, OutstandingCall call) {
-        String model = prompts.model(call);
+        String model = turns.model(call);
         // a summary is said to nobody
         CallStream stream = call.shown().toSumUp()
                 ? null
@@ -104,8 +105,9 @@ public final class Thinker implements ModelCalls<OutstandingCall> {
                         () -> build(partition, call, summedUp),
                         outcome -> answer(partition, call, outcome, summedUp.get(), stream),
                         stream)
+                .of(call.namespace())
                 .asking(model)
-                .reviewedBy((request, reply) -> correction(call, request, reply));
+                .reviewedBy((request, reply) -> turns.correction(call, request, reply));
         return stream == null
                 ? dispatcher.submit(wanted)
                 : live.watch(call.key(), stream, () -> dispatcher.submit(wanted));
@@ -140,58 +142,19 @@ public final class Thinker implements ModelCalls<OutstandingCall> {
                     .log("The task has moved to another instance, which makes its model call");
             throw new InterruptedException("the task has moved to another instance");
         }
-        if (call.shown().toSumUp()) {
-            summedUp.set(Summaries.request(transcript.get()));
-            return asking(
-                    call,
-                    Summaries.request(call, transcript.get(), prompts.model(call), contextWindow(call))
-                            .fallingBackTo(prompts.fallback(call)));
-        }
-        return asking(call, prompts.request(call, transcript.get()));
-    }
-
-    private ModelRequest asking(OutstandingCall call, ModelRequest request) {
-        spans.asking(call, request, clock.instant());
-        return request;
+        ModelTurn.Asked asked = turns.ask(call, transcript.get(), contextWindow(call));
+        summedUp.set(asked.summedUp());
+        spans.asking(call, asked.request(), clock.instant());
+        return asked.request();
     }
 
     private int contextWindow(OutstandingCall call) {
-        return dispatcher.model().contextWindow(prompts.model(call));
+        return dispatcher.model().contextWindow(turns.model(call));
     }
 
-    /** @param request what was said to the task last in the part that was to be summed up */
-    private Event reply(OutstandingCall call, ModelOutcome outcome, @Nullable String request) {
+    private Event reply(OutstandingCall call, ModelOutcome outcome, @Nullable String summedUp) {
         spans.ended(call, outcome, clock.instant());
-        if (call.shown().toSumUp()) {
-            return Replies.ofSummary(call, outcome, request, clock.instant());
-        }
-        Optional<OutputCheck> check = prompts.outputCheck(call);
-        if (check.isEmpty() || !(outcome instanceof ModelOutcome.Replied replied)) {
-            return Replies.of(call, outcome, contextWindow(call), clock.instant());
-        }
-        List<String> problems = check.get().problems(replied.reply());
-        return problems.isEmpty()
-                ? Replies.of(
-                        call,
-                        new ModelOutcome.Replied(
-                                OutputCheck.bare(replied.reply()),
-                                replied.attempts(),
-                                replied.insteadOf(),
-                                replied.charges()),
-                        contextWindow(call),
-                        clock.instant())
-                : Replies.mismatch(call, outcome, problems, clock.instant());
-    }
-
-    /** What to ask in place of an answer that does not have the form that its agent wants. */
-    private Optional<ModelRequest> correction(OutstandingCall call, ModelRequest request, ModelReply reply) {
-        if (call.shown().toSumUp()) {
-            return Optional.empty();
-        }
-        return prompts.outputCheck(call)
-                .map(check -> check.problems(reply))
-                .filter(problems -> !problems.isEmpty())
-                .map(problems -> OutputCheck.again(request, reply, problems));
+        return turns.reply(call, outcome, summedUp, contextWindow(call), clock.instant());
     }
 
     private void awaitReplyBefore(OutstandingCall call) throws InterruptedException {
@@ -236,8 +199,8 @@ public final class Thinker implements ModelCalls<OutstandingCall> {
         } catch (InterruptedException e) {
             LOGGER.atInfo()
                     .addKeyValue("callId", call.callId())
-                    .log(
-                            "Stopped before a reply was on its lane; a call that is still wanted is made again after the start");
+                    .log("Stopped before a reply was on its lane; a call that is still wanted is made again after"
+                            + " the start");
             Thread.currentThread().interrupt();
         }
     }

@@ -6,21 +6,23 @@ import dev.millrace.agent.topology.AdmissionRow.Holding;
 import dev.millrace.agent.topology.AdmissionRow.Line;
 import dev.millrace.agent.topology.AdmissionRow.Waiting;
 import dev.millrace.schemas.Event;
+import dev.millrace.schemas.FairLine;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.TreeSet;
 import org.apache.kafka.streams.state.KeyValueIterator;
 import org.apache.kafka.streams.state.KeyValueStore;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who may work: hands out the places of a partition in the order of effective priority, then arrival, to one task
- * of a conversation at a time. The order is kept in memory, where finding the next is quick however many wait; the
- * store is what it is built from at the start, and is not read in between but for single rows. For one stream thread.
+ * Who may work: hands out the places of a partition in the order of effective priority, to namespaces by turns and to
+ * the tasks of each by arrival, to one task of a conversation at a time. The order is kept in memory, where finding
+ * the next is quick however many wait; the store is what it is built from at the start, and is not read in between but
+ * for single rows. For one stream thread.
  */
 final class Admission {
 
@@ -34,7 +36,8 @@ final class Admission {
     private final Map<String, Line> lines = new HashMap<>();
     private final Map<String, Holding> holders = new HashMap<>();
     /** The first of each conversation that need not wait for another task of it. */
-    private final TreeSet<Line> ready = new TreeSet<>();
+    private final FairLine<Line> ready =
+            new FairLine<>(Line::priority, line -> Event.namespaceOf(line.taskKey()), Comparator.naturalOrder());
     /** The same by conversation. */
     private final Map<String, Line> readyOf = new HashMap<>();
     /** What asked for admission in this transaction; written only if it has to wait beyond it. */
@@ -93,9 +96,9 @@ final class Admission {
      * Who is to be admitted now, if anybody; whoever is returned stands in line until {@link #take} or {@link #forget}.
      */
     Optional<Line> next() {
-        return gate.draining() || ready.isEmpty() || (isFull() && settings.whenFull() != AdmissionSettings.Policy.WARN)
+        return gate.draining() || (isFull() && settings.whenFull() != AdmissionSettings.Policy.WARN)
                 ? Optional.empty()
-                : Optional.of(ready.first());
+                : Optional.ofNullable(ready.peek());
     }
 
     /** Whether all places are taken. */
@@ -193,7 +196,13 @@ final class Admission {
         if (Objects.equals(before, after)) {
             return;
         }
-        placesTaken += (after != null && after.place() ? 1 : 0) - (before != null && before.place() ? 1 : 0);
+        boolean placed = before != null && before.place();
+        if (after != null && after.place() && !placed) {
+            placesTaken++;
+            ready.served(priority(state), task.namespace());
+        } else if (placed && (after == null || !after.place())) {
+            placesTaken--;
+        }
         if (after == null) {
             holders.remove(task.key());
             conversation(task.conversation()).release(task.key());

@@ -34,7 +34,7 @@ sealed interface AdmissionRow {
     record Gate(long arrivals, boolean draining) implements AdmissionRow {}
 
     /**
-     * A place in the line.
+     * A place in the line. Their order is that of one namespace; several take turns.
      *
      * @param taskKey the row of the task
      * @param session its conversation

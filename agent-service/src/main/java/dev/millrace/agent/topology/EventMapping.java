@@ -207,6 +207,16 @@ final class EventMapping {
         return routing.unknown(taskType(event.payload()));
     }
 
+    /** Whether there is an agent of this name. */
+    boolean isAgent(String name) {
+        return routing.unknown(name).isEmpty();
+    }
+
+    /** Whether this agent may give another one the word. */
+    boolean mayAddress(AgentPin agent, String name) {
+        return routing.mayAddress(agent, name);
+    }
+
     /** Whether there is still the agent that a task is to go on with. */
     boolean knows(AgentPin agent) {
         return routing.knows(agent);
@@ -262,6 +272,7 @@ final class EventMapping {
                     event.type().wireName()
                             + ": expected a text, or a template to make one from the payload, found neither");
         }
+        text = spoken(said, text);
         String taskType = routing.agentFor(taskType(said));
         TaskEvent.Terms terms = new TaskEvent.Terms(
                 event.causalDepth(),
@@ -273,11 +284,28 @@ final class EventMapping {
         return new ForTask(new TaskEvent.InputReceived(meta, text, taskType, event.effectivePriority(), terms));
     }
 
+    /** As the model is shown it: with the name of whoever says it, if that is known. */
+    private static String spoken(TaskInput said, String text) {
+        return said instanceof Payload.MessageReceived message
+                        && message.sender() != null
+                        && message.sender().name() != null
+                ? StreamsTranscripts.spoken(message.sender().name(), text)
+                : text;
+    }
+
     /** What a message brings along beside its text. */
     private TaskEvent.Opening opening(Payload.MessageReceived message, Event event, long nowMs) {
         Payload.Observed observed = message.observed();
         if (observed != null && observed.call() != null) {
             return new TaskEvent.Opening(List.of(), List.of(), openingCall(observed, observed.call(), event, nowMs));
+        }
+        Payload.Fork fork = message.fork();
+        if (fork != null) {
+            return new TaskEvent.Opening(
+                    ForkedTranscript.entries(fork.before()),
+                    images(message.images()),
+                    null,
+                    ForkedTranscript.entries(fork.after()));
         }
         if (message.history().isEmpty() && message.images().isEmpty() && observed == null) {
             return TaskEvent.Opening.NONE;

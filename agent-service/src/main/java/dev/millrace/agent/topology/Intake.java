@@ -2,7 +2,9 @@ package dev.millrace.agent.topology;
 
 import dev.millrace.agent.AgentPin;
 import dev.millrace.agent.core.DiscardReason;
+import dev.millrace.agent.core.Meta;
 import dev.millrace.agent.core.TaskEvent;
+import dev.millrace.agent.core.TaskState;
 import dev.millrace.engine.RejectedRecordException;
 import dev.millrace.engine.Sender;
 import dev.millrace.engine.UnitOfWork;
@@ -10,6 +12,8 @@ import dev.millrace.schemas.ErrorCode;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.EventSchemas;
+import dev.millrace.schemas.HeaderNames;
+import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.Payload;
@@ -20,6 +24,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.BiConsumer;
 import org.apache.kafka.common.utils.Utils;
 import org.apache.kafka.streams.processor.api.Record;
 import org.jspecify.annotations.Nullable;
@@ -30,7 +35,7 @@ import org.slf4j.LoggerFactory;
  * Says what becomes of an event that has come: whether it is at home here, whether it was seen before, what it is to
  * the machine; and has it written. One for each life of the stores, for one stream thread.
  */
-final class Intake {
+final class Intake implements Processing.Onward {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(Intake.class);
 
@@ -38,6 +43,7 @@ final class Intake {
     private final Home home;
     private final Remembered remembered;
     private final Machine machine;
+    private final Processing processing;
 
     /** Where it is: the partition, and what is written there. */
     record Home(TaskShellSettings settings, int partition, UnitOfWork unit, Outbox outbox) {
@@ -60,7 +66,8 @@ final class Intake {
             TaskForgetting forgetting,
             EnvironmentEvents environment) {}
 
-    Intake(TaskTopology.Parts parts, Home home, Remembered remembered, Machine machine) {
+    Intake(TaskTopology.Parts parts, Home home, Remembered remembered, Machine machine, Processing processing) {
+        this.processing = processing;
         this.parts = parts;
         this.home = home;
         this.remembered = remembered;
@@ -155,7 +162,7 @@ final class Intake {
         } else if (event.type() == KnownEventType.FORGET_REQUESTED) {
             machine.forgetting().begin(event, true, incoming.value().timestampMs(), now);
         } else {
-            process(asAnswer(event), external, receivedMs, now);
+            offer(event, external, receivedMs, now);
         }
         if (external) {
             home.unit().whenKept(() -> remembered.seen().add(sent, now));
@@ -235,9 +242,86 @@ final class Intake {
                 home.outbox().sendHome(incoming, own);
                 return false;
             }
-            process(own, true, incoming.value().timestampMs(), now);
+            offer(own, true, incoming.value().timestampMs(), now);
         }
         return true;
+    }
+
+    /** Has processors look at an event, if there are any, before anything else is done with it. */
+    private void offer(Event event, boolean external, long receivedMs, Instant now) throws RejectedRecordException {
+        if (processing.concerns(event)) {
+            processing.hold(event, receivedMs, external, now, this);
+        } else {
+            process(asAnswer(event), external, receivedMs, now);
+        }
+    }
+
+    @Override
+    public void deliver(Processing.Row row, Instant now) throws RejectedRecordException {
+        Event event = row.event();
+        if (isForgotten(event, row.receivedMs(), now)) {
+            return;
+        }
+        if (hasExpired(event, now) && !startsTask(event)) {
+            record(event, now);
+        } else {
+            try {
+                process(asAnswer(event), row.external(), row.receivedMs(), now);
+            } catch (RejectedRecordException e) {
+                // it counted as taken when it was held
+                home.unit().whenKept(() -> remembered.seen().remove(event, now));
+                throw e;
+            }
+        }
+    }
+
+    @Override
+    public void overwritten(Processing.Row row, String by, Instant now) throws RejectedRecordException {
+        Event event = row.event();
+        if (isForgotten(event, row.receivedMs(), now)) {
+            return;
+        }
+        if (startsTask(event)) {
+            Meta meta = new Meta(
+                    Ids.hash(event.id() + "\noverwritten").substring(0, 32), event.id(), now, now.toEpochMilli());
+            settle(
+                    row,
+                    now,
+                    (move, start) -> move.overwrite(
+                            start,
+                            new TaskEvent.CancelRequested(meta, HeaderNames.OVERWRITTEN + " by processor " + by)));
+        } else {
+            home.outbox().journal(event, now, HeaderNames.OVERWRITTEN);
+        }
+    }
+
+    @Override
+    public void stopped(Processing.Row row, String why, Instant now) throws RejectedRecordException {
+        Event event = row.event();
+        if (isForgotten(event, row.receivedMs(), now)) {
+            return;
+        }
+        if (startsTask(event)) {
+            settle(row, now, (move, start) -> Moves.fail(move, start, ErrorCode.PROCESSOR_FAILED, why, now));
+        } else if (event.type().isOpen()) {
+            home.outbox().journal(event, now, ErrorCode.PROCESSOR_FAILED.code());
+        } else {
+            // somebody's words: they are not dropped without a trace
+            throw new RejectedRecordException(ErrorCode.PROCESSOR_FAILED.code(), why);
+        }
+    }
+
+    /** A task that ends as it begins, so that whoever waits for it hears. */
+    private void settle(Processing.Row row, Instant now, BiConsumer<TaskMove, Event> end)
+            throws RejectedRecordException {
+        Decided decided = decide(row.event(), row.receivedMs(), now);
+        if (decided != null && decided.move().discarded() == null) {
+            if (!(decided.move().task().state() instanceof TaskState.Ended)) {
+                end.accept(decided.move(), decided.event());
+            }
+            machine.moves().commit(decided.before(), decided.move(), decided.event(), now);
+            parts.metrics().accepted(row.event().type());
+        }
     }
 
     /**
@@ -259,6 +343,7 @@ final class Intake {
     private Event asAnswer(Event event) {
         return event.payload() instanceof Payload.MessageReceived message
                         && message.observed() == null
+                        && !isOfAgent(message)
                         && event.taskId() == null
                         && event.sessionId() != null
                 ? machine.admission()
@@ -268,7 +353,20 @@ final class Intake {
                 : event;
     }
 
-    private void process(Event event, boolean external, long receivedMs, Instant now) throws RejectedRecordException {
+    /** Words that one agent has for another are no answer to a question that was asked of people. */
+    private static boolean isOfAgent(Payload.MessageReceived message) {
+        return message.sender() != null
+                && Payload.Sender.AGENT.equals(message.sender().type());
+    }
+
+    private void process(Event sent, boolean external, long receivedMs, Instant now) throws RejectedRecordException {
+        Event event = sent;
+        if (Processing.isAnswer(event)) {
+            if (!processing.answered(event, now, this)) {
+                discarded(event, DiscardReason.STALE_CALL);
+            }
+            return;
+        }
         if (event.payload() instanceof Payload.MessageReceived message
                 && event.taskId() == null
                 && message.parent() == null
@@ -277,6 +375,19 @@ final class Intake {
             home.outbox().journal(event, now, "rule_disabled");
             return;
         }
+        if (event.taskId() == null && isForNobody(event)) {
+            home.outbox().journal(event, now, "not_routed");
+            parts.metrics().accepted(event.type());
+            return;
+        }
+        SessionTurns.Given given = given(event, receivedMs, now);
+        if (given != null && given.first() == null) {
+            home.outbox().journal(event, now, "not_routed");
+            home.outbox().journal(given.turn(), now);
+            parts.metrics().accepted(event.type());
+            return;
+        }
+        event = given == null || given.first() == null ? event : given.first();
         Decided decided = decide(event, receivedMs, now);
         if (decided == null) {
             machine.moves().note(event, receivedMs, now);
@@ -284,6 +395,9 @@ final class Intake {
                 follow(event, now);
             } else {
                 record(event, now);
+                if (!hasExpired(event, now)) {
+                    home.outbox().toKnowledge(event, now);
+                }
             }
             return;
         }
@@ -291,6 +405,10 @@ final class Intake {
         if (move.discarded() == null) {
             machine.moves().commit(decided.before(), move, decided.event(), now);
             parts.metrics().accepted(event.type());
+            if (given != null) {
+                home.outbox().journal(given.turn(), now);
+                given.others().forEach(other -> home.outbox().lane(other, now));
+            }
         } else if (!move.toOthers().isEmpty()) {
             move.toOthers().forEach(answer -> home.outbox().lane(answer, now));
             discarded(event, move.discarded());
@@ -312,6 +430,24 @@ final class Intake {
         } else {
             discarded(event, move.discarded());
         }
+    }
+
+    /** Who is given what people say in a session of several participants; {@code null} = it is not that. */
+    private SessionTurns.@Nullable Given given(Event event, long receivedMs, Instant now) {
+        return event.taskId() == null
+                        && event.payload() instanceof Payload.MessageReceived message
+                        && message.parent() == null
+                        && message.observed() == null
+                ? machine.moves().give(event, message, receivedMs, now)
+                : null;
+    }
+
+    /** Whether a message is to be kept and shown, and no agent is given it. */
+    private static boolean isForNobody(Event event) {
+        return event.payload() instanceof Payload.MessageReceived message
+                && message.parent() == null
+                && message.metadata() != null
+                && Boolean.TRUE.equals(message.metadata().get("skipRouting"));
     }
 
     /** What follows from an event, and from where. */

@@ -174,7 +174,12 @@ final class MoveWriter {
             calls.settle(Event.qualified(task.namespace(), callId));
         }
         for (Event event : move.journal()) {
-            outbox.journal(event, now);
+            String outcome = move.outcome(event);
+            if (outcome == null) {
+                outbox.journal(event, now);
+            } else {
+                outbox.journal(event, now, outcome);
+            }
             localCalls.settle(event);
         }
         for (TaskMove.Request asked : move.requests()) {

@@ -30,6 +30,11 @@ final class Moves {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(Moves.class);
 
+    /** What {@link #meta} is made of for a task whose turn has come. */
+    static final String ADMITTED = "admitted";
+    /** What {@link #meta} is made of for a task that is woken. */
+    static final String TIME_PASSED = "time passed";
+
     /** How many tasks one record or tick may let in; what is left is let in at the next tick. */
     private static final int ADMISSIONS_AT_ONCE = 100;
     /** How many tasks one tick may wake, so that records do not wait for long behind many that are due together. */
@@ -46,7 +51,13 @@ final class Moves {
      *
      * @param watchedSinceMs since when this instance has had the partition, in Unix milliseconds
      */
-    record Standing(Admission admission, Sessions sessions, Timers timers, GivenEvents given, long watchedSinceMs) {}
+    record Standing(
+            Admission admission,
+            Sessions sessions,
+            Timers timers,
+            GivenEvents given,
+            SessionTurns turns,
+            long watchedSinceMs) {}
 
     Moves(
             TaskTopology.Parts parts,
@@ -64,7 +75,11 @@ final class Moves {
     /** A move of this task, with nothing in it yet. */
     TaskMove of(StoredTask before) {
         return new TaskMove(
-                parts.machine(), parts.mapping(), reflection, before, seq -> writer.transcript(before.key(), seq));
+                parts.machine(),
+                parts.mapping()::agentFor,
+                new TaskMove.Afterwards(reflection, parts.routing()::entityScope),
+                before,
+                seq -> writer.transcript(before.key(), seq));
     }
 
     /**
@@ -90,6 +105,11 @@ final class Moves {
         StoredTask task = standing.timers().set(standing.admission().take(move.task(), cause));
         progress.note(task, now.toEpochMilli());
         move.toOthers().addAll(standing.given().take(before.state(), task, cause, now));
+        SessionTurns.Given turn = standing.turns().follow(task, move.journal(), now);
+        if (turn != null) {
+            move.toOthers().addAll(turn.others());
+            move.journal().add(turn.turn());
+        }
         writer.write(standing.sessions().take(before.state(), task, move::entry, now.toEpochMilli()), move, now);
     }
 
@@ -150,7 +170,7 @@ final class Moves {
         if (manner == Manner.FAIL) {
             failOrLeave(before, cause, now);
         } else {
-            Meta meta = meta(before, cause, "admitted", now);
+            Meta meta = meta(before, cause, ADMITTED, now);
             moveOrFail(before, cause, now, move -> {
                 if (parts.mapping().knows(before.agent())) {
                     move.advance(
@@ -200,7 +220,7 @@ final class Moves {
         Event cause = before.lastEvent();
         switch (manner) {
             case GO_ON -> {
-                Meta meta = meta(before, cause, "time passed", now);
+                Meta meta = meta(before, cause, TIME_PASSED, now);
                 moveOrFail(
                         before,
                         cause,
@@ -291,7 +311,17 @@ final class Moves {
         String sessionId = event.sessionId();
         if (sessionId != null && (type.equals("session.created") || type.equals("session.updated"))) {
             standing.sessions().note(event.namespace(), sessionId, event.text("title"), receivedMs, now.toEpochMilli());
+            List<String> participants = Participants.said(event);
+            if (!participants.isEmpty()) {
+                standing.sessions().join(event.namespace(), sessionId, participants, receivedMs, now.toEpochMilli());
+            }
         }
+    }
+
+    /** Who of the participants of its session is given a message; see {@link SessionTurns#give}. */
+    SessionTurns.@Nullable Given give(Event event, Payload.MessageReceived message, long receivedMs, Instant now) {
+        standing.turns().note(event, message, receivedMs, now);
+        return standing.turns().give(event, message, now);
     }
 
     /** Whether there is this session here: somebody has made it, or a task has begun in it. */
@@ -352,8 +382,12 @@ final class Moves {
         }
     }
 
-    /** The id is the same on every replay, and another one than what the cause itself led to. */
-    private static Meta meta(StoredTask task, Event cause, String what, Instant now) {
+    /**
+     * The identity of something that is no event on any lane: the same on every replay, and another for each cause.
+     *
+     * @param what happens, such as {@link #ADMITTED}
+     */
+    static Meta meta(StoredTask task, Event cause, String what, Instant now) {
         return new Meta(Ids.hash(cause.id() + '\n' + what).substring(0, 32), task.taskId(), now, now.toEpochMilli());
     }
 }

@@ -4,6 +4,7 @@ import dev.millrace.engine.CommitTiming;
 import dev.millrace.engine.Outgoing;
 import dev.millrace.engine.RejectedRecordException;
 import dev.millrace.engine.Sender;
+import dev.millrace.schemas.DeadLetters;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.ForgetScope;
@@ -24,6 +25,7 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.header.Headers;
 import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.streams.processor.api.Record;
+import org.apache.kafka.streams.processor.api.RecordMetadata;
 import org.jspecify.annotations.Nullable;
 
 /** Sends records, in the transaction of the record that is being taken. For one stream thread. */
@@ -106,6 +108,14 @@ final class Outbox {
     void toMemory(Event forgotten, Instant now) {
         sender.send(topics.reflectionRequests(), forgotten.namespace(), forgotten, now, Map.of());
         commits.awaited();
+    }
+
+    /** Hands on what is for knowledge, if this is. */
+    void toKnowledge(Event event, Instant now) {
+        if (event.type() == KnownEventType.RAG_INGEST || event.type() == KnownEventType.ENTITY_EXTRACT) {
+            sender.send(topics.knowledgeRequests(), event.sessionKey(), event, now, Map.of());
+            commits.awaited();
+        }
     }
 
     /** Tells tool services which variables of conversations they no longer know. */
@@ -194,6 +204,19 @@ final class Outbox {
                 Instant.ofEpochMilli(incoming.timestamp()),
                 headers);
         commits.awaited();
+    }
+
+    /** Where the record that is being taken was read. */
+    Processing.Place place() {
+        RecordMetadata origin = sender.origin();
+        return new Processing.Place(origin.topic(), origin.partition(), origin.offset());
+    }
+
+    /** Puts an event aside that was held and cannot be taken. */
+    void deadLetter(Event event, DeadLetters.Origin origin, String reason, String detail) {
+        sender.deadLetter(event, origin, reason, detail);
+        metrics.deadLettered(reason);
+        commits.sent();
     }
 
     /** Puts a record aside that cannot be taken. */

@@ -9,7 +9,9 @@ import dev.millrace.schemas.StreamType;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.function.Predicate;
 import org.apache.kafka.streams.state.WindowStore;
 import org.apache.kafka.streams.state.WindowStoreIterator;
@@ -44,7 +46,10 @@ final class SeenEvents {
             case KnownEventType type ->
                 type.segment() == Segment.SYSTEM
                         || type.segment() == Segment.EXTERNAL
-                        || type.segment() == Segment.TASK;
+                        || type.segment() == Segment.TASK
+                        // no machine sends them without being asked to
+                        || type == KnownEventType.RAG_INGEST
+                        || type == KnownEventType.ENTITY_EXTRACT;
             case StreamType type -> false;
             case EnvironmentType type -> true;
             case CustomEventType type -> true;
@@ -97,6 +102,16 @@ final class SeenEvents {
         } else {
             store.put(TaskStores.seenKey(event.namespace(), event.id(), event.source()), NOTHING, now.toEpochMilli());
         }
+    }
+
+    /** What was put aside after all may come again: what is wrong with it is mended, and it is sent once more. */
+    void remove(Event event, Instant now) {
+        String key = TaskStores.seenKey(event.namespace(), event.id());
+        List<Long> times = new ArrayList<>();
+        try (WindowStoreIterator<byte[]> values = store.fetch(key, now.minus(retention), now)) {
+            values.forEachRemaining(value -> times.add(value.key));
+        }
+        times.forEach(time -> store.put(key, null, time));
     }
 
     /** The row of a task is removed before its time, and what started it is still known, whoever sent it. */

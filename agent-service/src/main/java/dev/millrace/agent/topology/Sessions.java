@@ -1,5 +1,7 @@
 package dev.millrace.agent.topology;
 
+import dev.millrace.agent.AgentDefinition;
+import dev.millrace.agent.Targeting;
 import dev.millrace.agent.core.SessionHistory;
 import dev.millrace.agent.core.TaskState;
 import dev.millrace.agent.core.TranscriptEntry;
@@ -46,13 +48,15 @@ final class Sessions {
      * @param createdAtMs when it began, in Unix milliseconds; {@code null} in a row of before sessions had a history
      * @param title what people call it; {@code null} = nothing
      * @param history what was said in it; {@code null} = nothing
+     * @param participants who takes part, see {@link Targeting}; {@code null} = nobody has said
      */
     record Row(
             Usage usage,
             long updatedAtMs,
             @Nullable Long createdAtMs,
             @Nullable String title,
-            @Nullable SessionHistory history) {
+            @Nullable SessionHistory history,
+            @Nullable List<String> participants) {
 
         /** To the hour, so that the index need not be written with every call; never before it was. */
         private long usedAtMs() {
@@ -60,19 +64,23 @@ final class Sessions {
         }
 
         private Row at(long nowMs) {
-            return new Row(usage, nowMs, createdAtMs, title, history);
+            return new Row(usage, nowMs, createdAtMs, title, history, participants);
         }
 
         private Row used(Usage more) {
-            return new Row(usage.plus(more), updatedAtMs, createdAtMs, title, history);
+            return new Row(usage.plus(more), updatedAtMs, createdAtMs, title, history, participants);
         }
 
         private Row called(@Nullable String now) {
-            return new Row(usage, updatedAtMs, createdAtMs, now == null ? title : now, history);
+            return new Row(usage, updatedAtMs, createdAtMs, now == null ? title : now, history, participants);
         }
 
         private Row telling(SessionHistory now) {
-            return new Row(usage, updatedAtMs, createdAtMs, title, now);
+            return new Row(usage, updatedAtMs, createdAtMs, title, now, participants);
+        }
+
+        private Row joinedBy(List<String> now) {
+            return new Row(usage, updatedAtMs, createdAtMs, title, history, now);
         }
 
         private SessionHistory told() {
@@ -87,8 +95,15 @@ final class Sessions {
      * @param from position in its transcript of the first entry
      * @param to of the first one that is not part of it
      * @param forgotten whether the task has been forgotten: the entries are gone
+     * @param speaker the agent that others are told to have said it; {@code null} = it is as if said by whoever reads
+     *     it
      */
-    record Told(String taskId, int from, int to, boolean forgotten) {
+    record Told(
+            String taskId,
+            int from,
+            int to,
+            boolean forgotten,
+            @Nullable String speaker) {
         int length() {
             return to - from;
         }
@@ -118,6 +133,29 @@ final class Sessions {
         String key = StoredTask.conversation(namespace, sessionId);
         Row row = Optional.ofNullable(store.get(key)).orElseGet(() -> newRow(receivedMs, nowMs));
         put(key, row.called(title), nowMs);
+    }
+
+    /**
+     * Says who takes part in a session from now on.
+     *
+     * @param receivedMs when that was wanted, in Unix milliseconds
+     */
+    void join(String namespace, String sessionId, List<String> participants, long receivedMs, long nowMs) {
+        String key = StoredTask.conversation(namespace, sessionId);
+        Row row = Optional.ofNullable(store.get(key)).orElseGet(() -> newRow(receivedMs, nowMs));
+        if (!participants.equals(row.participants())) {
+            put(key, row.joinedBy(participants), nowMs);
+        }
+    }
+
+    /**
+     * Who takes part in a session; empty = nobody has said.
+     *
+     * @param key see {@link StoredTask#conversation()}
+     */
+    List<String> participants(String key) {
+        Row row = store.get(key);
+        return row == null || row.participants() == null ? List.of() : row.participants();
     }
 
     /** What the session of this task has used, the task itself included; nothing if it has none. */
@@ -158,8 +196,23 @@ final class Sessions {
             return after;
         }
         int at = row.told().length();
-        history.put(TaskStores.historyKey(key, at), part);
-        put(key, row.telling(row.told().with(state.context(), segment(part, entries))), nowMs);
+        Told told = row.participants() == null
+                ? part
+                : new Told(
+                        part.taskId(),
+                        part.from(),
+                        part.to(),
+                        false,
+                        AgentDefinition.nameIn(after.agent().reference()));
+        history.put(TaskStores.historyKey(key, at), told);
+        put(
+                key,
+                row.telling(row.told()
+                        .with(
+                                state.context(),
+                                segment(part, entries),
+                                after.lineage().heard())),
+                nowMs);
         return after.told(
                 part.to(), after.lineage().told() == 0 ? at : after.lineage().toldAt());
     }
@@ -176,13 +229,16 @@ final class Sessions {
         }
         // what a client brought along was said elsewhere
         int own = state.context().window().prefix() == null ? state.context().inputSeq() : 0;
+        if (task.lineage().heard()) {
+            own = state.context().inputSeq() + 1; // whoever said it has told it
+        }
         int from = task.lineage().told() == 0 ? own : task.lineage().told();
         int to = state.toldLength();
         // what nobody has answered yet is told with its answer, or the next one would take it for its own to answer
         while (!hasEnded(state) && to > from && entries.apply(to - 1) instanceof TranscriptEntry.UserText) {
             to--;
         }
-        return to > from ? new Told(task.taskId(), from, to, false) : null;
+        return to > from ? new Told(task.taskId(), from, to, false, null) : null;
     }
 
     private static boolean hasEnded(TaskState.Existing state) {
@@ -234,7 +290,7 @@ final class Sessions {
         for (KeyValue<String, Told> part :
                 parts(task.conversation(), summedUp ? 0 : task.lineage().toldAt(), Integer.MAX_VALUE)) {
             if (part.value.taskId().equals(task.taskId())) {
-                history.put(part.key, new Told(task.taskId(), part.value.from(), part.value.to(), true));
+                history.put(part.key, new Told(task.taskId(), part.value.from(), part.value.to(), true, null));
             } else if (!part.value.forgotten()) {
                 boolean later =
                         TaskStores.historyPosition(part.key) > task.lineage().toldAt();
@@ -369,7 +425,7 @@ final class Sessions {
     }
 
     private static Row newRow(long beganMs, long nowMs) {
-        return new Row(Usage.NONE, nowMs, beganMs == 0 ? nowMs : beganMs, null, null);
+        return new Row(Usage.NONE, nowMs, beganMs == 0 ? nowMs : beganMs, null, null, null);
     }
 
     private void put(String key, Row row, long nowMs) {

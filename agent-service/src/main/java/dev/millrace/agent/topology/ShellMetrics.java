@@ -18,6 +18,13 @@ public interface ShellMetrics {
     /** A record was sent to the partition that its key belongs on. */
     void rerouted();
 
+    /**
+     * A processor has looked at an event.
+     *
+     * @param outcome {@code passed}, {@code overwritten} or {@code failed}
+     */
+    void processed(String processor, String outcome);
+
     /** A task was admitted although all places are taken, because the settings say so. */
     void admittedOverLimit();
 }

@@ -41,6 +41,7 @@ public final class StoreSerdes {
     static final Serde<ScheduleRow> SCHEDULE = serde(ScheduleRow.class);
     static final Serde<Event> EVENT = serde(Event.class);
     static final Serde<HeldEvents.Row> HELD = serde(HeldEvents.Row.class);
+    static final Serde<Processing.Row> PROCESSING = serde(Processing.Row.class);
 
     private StoreSerdes() {}
 

@@ -52,15 +52,16 @@ public record StoredTask(
      * @param children ids of all tasks that it has ever started
      * @param told how many entries of its transcript its session's history refers to, from the beginning; 0 = none
      * @param toldAt position in that history of the first of them
+     * @param heard whether its input stood in that history before, as the words of another participant
      */
-    public record Lineage(long createdAtMs, List<String> children, int told, int toldAt) {
+    public record Lineage(long createdAtMs, List<String> children, int told, int toldAt, boolean heard) {
 
         /** Of a row that was stored before there was one. */
         static final Lineage UNKNOWN = new Lineage(0, List.of());
 
         /** Of a task that has told its session nothing. */
         public Lineage(long createdAtMs, List<String> children) {
-            this(createdAtMs, children, 0, 0);
+            this(createdAtMs, children, 0, 0, false);
         }
 
         public Lineage {
@@ -72,7 +73,8 @@ public record StoredTask(
                     createdAtMs,
                     Stream.concat(children.stream(), Stream.of(child)).toList(),
                     told,
-                    toldAt);
+                    toldAt,
+                    heard);
         }
     }
 
@@ -125,7 +127,13 @@ public record StoredTask(
                 0,
                 AgentPin.NONE,
                 TaskState.ABSENT,
-                new Lineage(receivedMs, List.of()));
+                new Lineage(receivedMs, List.of(), 0, 0, isHeard(first)));
+    }
+
+    private static boolean isHeard(Event first) {
+        return first.payload() instanceof Payload.MessageReceived message
+                && message.thread() != null
+                && message.thread().spokenIn() != null;
     }
 
     StoredTask with(TaskState next, long nowMs) {
@@ -204,7 +212,7 @@ public record StoredTask(
 
     /** The same, of which so much is part of its session's history, from this position on. */
     StoredTask told(int entries, int position) {
-        return with(new Lineage(lineage.createdAtMs(), lineage.children(), entries, position));
+        return with(new Lineage(lineage.createdAtMs(), lineage.children(), entries, position, lineage.heard()));
     }
 
     private StoredTask with(Lineage now) {

@@ -1,5 +1,6 @@
 package dev.millrace.agent.topology;
 
+import dev.millrace.agent.AgentDefinition;
 import dev.millrace.agent.core.ContextWindow.Prefix;
 import dev.millrace.agent.core.SessionHistory;
 import dev.millrace.agent.core.TranscriptEntry;
@@ -23,6 +24,11 @@ public final class StreamsTranscripts implements Transcripts {
     static final String HOLE = "[A part of this conversation has been forgotten]";
 
     private final StoreReader<TranscriptEntry> rows;
+
+    /** What somebody says, as others are shown it. */
+    static String spoken(String speaker, String text) {
+        return "[" + speaker + "]: " + text;
+    }
 
     public StreamsTranscripts(Supplier<KafkaStreams> streams) {
         this.rows = new StoreReader<>(streams, TaskStores.ROWS, TaskStores.TRANSCRIPTS);
@@ -55,7 +61,7 @@ public final class StreamsTranscripts implements Transcripts {
         }
         int from = Math.max(0, shown.from());
         int to = Math.max(from, call.transcriptLength());
-        int found = to == from ? 0 : add(transcripts, call.taskKey(), from, to, entries);
+        int found = to == from ? 0 : add(transcripts, call.taskKey(), from, to, new Shown(entries, null));
         return found == to - from ? Optional.of(entries) : Optional.empty();
     }
 
@@ -88,7 +94,12 @@ public final class StreamsTranscripts implements Transcripts {
                 int wanted = end - first;
                 int found = told.forgotten()
                         ? 0
-                        : add(transcripts, taskKey, told.from() + first - start, told.from() + end - start, entries);
+                        : add(
+                                transcripts,
+                                taskKey,
+                                told.from() + first - start,
+                                told.from() + end - start,
+                                new Shown(entries, other(told, call)));
                 if (found < wanted) {
                     addHole(entries);
                 }
@@ -132,11 +143,7 @@ public final class StreamsTranscripts implements Transcripts {
      * @return how many there are
      */
     private static int add(
-            ReadOnlyKeyValueStore<String, TranscriptEntry> transcripts,
-            String taskKey,
-            int from,
-            int to,
-            List<TranscriptEntry> entries) {
+            ReadOnlyKeyValueStore<String, TranscriptEntry> transcripts, String taskKey, int from, int to, Shown shown) {
         int found = 0;
         try (KeyValueIterator<String, TranscriptEntry> range =
                 transcripts.range(TaskStores.transcriptKey(taskKey, from), TaskStores.transcriptKey(taskKey, to - 1))) {
@@ -144,11 +151,36 @@ public final class StreamsTranscripts implements Transcripts {
                 TranscriptEntry entry = range.next().value;
                 found++;
                 if (!(entry instanceof TranscriptEntry.Summary)) {
-                    entries.add(entry);
+                    shown.add(entry);
                 }
             }
         }
         return found;
+    }
+
+    /** Who has said this part, if it was another participant of the session; {@code null} = it was not. */
+    private static @Nullable String other(Sessions.Told told, OutstandingCall call) {
+        String reader = AgentDefinition.nameIn(call.agent().reference());
+        return told.speaker() == null || told.speaker().equals(reader) ? null : told.speaker();
+    }
+
+    /**
+     * What is shown so far, and how what comes is added to it.
+     *
+     * @param speaker another agent whose entries they are: its words are shown with its name, what its tools did is
+     *     not; {@code null} = they are the reader's own
+     */
+    private record Shown(
+            List<TranscriptEntry> entries, @Nullable String speaker) {
+        void add(TranscriptEntry entry) {
+            if (speaker == null || entry instanceof TranscriptEntry.UserText) {
+                entries.add(entry);
+            } else if (entry instanceof TranscriptEntry.AssistantTurn turn
+                    && turn.text() != null
+                    && !turn.text().isBlank()) {
+                entries.add(new TranscriptEntry.UserText(spoken(speaker, turn.text())));
+            }
+        }
     }
 
     private static void addOrHole(@Nullable TranscriptEntry entry, List<TranscriptEntry> entries) {

@@ -54,6 +54,7 @@ final class TaskForgetting {
     private final Home home;
     private final EarlyCancels cancels;
     private final HeldEvents held;
+    private final Processing processing;
     private final Moves moves;
     private final Outbox outbox;
     private final RowSweep<Row> sweep;
@@ -102,7 +103,8 @@ final class TaskForgetting {
             KeyValueStore<String, Row> requests,
             KeyValueStore<String, StoredTask> tasks,
             EarlyCancels cancels,
-            HeldEvents held) {}
+            HeldEvents held,
+            Processing processing) {}
 
     /**
      * Which partition this is, of how many.
@@ -117,6 +119,7 @@ final class TaskForgetting {
         this.tasks = known.tasks();
         this.cancels = known.cancels();
         this.held = known.held();
+        this.processing = known.processing();
         this.home = home;
         this.moves = moves;
         this.outbox = outbox;
@@ -161,6 +164,7 @@ final class TaskForgetting {
         store.put(key, row);
         remember(key, row);
         held.forget(scope);
+        processing.forget(scope);
     }
 
     /** Goes on with what is open, for a bounded number of rows. */

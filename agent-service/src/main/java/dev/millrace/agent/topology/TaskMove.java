@@ -1,5 +1,8 @@
 package dev.millrace.agent.topology;
 
+import dev.millrace.agent.AgentDefinition;
+import dev.millrace.agent.AgentPin;
+import dev.millrace.agent.KnowledgeUse;
 import dev.millrace.agent.core.DiscardReason;
 import dev.millrace.agent.core.Effect;
 import dev.millrace.agent.core.Fact;
@@ -12,6 +15,7 @@ import dev.millrace.agent.core.TaskState;
 import dev.millrace.agent.core.TranscriptEntry;
 import dev.millrace.agent.core.Transition;
 import dev.millrace.schemas.Event;
+import dev.millrace.schemas.HeaderNames;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Notification;
@@ -24,7 +28,9 @@ import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.Function;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -37,10 +43,28 @@ final class TaskMove {
     /** A request for a worker: the event, and the topic and key that it goes out with. */
     record Request(String toolset, String key, Event event) {}
 
+    /** Says which agent a task begins with. */
+    interface Pinning {
+        /**
+         * The agent for the task that this event starts.
+         *
+         * @param nowMs the clock, in Unix milliseconds
+         */
+        AgentPin agentFor(Event start, long nowMs);
+    }
+
+    /**
+     * What a completed task leads to beside its result.
+     *
+     * @param reflects whether REFLECTION_REQUESTED is sent, if it is worth it
+     * @param entities where the entities of a task of this agent are kept; empty = ENTITY_EXTRACT is not sent
+     */
+    record Afterwards(boolean reflects, Function<AgentPin, Optional<KnowledgeUse.EntityScope>> entities) {}
+
     private final TaskFsm machine;
-    private final EventMapping mapping;
+    private final Pinning pinning;
     private final IntFunction<@Nullable TranscriptEntry> storedTranscript;
-    private final boolean reflect;
+    private final Afterwards afterwards;
 
     private final List<Event> journal = new ArrayList<>();
     private final List<Request> requests = new ArrayList<>();
@@ -50,16 +74,17 @@ final class TaskMove {
     private final List<String> settled = new ArrayList<>();
     private StoredTask task;
     private @Nullable DiscardReason discarded;
+    private @Nullable String overwrittenId;
 
     TaskMove(
             TaskFsm machine,
-            EventMapping mapping,
-            boolean reflect,
+            Pinning pinning,
+            Afterwards afterwards,
             StoredTask before,
             IntFunction<@Nullable TranscriptEntry> storedTranscript) {
         this.machine = machine;
-        this.mapping = mapping;
-        this.reflect = reflect;
+        this.pinning = pinning;
+        this.afterwards = afterwards;
         this.task = before;
         this.storedTranscript = storedTranscript;
     }
@@ -67,7 +92,7 @@ final class TaskMove {
     /** Applies an event from a lane and its follow-ups. */
     void apply(Event event, TaskEvent first) {
         if (task.state() instanceof TaskState.Absent && first instanceof TaskEvent.InputReceived) {
-            task = task.pinnedTo(mapping.agentFor(event, first.meta().nowMs()));
+            task = task.pinnedTo(pinning.agentFor(event, first.meta().nowMs()));
         }
         Parentage caller = first instanceof TaskEvent.TaskResumed ? Parentage.of(event, task.usage()) : null;
         if (caller == null) {
@@ -109,6 +134,18 @@ final class TaskMove {
      */
     void advance(Event cause, TaskEvent internal) {
         take(cause, internal, false);
+    }
+
+    /** The event that starts the task has come to nothing: others take its place, and listeners are not shown it. */
+    void overwrite(Event start, TaskEvent.CancelRequested cancel) {
+        overwrittenId = start.id();
+        advance(start, cancel);
+    }
+
+    /** What became of an event of {@link #journal}; {@code null} = what is usual. */
+    @Nullable
+    String outcome(Event event) {
+        return event.id().equals(overwrittenId) ? HeaderNames.OVERWRITTEN : null;
     }
 
     private void take(Event event, TaskEvent first, boolean journalled) {
@@ -273,20 +310,30 @@ final class TaskMove {
     private void publish(Fact fact, TaskRecords records, TaskContext context) {
         Event event = records.of(fact, context, task.agent(), this::userText);
         record(event);
-        if (reflect
-                && fact instanceof Fact.Completed completed
-                && event.payload() instanceof Payload.TaskCompleted(Payload.Result result, Payload.Usage ignored)
-                && ReflectionRule.isWorthwhile(
-                        completed.iterations(),
-                        completed.actionsCount(),
-                        Json.writeText(result).length())) {
-            Event reflection = new TaskRecords(event)
-                    .reflectionOn(
-                            result,
+        if (fact instanceof Fact.Completed completed
+                && event.payload() instanceof Payload.TaskCompleted(Payload.Result result, Payload.Usage ignored)) {
+            if (afterwards.reflects()
+                    && ReflectionRule.isWorthwhile(
+                            completed.iterations(),
                             completed.actionsCount(),
-                            TaskStory.of(completed.inputSeq() + 1, context.transcriptLength() - 1, this::entry));
-            record(reflection);
-            requests.add(new Request("reflection", event.namespace(), reflection));
+                            Json.writeText(result).length())) {
+                Event reflection = new TaskRecords(event)
+                        .reflectionOn(
+                                result,
+                                completed.actionsCount(),
+                                TaskStory.of(completed.inputSeq() + 1, context.transcriptLength() - 1, this::entry));
+                record(reflection);
+                requests.add(new Request("reflection", event.namespace(), reflection));
+            }
+            afterwards.entities().apply(task.agent()).ifPresent(scope -> {
+                Event extraction = new TaskRecords(event)
+                        .extractionOf(
+                                result,
+                                scope,
+                                AgentDefinition.nameIn(task.agent().reference()));
+                record(extraction);
+                requests.add(new Request(Topics.KNOWLEDGE_TOOLSET, event.sessionKey(), extraction));
+            });
         }
     }
 

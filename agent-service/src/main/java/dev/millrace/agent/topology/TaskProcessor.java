@@ -39,7 +39,7 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
 
     private static final Logger LOGGER = LoggerFactory.getLogger(TaskProcessor.class);
     private static final Duration SWEEP_INTERVAL = Duration.ofSeconds(30);
-    private static final Duration TICK = Duration.ofMillis(200);
+    private static final Duration TICK = TaskTopology.TICK;
     private static final Duration OFTEN = Duration.ofMillis(1);
     /** How much of what is handed over is taken in one turn, so that records do not wait. */
     private static final int HANDED_AT_ONCE = 64;
@@ -65,6 +65,7 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
     private TaskForgetting forgetting;
     private Intake intake;
     private EnvironmentEvents environment;
+    private Processing processing;
     private ScheduleClock schedules;
     private DueRows endedTasks;
     private DueRows oldSessions;
@@ -169,11 +170,14 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
                         sessions,
                         timers,
                         new GivenEvents(TaskStores.GIVEN.in(rows), ruleRates),
+                        new SessionTurns(sessions, parts.mapping()),
                         watchedSinceMs),
                 progress);
         HeldEvents held = new HeldEvents(TaskStores.HELD.in(rows));
+        processing = new Processing(
+                TaskStores.PROCESSING.in(rows), parts.routing(), outbox, parts.metrics(), watchedSinceMs);
         forgetting = new TaskForgetting(
-                new TaskForgetting.Known(TaskStores.FORGOTTEN.in(rows), tasks, cancels, held),
+                new TaskForgetting.Known(TaskStores.FORGOTTEN.in(rows), tasks, cancels, held, processing),
                 new TaskForgetting.Home(partition(), settings.partitions(), givenUp),
                 moves,
                 outbox);
@@ -188,7 +192,8 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
                 parts,
                 new Intake.Home(settings, partition(), unit, outbox),
                 new Intake.Remembered(seen, cancels, replies),
-                new Intake.Machine(writer, moves, admission, forgetting, environment));
+                new Intake.Machine(writer, moves, admission, forgetting, environment),
+                processing);
         endedTasks = writer.sweep(settings.endedRetention(), sessions::refersTo);
         oldSessions = sessions.sweep(settings.sessionRetention());
     }
@@ -244,6 +249,7 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
         }
         schedules.run(unit, nowMs);
         releaseHeld(nowMs);
+        timeOutProcessors(now);
         tellOccupancy();
     }
 
@@ -260,14 +266,31 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
         }
     }
 
+    /** Processors that are silent have failed; an event that breaks when it goes on is put aside. */
+    private void timeOutProcessors(Instant now) {
+        for (String key : processing.due(now.toEpochMilli(), RELEASED_AT_ONCE)) {
+            String line = processing.line(key);
+            boolean broke = unit.attempt(() -> {
+                        processing.timeOut(key, now, intake);
+                        moves.admit(now);
+                    })
+                    .isPresent();
+            while (broke && line != null) {
+                broke = unit.attempt(() -> processing.giveUp(line)).isEmpty()
+                        && unit.attempt(() -> processing.goOn(line, now, intake))
+                                .isPresent();
+            }
+        }
+    }
+
     @Override
     public void process(Record<byte[], LaneDates.Dated> incoming) {
-        failWhatWasUnderWay(Instant.ofEpochMilli(context.currentSystemTimeMs()));
+        long nowMs = context.currentSystemTimeMs();
+        commits.taken(nowMs);
+        failWhatWasUnderWay(Instant.ofEpochMilli(nowMs));
         if (OutstandingCalls.isFence(incoming.headers(), incoming.value().value())) {
             unit.attempt(() -> calls.passFence(incoming.headers()));
         } else if (!outbox.isFromLane(Segment.COGNITIVE) || !replies.isSecond(incoming.headers(), calls)) {
-            long nowMs = context.currentSystemTimeMs();
-            commits.taken(nowMs);
             arrived(new OfLane(incoming), Instant.ofEpochMilli(nowMs));
         }
     }
@@ -280,7 +303,7 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
                 return;
             }
             if (!replies.isTaken(reply.id())) {
-                commits.taken(nowMs);
+                commits.handed(nowMs);
                 arrived(new OfHand(reply), Instant.ofEpochMilli(nowMs));
             }
         }

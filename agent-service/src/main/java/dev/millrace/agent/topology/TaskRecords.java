@@ -2,6 +2,7 @@ package dev.millrace.agent.topology;
 
 import dev.millrace.agent.AgentDefinition;
 import dev.millrace.agent.AgentPin;
+import dev.millrace.agent.KnowledgeUse;
 import dev.millrace.agent.core.Children;
 import dev.millrace.agent.core.Effect;
 import dev.millrace.agent.core.Fact;
@@ -28,7 +29,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.IntFunction;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,6 +45,9 @@ final class TaskRecords {
      * fits a lane or a request topic then, however the texts are encoded.
      */
     static final int MAX_REPEATED_BYTES = 1_000_000;
+    /** Characters of what was said that are looked through for entities, of question and answer half each. */
+    private static final int MAX_EXTRACTED = 99_000;
+
     /** As much of what was asked, and of what was answered, as a reflection is told; in bytes of JSON. */
     static final int MAX_REFLECTED_BYTES = 400_000;
     /** The longest error that the parent of a sub-task is told, in characters. */
@@ -432,6 +438,39 @@ final class TaskRecords {
                         result.iterations(),
                         actionsCount,
                         steps));
+    }
+
+    /**
+     * ENTITY_EXTRACT of what was said, caused by the event that this object was made for, which is TASK_COMPLETED. It
+     * has the priority of its type, however urgent its task was.
+     */
+    Event extractionOf(Payload.Result result, KnowledgeUse.EntityScope scope, String agent) {
+        String response = result.response();
+        String half = JsonText.cut(result.input(), MAX_EXTRACTED / 2);
+        String said = response == null ? half : half + "\n\n" + JsonText.cut(response, MAX_EXTRACTED / 2 - 2);
+        String namespace =
+                switch (scope) {
+                    case GLOBAL -> scope.wireName();
+                    case AGENT -> scope.wireName() + ':' + agent;
+                    case THREAD ->
+                        scope.wireName() + ':' + (cause.sessionId() == null ? cause.taskId() : cause.sessionId());
+                };
+        return cause.derive(Ids.derived(idBase, KnownEventType.ENTITY_EXTRACT, 0), KnownEventType.ENTITY_EXTRACT, time)
+                .source(SOURCE_AGENT)
+                .priority(null)
+                .payload(new Payload.EntityExtract(said, "message", cause.id(), namespace))
+                .build();
+    }
+
+    /** The scope that {@link #extractionOf} named; empty = the event is not from there. */
+    static Optional<KnowledgeUse.EntityScope> scope(Payload.EntityExtract extraction) {
+        String namespace = extraction.namespace() == null ? "" : extraction.namespace();
+        return extraction.sourceType().equals("message")
+                ? Stream.of(KnowledgeUse.EntityScope.values())
+                        .filter(scope ->
+                                namespace.equals(scope.wireName()) || namespace.startsWith(scope.wireName() + ':'))
+                        .findFirst()
+                : Optional.empty();
     }
 
     private static Payload.Usage usage(Usage usage) {

@@ -6,8 +6,12 @@ import dev.millrace.engine.StoreSection;
 import dev.millrace.schemas.Event;
 import java.time.Duration;
 import java.util.HexFormat;
+import java.util.OptionalLong;
 import org.apache.kafka.common.serialization.Serde;
 import org.apache.kafka.common.serialization.Serdes;
+import org.apache.kafka.common.utils.Bytes;
+import org.apache.kafka.streams.state.KeyValueIterator;
+import org.apache.kafka.streams.state.ReadOnlyKeyValueStore;
 import org.apache.kafka.streams.state.StoreBuilder;
 import org.apache.kafka.streams.state.WindowStore;
 
@@ -53,6 +57,9 @@ public final class TaskStores {
 
     /** Events that wait until it is quiet, by {@link HeldEvents#key}. */
     static final StoreSection<HeldEvents.Row> HELD = new StoreSection<>('q', StoreSerdes.HELD);
+
+    /** Events that processors look at, in the order of their arrival. */
+    static final StoreSection<Processing.Row> PROCESSING = new StoreSection<>('p', StoreSerdes.PROCESSING);
 
     /** How far schedules are, by {@link dev.millrace.agent.schedule.Schedule#key()}. */
     static final StoreSection<ScheduleRow> SCHEDULES = new StoreSection<>('d', StoreSerdes.SCHEDULE);
@@ -108,6 +115,16 @@ public final class TaskStores {
     /** The time of a wake-up. */
     static long timerTime(String timerKey) {
         return HexFormat.fromHexDigitsToLong(timerKey, 0, TIME_DIGITS);
+    }
+
+    /**
+     * When a task is to be woken next, in Unix milliseconds, as the rows of a partition say; empty = none waits for
+     * the time.
+     */
+    public static OptionalLong nextTimer(ReadOnlyKeyValueStore<Bytes, byte[]> rows) {
+        try (KeyValueIterator<String, String> timers = TIMERS.readIn(rows).all()) {
+            return timers.hasNext() ? OptionalLong.of(timerTime(timers.next().key)) : OptionalLong.empty();
+        }
     }
 
     private static <V> StoreBuilder<WindowStore<String, V>> window(String name, Duration retention, Serde<V> serde) {

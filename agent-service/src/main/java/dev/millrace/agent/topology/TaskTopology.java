@@ -10,6 +10,7 @@ import dev.millrace.engine.Outgoing;
 import dev.millrace.engine.Sender;
 import dev.millrace.engine.StoreSection;
 import dev.millrace.schemas.Event;
+import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
@@ -26,6 +27,9 @@ import org.apache.kafka.streams.state.StoreBuilder;
  * are part of the state: {@code src/test/resources/topology.txt} holds them.
  */
 public final class TaskTopology {
+
+    /** How often it is looked whether the time of something has come. */
+    public static final Duration TICK = Duration.ofMillis(200);
 
     static final String SOURCE = "lanes";
     static final String DATES = "dates";

@@ -20,6 +20,8 @@ final class Timers {
     private final Function<TaskState, OptionalLong> wakeAt;
     /** There is none before this time; looking there would pass over everything that was ever deleted. */
     private long startMs;
+    /** None is due before this time; looking earlier would pass over what was deleted up to the first that stands. */
+    private long nextMs;
 
     /**
      * As the store has them.
@@ -41,6 +43,7 @@ final class Timers {
             }
             store.put(TaskStores.timerKey(needed.getAsLong(), task.key()), task.key());
             startMs = Math.min(startMs, needed.getAsLong());
+            nextMs = Math.min(nextMs, needed.getAsLong());
             return task.waking(needed.getAsLong());
         }
         if (needed.isEmpty() && standing != 0) {
@@ -66,15 +69,23 @@ final class Timers {
      * @return keys of tasks; a task that has ended may be among them
      */
     List<String> due(long nowMs, int limit) {
+        if (nowMs < nextMs) {
+            return List.of();
+        }
         List<KeyValue<String, String>> due = new ArrayList<>();
-        try (KeyValueIterator<String, String> rows =
-                store.range(TaskStores.timerKey(startMs, ""), TaskStores.timerKey(nowMs + 1, ""))) {
-            while (rows.hasNext() && due.size() < limit) {
-                due.add(rows.next());
+        try (KeyValueIterator<String, String> rows = store.range(TaskStores.timerKey(startMs, ""), null)) {
+            nextMs = Long.MAX_VALUE;
+            while (rows.hasNext() && nextMs == Long.MAX_VALUE) {
+                long time = TaskStores.timerTime(rows.peekNextKey());
+                if (time > nowMs || due.size() == limit) {
+                    nextMs = time;
+                } else {
+                    due.add(rows.next());
+                }
             }
         }
         due.forEach(row -> store.delete(row.key));
-        startMs = due.size() < limit ? nowMs + 1 : TaskStores.timerTime(due.getLast().key);
+        startMs = Math.min(nowMs + 1, nextMs);
         return due.stream().map(row -> row.value).toList();
     }
 }

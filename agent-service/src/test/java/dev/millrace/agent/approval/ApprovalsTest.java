@@ -23,7 +23,7 @@ class ApprovalsTest {
     private final Approvals approvals = new Approvals(Duration.ofHours(1));
 
     @Test
-    @DisplayName("issue 3 item 4: without a rule of the agent the tool's policy holds")
+    @DisplayName("without a rule of the agent the tool's policy holds")
     void shouldFollowTheTool() {
         assertThat(ask(ApprovalPolicy.NONE, tool("a", NEVER))).isNull();
         assertThat(ask(ApprovalPolicy.NONE, tool("a", ALWAYS))).isEqualTo(BY_DEFAULT);
@@ -34,7 +34,7 @@ class ApprovalsTest {
     }
 
     @Test
-    @DisplayName("issue 3 item 4: the agent's rule widens and narrows what the tool says")
+    @DisplayName("the agent's rule widens and narrows what the tool says")
     void shouldPreferTheAgent() {
         assertThat(ask(policy(rule("a", ALWAYS)), tool("a", NEVER))).isEqualTo(BY_DEFAULT);
         assertThat(ask(policy(rule("a", NEVER)), tool("a", ALWAYS))).isNull();
@@ -42,7 +42,7 @@ class ApprovalsTest {
     }
 
     @Test
-    @DisplayName("issue 3 item 4: of several patterns the most particular holds")
+    @DisplayName("of several patterns the most particular holds")
     void shouldPreferTheMostParticularPattern() {
         ApprovalPolicy policy = policy(
                 rule("*", ALWAYS),
@@ -57,7 +57,7 @@ class ApprovalsTest {
     }
 
     @Test
-    @DisplayName("issue 3 item 4: time and end come from the agent, then the tool, then the installation")
+    @DisplayName("time and end come from the agent, then the tool, then the installation")
     void shouldSayHowLongAndWhatThen() {
         ToolDefinition hour = new ToolDefinition(
                 "a",
@@ -90,7 +90,7 @@ class ApprovalsTest {
     }
 
     @Test
-    @DisplayName("issue 15 item 3: who is asked because a condition cannot be decided is told what the arguments are")
+    @DisplayName("who is asked because a condition cannot be decided is told what the arguments are")
     void shouldSayWhyItCannotBeDecided() {
         ToolDefinition pay = tool("pay", new Approval.When("args.amount > 100 && args[\"to\"].city == 'x'"));
 
@@ -104,7 +104,7 @@ class ApprovalsTest {
     }
 
     @Test
-    @DisplayName("issue 15 item 3: of several agents that ask each says why")
+    @DisplayName("of several agents that ask each says why")
     void shouldKeepAllReasons() {
         ToolCall.Approval one = because("a");
         assertThat(one.and(because("b"))).isEqualTo(because("a; b"));
@@ -118,7 +118,7 @@ class ApprovalsTest {
     }
 
     @Test
-    @DisplayName("issue 3 item 4: an agent's bad condition is refused when it is read")
+    @DisplayName("an agent's bad condition is refused when it is read")
     void shouldRefuseBadConditionsOfAgents() {
         assertThatThrownBy(() -> rule("a", new Approval.When("args.")))
                 .isInstanceOf(IllegalArgumentException.class)

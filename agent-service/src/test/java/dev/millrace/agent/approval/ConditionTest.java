@@ -40,7 +40,7 @@ class ConditionTest {
             args.big > 1e300                             | {"big":1e301}                     | true
             "x" in args                                  | {"x":null}                        | true
             """)
-    @DisplayName("issue 3 item 4: a condition decides by the arguments")
+    @DisplayName("a condition decides by the arguments")
     void shouldDecideByArguments(String expression, String arguments, boolean holds) throws Exception {
         assertThat(Condition.compile(expression).holds(call(arguments))).isEqualTo(holds);
     }
@@ -56,7 +56,7 @@ class ConditionTest {
                 "\"text\"",
                 "tool + 1 == 2"
             })
-    @DisplayName("issue 3 item 4: a bad expression is an error that says where")
+    @DisplayName("a bad expression is an error that says where")
     void shouldRefuseWhatIsNoCondition(String expression) {
         assertThatThrownBy(() -> Condition.compile(expression))
                 .isInstanceOf(IllegalArgumentException.class)
@@ -84,7 +84,7 @@ class ConditionTest {
             args.exists(x, x != "") && 1/0 == 1 | {"y":2}          | expected true or false, found divi
             args.a                        | {"a":"\\u001b[2Jx"} | a is a text ("\\u001B[2Jx") (expected true or false, found
             """)
-    @DisplayName("issue 15 item 3: what has no answer says what the arguments are that it looks at")
+    @DisplayName("what has no answer says what the arguments are that it looks at")
     void shouldSayWhatTheArgumentsAre(String expression, String arguments, String words) throws Exception {
         Condition condition = Condition.compile(expression);
         Call call = call(arguments);

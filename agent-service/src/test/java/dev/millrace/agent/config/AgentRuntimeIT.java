@@ -2,6 +2,7 @@ package dev.millrace.agent.config;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.millrace.agent.Passages;
 import dev.millrace.agent.core.DiscardReason;
 import dev.millrace.agent.core.MachineLimits;
 import dev.millrace.agent.files.BuiltInAgents;
@@ -144,9 +145,8 @@ class AgentRuntimeIT {
     }
 
     @Test
-    @DisplayName(
-            "F-204, issue 18 item 1: the second prompt of a session knows the first, also on another instance that takes"
-                    + " over while it is under way and has nothing on disk")
+    @DisplayName("F-204: the second prompt of a session knows the first, also on another instance that takes"
+            + " over while it is under way and has nothing on disk")
     void shouldContinueASessionElsewhere(TestBroker broker, @TempDir Path elsewhere) throws Exception {
         // given
         try (AgentRuntime first = start(new EchoModel());
@@ -451,7 +451,7 @@ class AgentRuntimeIT {
     }
 
     @Test
-    @DisplayName("issue 5 item 5: what the provider says no with is the code that the task fails with")
+    @DisplayName("what the provider says no with is the code that the task fails with")
     void shouldFailWithTheCodeOfTheProvider(TestBroker broker) throws Exception {
         Map<String, StubModelServer.Answer> answers = Map.of(
                 "auth_failed", StubModelServer.Answer.error(401, "invalid_api_key", "Incorrect API key provided"),
@@ -489,8 +489,7 @@ class AgentRuntimeIT {
     }
 
     @Test
-    @DisplayName(
-            "issue 5 item 2: an answer that does not have its agent's form is asked for once more, then the task fails")
+    @DisplayName("an answer that does not have its agent's form is asked for once more, then the task fails")
     void shouldHoldAnswersToTheFormOfTheAgent(TestBroker broker) throws Exception {
         Path agent = Files.createDirectories(state.resolve("agents/accountant"));
         Files.writeString(agent.resolve("AGENT.md"), """
@@ -573,8 +572,7 @@ class AgentRuntimeIT {
     }
 
     @Test
-    @DisplayName(
-            "issue 14 items 1, 7: an agent of the folder is known before the first task; one that nobody knows is none")
+    @DisplayName("an agent of the folder is known before the first task; one that nobody knows is none")
     void shouldKnowItsAgentsBeforeItTakesTasks(TestBroker broker) throws Exception {
         // given
         Path clerk = Files.createDirectories(state.resolve("agents/clerk"));
@@ -596,7 +594,7 @@ class AgentRuntimeIT {
     }
 
     @Test
-    @DisplayName("issue 14 item 1: odd records among definitions and documents cost themselves, also at the next start")
+    @DisplayName("odd records among definitions and documents cost themselves, also at the next start")
     void shouldReadOverOddDefinitions(TestBroker broker) throws Exception {
         // given
         // a compacted topic takes no record without a key
@@ -640,7 +638,7 @@ class AgentRuntimeIT {
     }
 
     @Test
-    @DisplayName("issue 15 item 1: definitions that were deleted under it are unknown, and its own are published again")
+    @DisplayName("definitions that were deleted under it are unknown, and its own are published again")
     void shouldBeginAnewWhenDefinitionsAreMadeAgain(TestBroker broker) throws Exception {
         // given
         Path clerk = Files.createDirectories(state.resolve("agents/clerk"));
@@ -700,7 +698,8 @@ class AgentRuntimeIT {
                     moments(journal.events(events -> moments(events).containsAll(wanted), LIMIT));
 
             // then
-            assertThat(wanted).hasSizeGreaterThan(10);
+            // one for each transaction, however little time the restart takes
+            assertThat(wanted).hasSizeGreaterThanOrEqualTo(10);
             assertThat(fired).doesNotHaveDuplicates();
         }
     }
@@ -775,7 +774,8 @@ class AgentRuntimeIT {
                         new NoMetrics(),
                         new Occupancy(),
                         new AgentRuntime.Tracing(Telemetry.OFF, false),
-                        Rules.off()));
+                        Rules.off(),
+                        Passages.NONE));
         runtime.start();
         return runtime;
     }
@@ -958,6 +958,9 @@ class AgentRuntimeIT {
 
         @Override
         public void deadLettered(String reason) {}
+
+        @Override
+        public void processed(String processor, String outcome) {}
 
         @Override
         public void rerouted() {}

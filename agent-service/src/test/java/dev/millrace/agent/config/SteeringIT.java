@@ -732,6 +732,9 @@ class SteeringIT {
         public void deadLettered(String reason) {}
 
         @Override
+        public void processed(String processor, String outcome) {}
+
+        @Override
         public void rerouted() {}
 
         @Override

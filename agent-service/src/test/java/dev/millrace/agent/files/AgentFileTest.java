@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.millrace.agent.AgentDefinition;
 import dev.millrace.agent.AgentLimits;
+import dev.millrace.agent.KnowledgeUse;
 import dev.millrace.agent.approval.ApprovalPolicy;
 import dev.millrace.agent.approval.ToolPattern;
 import dev.millrace.schemas.ToolDefinition.Approval;
@@ -44,6 +45,8 @@ class AgentFileTest {
               "*": always
             sequential: true
             subAgents: [explore, plan]
+            knowledge: { mode: disabled, collection: laws, limit: 20, entities: agent }
+            expose: [mcp]
             ---
 
             You keep the books of {{namespace}}. Today is {{date}}. The customer is {{input.customer.name}}.
@@ -70,6 +73,10 @@ class AgentFileTest {
                                 Map.of("total", Map.of("type", "number")))));
         assertThat(agent.limits()).isEqualTo(new AgentLimits(25, 100_000L, 500_000L, 4, 600_000L));
         assertThat(agent.steps()).isEqualTo(new AgentDefinition.Steps(true, List.of("explore", "plan")));
+        assertThat(agent.knowledge())
+                .isEqualTo(new KnowledgeUse(
+                        KnowledgeUse.Mode.DISABLED, "laws", KnowledgeUse.MAX_LIMIT, KnowledgeUse.EntityScope.AGENT));
+        assertThat(agent.expose()).containsExactly("mcp");
         assertThat(agent.tools().patterns()).containsExactly("read_file", "books__*", "!books__delete*");
         assertThat(agent.allows("books__list")).isTrue();
         assertThat(agent.allows("books__delete_all")).isFalse();
@@ -104,10 +111,32 @@ class AgentFileTest {
         assertThat(agent.approval()).isEqualTo(ApprovalPolicy.NONE);
         assertThat(agent.steps()).isEqualTo(new AgentDefinition.Steps(false, List.of()));
         assertThat(agent.allows("read_file")).isFalse();
+        assertThat(agent.knowledge()).isEqualTo(KnowledgeUse.DEFAULT);
     }
 
     @Test
-    @DisplayName("issue 4 item 7: the version follows what is said, not how it is written")
+    @DisplayName("F-302: an agent whose mode is disabled has no tool of knowledge, whatever its tools say")
+    void shouldDoWithoutKnowledge() throws InvalidAgentException {
+        String file = """
+                ---
+                description: d
+                tools: ["*", search_knowledge]
+                knowledge: { mode: %s }
+                ---
+                p
+                """;
+        AgentDefinition with = AgentFile.ofText("a", file.formatted("tool")).definition();
+        AgentDefinition without =
+                AgentFile.ofText("a", file.formatted("disabled")).definition();
+        for (String tool : List.of("search_knowledge", "ingest_document", "search_entities")) {
+            assertThat(with.allows(tool)).as(tool).isTrue();
+            assertThat(without.allows(tool)).as(tool).isFalse();
+        }
+        assertThat(without.allows("read_file")).isTrue();
+    }
+
+    @Test
+    @DisplayName("the version follows what is said, not how it is written")
     void shouldHaveTheVersionOfItsContent() throws InvalidAgentException {
         String version = AgentFile.ofText("clerk", WHOLE).definition().version();
 
@@ -129,7 +158,7 @@ class AgentFileTest {
     }
 
     @Test
-    @DisplayName("issue 4 item 7: a definition is the same after its way over the topic")
+    @DisplayName("a definition is the same after its way over the topic")
     void shouldTravel() throws InvalidAgentException {
         AgentFile file = AgentFile.ofText("clerk", WHOLE);
 
@@ -148,7 +177,7 @@ class AgentFileTest {
             no description         | ---#tools: []#---#p                                   | description: expected a text, found nothing
             no tools               | ---#description: d#---#p                              | tools: expected a list of tools, "*" for all, [] for none, found nothing
             no prompt              | ---#description: d#tools: []#---                      | prompt: expected a prompt below the front matter, found none
-            unknown key            | ---#description: d#tools: []#temprature: 1#---#p      | line 4: temprature: expected one of approval, description, fallback, limits, model, name, output, sequential, subAgents, temperature, tools, found this key
+            unknown key            | ---#description: d#tools: []#temprature: 1#---#p      | line 4: temprature: expected one of allowedAgents, approval, description, expose, fallback, knowledge, limits, model, name, output, sequential, subAgents, temperature, tools, found this key
             a key twice            | ---#description: d#description: e#tools: []#---#p     | the key "description" is there twice
             alias                  | ---#description: &a d#tools: [*a]#---#p               | line 3: aliases are not supported; write the part out
             another name           | ---#name: b#description: d#tools: []#---#p            | line 2: name: expected the name of the folder, "a", found "b"
@@ -163,11 +192,15 @@ class AgentFileTest {
             unknown limit          | ---#description: d#tools: []#limits: {token: 5}#---#p | line 4: limits.token: expected one of cost, iterations, lifeTime, tokens, toolCallsPerStep, found this key
             a time without a unit  | ---#description: d#tools: []#limits: {lifeTime: 5}#---#p | line 4: limits.lifeTime: expected a time such as 30s, 10m, 24h or 7d, found 5
             a word for a flag      | ---#description: d#tools: []#sequential: maybe#---#p  | line 4: sequential: expected true or false, found "maybe"
+            a door that is none    | ---#description: d#tools: []#expose: [ftp]#---#p      | line 4: expose: expected a list of: mcp, found ["ftp"]
+            a mode that is none    | ---#description: d#tools: []#knowledge: {mode: on}#---#p | line 4: knowledge.mode: expected
+            too many passages      | ---#description: d#tools: []#knowledge: {limit: 21}#---#p | line 4: knowledge.limit: expected at most 20, found 21
+            no such scope          | ---#description: d#tools: []#knowledge: {entities: all}#---#p | line 4: knowledge.entities: expected one of thread, agent, global, found "all"
             a bad condition        | ---#description: d#tools: []#approval: {x: {when: "args."}}#---#p | line 4: approval.x: Syntax error
             a bad approval         | ---#description: d#tools: []#approval: {x: sometimes}#---#p | line 4: approval.x: expected always, never, or when, expiry and onExpiry, found "sometimes"
             an unknown field       | ---#description: d#tools: []#---#Hello {{user}}       | prompt: expected {{date}}, {{namespace}} or {{input.field}}, found {{user}}
             """)
-    @DisplayName("issue 4 item 7: a broken file is told where, what was expected and what was found")
+    @DisplayName("a broken file is told where, what was expected and what was found")
     void shouldSayWhatIsWrong(String what, String file, String problem) {
         assertThatThrownBy(() -> AgentFile.ofText("a", file.replace("#", "\n")))
                 .isInstanceOf(InvalidAgentException.class)
@@ -176,7 +209,7 @@ class AgentFileTest {
     }
 
     @Test
-    @DisplayName("issue 4 item 7: a file has a largest size and depth")
+    @DisplayName("a file has a largest size and depth")
     void shouldHaveALargestSize() throws InvalidAgentException {
         String head = "---\ndescription: d\ntools: []\n---\n";
 

@@ -33,7 +33,7 @@ class AgentFolderTest {
     private final Topic topic = new Topic();
 
     @Test
-    @DisplayName("issue 4 item 7: an agent of the folder is there, and goes before a built-in one of its name")
+    @DisplayName("an agent of the folder is there, and goes before a built-in one of its name")
     void shouldPublishWhatIsThere() throws Exception {
         write("clerk", FILE.formatted("a clerk", "a clerk"));
         write("plan", FILE.formatted("our planner", "a planner"));
@@ -55,7 +55,7 @@ class AgentFolderTest {
     }
 
     @Test
-    @DisplayName("issue 4 item 7: a changed file is a new version; a task that began with the old one keeps it")
+    @DisplayName("a changed file is a new version; a task that began with the old one keeps it")
     void shouldKeepOldVersions() throws Exception {
         AgentFolder folder = folder();
         write("clerk", FILE.formatted("a clerk", "a clerk"));
@@ -75,7 +75,7 @@ class AgentFolderTest {
     }
 
     @Test
-    @DisplayName("issue 4 item 7: a file that goes takes its agent along, and the built-in one is back")
+    @DisplayName("a file that goes takes its agent along, and the built-in one is back")
     void shouldTakeBackWhatIsGone() throws Exception {
         AgentFolder folder = folder();
         write("clerk", FILE.formatted("a clerk", "a clerk"));
@@ -96,7 +96,7 @@ class AgentFolderTest {
     }
 
     @Test
-    @DisplayName("issue 4 item 7: a broken file is told, and the last good version stays in force")
+    @DisplayName("a broken file is told, and the last good version stays in force")
     void shouldKeepTheLastGoodVersion() throws Exception {
         AgentFolder folder = folder();
         write("clerk", FILE.formatted("a clerk", "a clerk"));
@@ -121,7 +121,7 @@ class AgentFolderTest {
     }
 
     @Test
-    @DisplayName("issue 4 item 7: a broken file at the start leaves what the topic has")
+    @DisplayName("a broken file at the start leaves what the topic has")
     void shouldKeepWhatTheTopicHasForABrokenFile() throws Exception {
         write("clerk", FILE.formatted("a clerk", "a clerk"));
         folder().look(true);
@@ -134,8 +134,7 @@ class AgentFolderTest {
     }
 
     @Test
-    @DisplayName(
-            "issue 4 item 7: an instance without a folder says nothing, and one whose folder vanishes takes nothing back")
+    @DisplayName("an instance without a folder says nothing, and one whose folder vanishes takes nothing back")
     void shouldSayNothingWithoutAFolder() throws Exception {
         AgentFolder folder = folder();
         write("clerk", FILE.formatted("a clerk", "a clerk"));
@@ -159,7 +158,7 @@ class AgentFolderTest {
     }
 
     @Test
-    @DisplayName("issue 4 item 7: what could not be stored is stored later, and what is in force is not stored again")
+    @DisplayName("what could not be stored is stored later, and what is in force is not stored again")
     void shouldTryAgain() throws Exception {
         AgentFolder folder = folder();
         write("clerk", FILE.formatted("a clerk", "a clerk"));
@@ -177,7 +176,7 @@ class AgentFolderTest {
     }
 
     @Test
-    @DisplayName("issue 4 item 7: what is no text, too large or has a bad name is a problem of that file alone")
+    @DisplayName("what is no text, too large or has a bad name is a problem of that file alone")
     void shouldTellBadFiles() throws Exception {
         write("Bad Name", FILE.formatted("d", "p"));
         write("large", FILE.formatted("d", "p".repeat(AgentFile.MAX_CHARS)));

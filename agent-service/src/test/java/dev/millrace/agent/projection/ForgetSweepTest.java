@@ -59,7 +59,7 @@ class ForgetSweepTest {
     }
 
     @Test
-    @DisplayName("issue 6 item 7: what a session did is in no row any more; what came later and what was used stays")
+    @DisplayName("what a session did is in no row any more; what came later and what was used stays")
     void shouldForgetASession() {
         // given
         driver.advanceWallClockTime(Duration.ofMinutes(2));

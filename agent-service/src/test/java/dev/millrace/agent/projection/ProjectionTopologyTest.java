@@ -264,22 +264,22 @@ class ProjectionTopologyTest {
                 .events());
 
         // then
-        assertThat(withTraits(new TaskTraits("explore", null, null, null, null, null)))
+        assertThat(withTraits(new TaskTraits("explore", null, null, null, null, null, null)))
                 .containsExactly("m3", "m2", "m1");
-        assertThat(withTraits(new TaskTraits("general", null, null, null, null, null)))
+        assertThat(withTraits(new TaskTraits("general", null, null, null, null, null, null)))
                 .isEmpty();
-        assertThat(withTraits(new TaskTraits(null, "iteration_limit", null, null, null, null)))
+        assertThat(withTraits(new TaskTraits(null, "iteration_limit", null, null, null, null, null)))
                 .containsExactly("m3");
-        assertThat(withTraits(new TaskTraits(null, null, "NOON", null, null, null)))
+        assertThat(withTraits(new TaskTraits(null, null, "NOON", null, null, null, null)))
                 .containsExactly("m1");
-        assertThat(withTraits(new TaskTraits(null, null, "no more", null, null, null)))
+        assertThat(withTraits(new TaskTraits(null, null, "no more", null, null, null, null)))
                 .containsExactly("m3");
-        assertThat(withTraits(new TaskTraits(null, null, null, "m1", null, null)))
+        assertThat(withTraits(new TaskTraits(null, null, null, "m1", null, null, null)))
                 .isEmpty();
         long tenSeconds = NOW.plusSeconds(10).toEpochMilli();
-        assertThat(withTraits(new TaskTraits(null, null, null, null, tenSeconds, null)))
+        assertThat(withTraits(new TaskTraits(null, null, null, null, null, tenSeconds, null)))
                 .containsExactly("m3", "m2");
-        assertThat(withTraits(new TaskTraits(null, null, null, null, null, tenSeconds)))
+        assertThat(withTraits(new TaskTraits(null, null, null, null, null, null, tenSeconds)))
                 .containsExactly("m1");
         assertThat(reader().counts(new TaskQuery("default", null, null, null, 1, null)))
                 .isEqualTo(new Task.Counts(Map.of("completed", 1, "reasoning", 1, "failed", 1), true));

@@ -10,6 +10,7 @@ import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.EventType;
 import dev.millrace.schemas.JournalCursor;
 import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.Payload;
 import dev.millrace.schemas.Topics;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -59,6 +60,20 @@ class SessionProjectionTest {
     }
 
     @Test
+    @DisplayName("F-300: words that are given on to another participant are in the conversation once")
+    void shouldTellOnceWhatIsGivenOn() {
+        Payload.MessageReceived said =
+                new Payload.MessageReceived("hello", null, List.of(), List.of(), null, null, null, null, null);
+        List<String> two = List.of("user", "critic");
+
+        assertThat(SessionReader.said(said)).isEqualTo("hello");
+        assertThat(SessionReader.said(said.to("critic", null, new Payload.Conversation(two, null))))
+                .isEqualTo("hello");
+        assertThat(SessionReader.said(said.to("critic", null, new Payload.Conversation(two, "t"))))
+                .isNull();
+    }
+
+    @Test
     @DisplayName(
             "F-249: sessions are listed, the one in which something happened last first, and thousands of them page")
     void shouldPageThroughSessions() {
@@ -87,6 +102,30 @@ class SessionProjectionTest {
     }
 
     @Test
+    @DisplayName("the namespaces in which there are tasks or sessions are found without reading all of either")
+    void shouldKnowTheNamespaces() {
+        // given
+        for (int i = 0; i < 50; i++) {
+            chat("m" + i, "s" + i, i);
+        }
+        write(Event.root("a1", KnownEventType.TASK_COMPLETED, at(60))
+                .namespace("acme")
+                .taskId("alone")
+                .payload(Histories.whole(
+                        KnownEventType.TASK_COMPLETED, Map.of("result", Map.of("response", "no session"))))
+                .build());
+        write(Event.root("b1", new CustomEventType("session.created"), at(61))
+                .namespace("brand-new")
+                .sessionId("empty")
+                .payload(of("title", "no task"))
+                .build());
+
+        // then
+        assertThat(reader().namespaces(10)).containsExactly("acme", "brand-new", NS);
+        assertThat(reader().namespaces(1)).hasSizeBetween(1, 2);
+    }
+
+    @Test
     @DisplayName("F-249: a session has a title, a beginning and a last change; one that was made needs no task")
     void shouldKnowASession() {
         // when
@@ -96,7 +135,7 @@ class SessionProjectionTest {
 
         // then
         assertThat(reader().session(NS, "ada"))
-                .contains(new Session("ada", NS, "Engines", at(1).toEpochMilli(), at(12).toEpochMilli()));
+                .contains(new Session("ada", NS, "Engines", at(1).toEpochMilli(), at(12).toEpochMilli(), List.of()));
         assertThat(reader().session(NS, "eve")).isEmpty();
     }
 
@@ -204,7 +243,7 @@ class SessionProjectionTest {
     }
 
     @Test
-    @DisplayName("issue 18 item 1: nothing is told of a session that is forgotten, and of a task of it only the rest")
+    @DisplayName("nothing is told of a session that is forgotten, and of a task of it only the rest")
     void shouldForget() {
         // given
         chat("m1", "ada", 0);

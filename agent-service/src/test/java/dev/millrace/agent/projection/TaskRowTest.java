@@ -59,6 +59,7 @@ class TaskRowTest {
                         null,
                         null,
                         null,
+                        null,
                         null));
     }
 
@@ -157,7 +158,7 @@ class TaskRowTest {
     }
 
     @Test
-    @DisplayName("issue 15 item 2: the agent is the one that works on the task, and none before there is one")
+    @DisplayName("the agent is the one that works on the task, and none before there is one")
     void shouldShowTheAgentThatReallyRuns() {
         // given
         Histories asked = Histories.startedBy("m1");

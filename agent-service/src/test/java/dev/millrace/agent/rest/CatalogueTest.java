@@ -38,6 +38,8 @@ class CatalogueTest {
             approval: { read_file: { when: 'args.path == "x"', expiry: 1m, onExpiry: approve } }
             sequential: true
             subAgents: [explore]
+            allowedAgents: [general]
+            knowledge: { mode: auto, collection: house, limit: 3, entities: thread }
             ---
             You keep books.
             """;
@@ -49,7 +51,7 @@ class CatalogueTest {
     private static final Pattern KEY = Pattern.compile("(?m)^\\| `([a-zA-Z.]+)` \\|");
 
     @Test
-    @DisplayName("issue 15 item 9: an agent is shown with everything that its file says")
+    @DisplayName("an agent is shown with everything that its file says")
     void shouldShowEveryKey() throws Exception {
         // given
         Map<String, @Nullable Object> shown = shown();
@@ -60,15 +62,17 @@ class CatalogueTest {
                 KEY.matcher(keys).results().map(match -> match.group(1)).toList();
         assertThat(documented).hasSizeGreaterThan(14).contains("output", "fallback", "limits.cost");
         for (String key : documented) {
-            Object where = key.startsWith("limits.") ? shown.get("limits") : shown;
+            int dot = key.indexOf('.');
+            Object where = dot < 0 ? shown : shown.get(key.substring(0, dot));
             assertThat(where).as(key).isInstanceOf(Map.class);
-            String last = SHOWN.getOrDefault(key, key.substring(key.indexOf('.') + 1));
+            String last = SHOWN.getOrDefault(key, key.substring(dot + 1));
             assertThat(where instanceof Map<?, ?> object ? object.get(last) : null)
                     .as(key)
                     .isNotNull();
         }
         assertThat(shown)
                 .containsEntry("fallback", "slow")
+                .containsEntry("allowedAgents", List.of("general"))
                 .containsEntry("prompt", "You keep books.")
                 .extractingByKey("output")
                 .isEqualTo(Map.of(

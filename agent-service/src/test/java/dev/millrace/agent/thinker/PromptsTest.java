@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.millrace.agent.AgentPin;
 import dev.millrace.agent.Agents;
 import dev.millrace.agent.MemoryIndex;
+import dev.millrace.agent.Passages;
 import dev.millrace.agent.ToolCatalogue;
 import dev.millrace.agent.ToolRouting;
 import dev.millrace.agent.approval.Approvals;
@@ -29,7 +30,7 @@ class PromptsTest {
 
     @Test
     @DisplayName("F-077, F-078: the index of memory is the first user message, as it was at the first iteration")
-    void shouldKeepTheBeginningWhateverIsRemembered() throws MalformedEventException {
+    void shouldKeepTheBeginningWhateverIsRemembered() throws MalformedEventException, InterruptedException {
         remember("facts/user.md", "Ada");
 
         List<ChatMessage> first = messages(1, "memory_read");
@@ -49,7 +50,7 @@ class PromptsTest {
 
     @Test
     @DisplayName("F-078: what a task remembers itself gets no index into a conversation that began without one")
-    void shouldKeepABeginningWithoutMemory() throws MalformedEventException {
+    void shouldKeepABeginningWithoutMemory() throws MalformedEventException, InterruptedException {
         List<ChatMessage> first = messages(1, "memory_read");
         remember("facts/user.md", "Ada");
 
@@ -60,7 +61,7 @@ class PromptsTest {
 
     @Test
     @DisplayName("F-079: no index without documents, and none for an agent that could not read them")
-    void shouldShowNoIndexWhereItIsOfNoUse() throws MalformedEventException {
+    void shouldShowNoIndexWhereItIsOfNoUse() throws MalformedEventException, InterruptedException {
         assertThat(messages(1, "memory_read")).hasSize(2);
 
         remember("facts/user.md", "Ada");
@@ -68,7 +69,7 @@ class PromptsTest {
         assertThat(messages(1, "read_file")).hasSize(2);
     }
 
-    private void remember(String path, String summary) throws MalformedEventException {
+    private void remember(String path, String summary) throws MalformedEventException, InterruptedException {
         String updatedAt = "2026-11-21T12:00:00Z";
         memory.of("default")
                 .take(
@@ -86,7 +87,8 @@ class PromptsTest {
                                 .toJson());
     }
 
-    private List<ChatMessage> messages(int iteration, String tool, TranscriptEntry... more) {
+    private List<ChatMessage> messages(int iteration, String tool, TranscriptEntry... more)
+            throws InterruptedException {
         Agents agents = BuiltInAgents.agents();
         ToolDefinition only = new ToolDefinition(
                 tool, "reads", Map.of("type", "object"), "tool", 1_000, ToolDefinition.SideEffects.READ_ONLY);
@@ -101,7 +103,11 @@ class PromptsTest {
                 return List.of(only);
             }
         };
-        return new Prompts(agents, new ToolRouting(agents, catalogue, new Approvals(Duration.ofHours(1))), memory)
+        return new Prompts(
+                        agents,
+                        new ToolRouting(agents, catalogue, new Approvals(Duration.ofHours(1))),
+                        memory,
+                        new ShownPassages(Passages.NONE))
                 .request(
                         new OutstandingCall(
                                 "t1/1",

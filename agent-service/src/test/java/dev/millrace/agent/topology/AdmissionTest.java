@@ -156,10 +156,75 @@ class AdmissionTest {
         assertThat(admission.waiting()).isZero();
     }
 
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    @DisplayName(
+            "10 000 tasks of one namespace delay the first of another by less than two places, also after a restart")
+    void shouldLetNamespacesTakeTurns(boolean restarted) {
+        // given
+        Admission before = new Admission(store, ONE);
+        Map<String, StoredTask> rows = new HashMap<>();
+        for (int i = 0; i < 10_000; i++) {
+            StoredTask task = arrive(before, "big", "t" + i, null, 200);
+            rows.put(task.key(), task);
+        }
+        before.settle();
+        for (int i = 0; i < 3; i++) {
+            workAndEnd(before, rows);
+        }
+        for (int i = 0; i < 3; i++) {
+            StoredTask task = arrive(before, "small", "t" + i, null, 200);
+            rows.put(task.key(), task);
+        }
+        before.settle();
+
+        // when
+        Admission after = restarted ? new Admission(store, ONE) : before;
+        List<String> order = new ArrayList<>();
+        for (int i = 0; i < 8; i++) {
+            order.add(workAndEnd(after, rows).replaceAll("/.*", ""));
+        }
+
+        // then
+        List<String> turns = List.of("small", "big", "small", "big", "small", "big", "big", "big");
+        assertThat(order)
+                .isEqualTo(restarted ? List.of("big", "small", "big", "small", "big", "small", "big", "big") : turns);
+    }
+
+    @Test
+    @DisplayName("a higher priority goes first, whoever's turn it would be")
+    void shouldPutPriorityBeforeTurns() {
+        Admission admission = new Admission(store, ONE);
+        Map<String, StoredTask> rows = new HashMap<>();
+        for (StoredTask task : List.of(
+                arrive(admission, "big", "t1", null, 100),
+                arrive(admission, "big", "t2", null, 100),
+                arrive(admission, "small", "t3", null, 200))) {
+            rows.put(task.key(), task);
+        }
+
+        assertThat(List.of(workAndEnd(admission, rows), workAndEnd(admission, rows), workAndEnd(admission, rows)))
+                .containsExactly("big/t1", "big/t2", "small/t3");
+    }
+
+    private static String workAndEnd(Admission admission, Map<String, StoredTask> rows) {
+        String key = admission.next().orElseThrow().taskKey();
+        StoredTask row = Objects.requireNonNull(rows.get(key));
+        StoredTask working = admission.take(row.with(reasoning(context(row)), 0), event("x"));
+        admission.take(working.with(new TaskState.Completed(context(row)), 0), event("y"));
+        admission.settle();
+        return key;
+    }
+
     private static StoredTask arrive(Admission admission, String taskId, @Nullable String session, int priority) {
+        return arrive(admission, "default", taskId, session, priority);
+    }
+
+    private static StoredTask arrive(
+            Admission admission, String namespace, String taskId, @Nullable String session, int priority) {
         return admission.take(
                 new StoredTask(
-                        "default",
+                        namespace,
                         taskId,
                         session,
                         taskId,

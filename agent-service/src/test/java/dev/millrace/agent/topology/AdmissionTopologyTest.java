@@ -279,7 +279,7 @@ class AdmissionTopologyTest {
     }
 
     @Test
-    @DisplayName("issue 14 item 7: a task for an agent that there is not is no task, and none of general's")
+    @DisplayName("a task for an agent that there is not is no task, and none of general's")
     void shouldRefuseUnknownAgents() {
         machine.send(message("m1").payload(Map.of("text", "hi", "taskType", "carefull")));
         machine.send(event("m2", KnownEventType.WEBHOOK_TRIGGERED).payload(Map.of("text", "hi", "taskType", "x")));
@@ -294,7 +294,7 @@ class AdmissionTopologyTest {
     }
 
     @Test
-    @DisplayName("issue 15 item 2: what takes tasks for unknown agents is told as who does the task, never the wish")
+    @DisplayName("what takes tasks for unknown agents is told as who does the task, never the wish")
     void shouldTellTheAgentThatReallyRuns(@TempDir Path other) {
         // given
         Agents agents = BuiltInAgents.agents("explore");
@@ -313,7 +313,7 @@ class AdmissionTopologyTest {
     }
 
     @Test
-    @DisplayName("issue 14 item 7: a task in line goes on with its agent's version, and fails if that is gone for good")
+    @DisplayName("a task in line goes on with its agent's version, and fails if that is gone for good")
     void shouldFailWhenTheAgentIsGone() {
         // given
         machine.use("clerk", "---\ndescription: d\ntools: []\n---\np");

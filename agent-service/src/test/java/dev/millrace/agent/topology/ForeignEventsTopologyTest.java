@@ -9,9 +9,12 @@ import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventType;
 import dev.millrace.schemas.Extensions;
 import dev.millrace.schemas.KnownEventType;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import org.apache.kafka.streams.TestOutputTopic;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
@@ -89,6 +92,31 @@ class ForeignEventsTopologyTest {
         assertThat(journal.getFirst().extension(Extensions.SUBJECT)).isEqualTo("orders/7");
         assertThat(machine.called()).containsExactly("w1");
         assertThat(machine.deadLetters()).containsExactly("unknown_task");
+    }
+
+    @Test
+    @DisplayName("F-264, F-266: a document to ingest is noted once and handed on once; what is too late is only noted")
+    void shouldHandOnWhatIsForKnowledge() {
+        // given
+        TestOutputTopic<byte[], byte[]> handedOn = machine.output(TestMachine.TOPICS.knowledgeRequests());
+        Map<String, Object> document = Map.of("source", "text://The wheel turns.");
+
+        // when
+        for (int i = 0; i < 2; i++) {
+            machine.send(event("d1", KnownEventType.RAG_INGEST).payload(document));
+        }
+        machine.send(
+                event("d2", KnownEventType.RAG_INGEST).payload(document).expiry(Instant.parse("2020-01-01T00:00:00Z")));
+        machine.send(placed("/orders/a"));
+
+        // then
+        assertThat(machine.journal())
+                .extracting(Event::id)
+                .startsWith("d1", "d2")
+                .hasSize(3);
+        assertThat(handedOn.readRecordsToList())
+                .extracting(handed -> new String(handed.value(), StandardCharsets.UTF_8))
+                .containsExactly("{\"source\":\"text://The wheel turns.\"}");
     }
 
     private static Event.Builder placed(String source) {

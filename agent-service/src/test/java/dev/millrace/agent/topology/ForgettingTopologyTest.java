@@ -57,7 +57,7 @@ class ForgettingTopologyTest {
     }
 
     @Test
-    @DisplayName("issue 6 item 7: a session is forgotten whole, running and waiting tasks too, and no other")
+    @DisplayName("a session is forgotten whole, running and waiting tasks too, and no other")
     void shouldForgetASession() {
         // given: one that has ended, one that works, one that stands in line, and somebody else's
         machine.send(message("m1").sessionId("ada"));

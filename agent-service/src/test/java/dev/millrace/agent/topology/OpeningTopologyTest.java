@@ -38,7 +38,7 @@ class OpeningTopologyTest {
     }
 
     @Test
-    @DisplayName("issue 5 item 9: history and images are in the transcript, before and with the text")
+    @DisplayName("history and images are in the transcript, before and with the text")
     void shouldShowTheModelWhatWasSaidBefore() {
         // given
         Map<String, String> image = Map.of("mediaType", "image/png", "data", "aGk=");

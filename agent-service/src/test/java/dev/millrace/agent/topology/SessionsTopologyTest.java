@@ -433,7 +433,7 @@ class SessionsTopologyTest {
     }
 
     @Test
-    @DisplayName("issue 18: the 100th prompt of a session writes no more bytes than the 2nd, within a fifth")
+    @DisplayName("the 100th prompt of a session writes no more bytes than the 2nd, within a fifth")
     void shouldWriteNoMoreWithEachPrompt() {
         long[] bytes = new long[101];
         for (int i = 1; i <= 100; i++) {

@@ -330,7 +330,7 @@ class SubTasksTopologyTest {
     }
 
     @Test
-    @DisplayName("issue 14 item 7: who needs an approval does not get round it by way of a child, or a child's child")
+    @DisplayName("who needs an approval does not get round it by way of a child, or a child's child")
     void shouldAskAsTheParentWould() {
         // given
         machine.serve("write_file");
@@ -369,7 +369,7 @@ class SubTasksTopologyTest {
     }
 
     @Test
-    @DisplayName("issue 14 item 7: a child has no tool that its parent lacks, also when it is resumed from outside")
+    @DisplayName("a child has no tool that its parent lacks, also when it is resumed from outside")
     void shouldHaveNoMoreThanItsParent() {
         // given
         machine.serve("write_file");
@@ -396,8 +396,7 @@ class SubTasksTopologyTest {
     }
 
     @Test
-    @DisplayName(
-            "issue 14 item 7: a child whose agent is gone when it comes is told to its parent, in front and behind")
+    @DisplayName("a child whose agent is gone when it comes is told to its parent, in front and behind")
     void shouldTellTheParentThatTheAgentIsGone() {
         // when
         machine.send(startOf("boss/1/1", false));

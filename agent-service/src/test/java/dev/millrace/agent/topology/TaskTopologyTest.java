@@ -325,7 +325,7 @@ class TaskTopologyTest {
     }
 
     @Test
-    @DisplayName("issue 4 item 7: a task stays on the agent that it began with, prompt, tools, order and limits")
+    @DisplayName("a task stays on the agent that it began with, prompt, tools, order and limits")
     void shouldStayOnTheAgent() throws Exception {
         // given
         use("""
@@ -466,7 +466,7 @@ class TaskTopologyTest {
     }
 
     @Test
-    @DisplayName("issue 15 item 3: a decision with arguments that the tool cannot take is none; the call waits on")
+    @DisplayName("a decision with arguments that the tool cannot take is none; the call waits on")
     void shouldRefuseADecisionThatCannotRun() throws MalformedEventException {
         // given
         send(message("m1", "pay"));
@@ -491,7 +491,7 @@ class TaskTopologyTest {
     }
 
     @Test
-    @DisplayName("issue 15 item 3: a call that cannot run asks nobody, and the model hears why")
+    @DisplayName("a call that cannot run asks nobody, and the model hears why")
     void shouldAskNobodyAboutACallThatCannotRun() throws MalformedEventException {
         // when
         send(message("m1", "pay"));
@@ -600,8 +600,7 @@ class TaskTopologyTest {
     }
 
     @Test
-    @DisplayName(
-            "issue 15 item 4: a path of a template that leads nowhere is a dead letter that names it and the nearest")
+    @DisplayName("a path of a template that leads nowhere is a dead letter that names it and the nearest")
     void shouldRefuseATemplateThatLeadsNowhere() throws MalformedEventException {
         // given
         Map<String, Object> body = Map.of("order", Map.of("id", "X1"), "amount", "59.9");
@@ -1059,6 +1058,9 @@ class TaskTopologyTest {
 
         @Override
         public void deadLettered(String reason) {}
+
+        @Override
+        public void processed(String processor, String outcome) {}
 
         @Override
         public void rerouted() {}

@@ -413,6 +413,11 @@ final class TestMachine implements AutoCloseable {
         return deadLetters.readRecordsToList();
     }
 
+    /** What processors have made of events, in order. */
+    List<String> processed() {
+        return counted.processed;
+    }
+
     List<DiscardReason> discards() {
         return counted.discards;
     }
@@ -433,6 +438,19 @@ final class TestMachine implements AutoCloseable {
 
     TestOutputTopic<byte[], byte[]> output(String topic) {
         return driver.createOutputTopic(topic, new ByteArrayDeserializer(), new ByteArrayDeserializer());
+    }
+
+    /** What a toolset was asked for since the last time. */
+    List<Event> requests(String toolset) {
+        return output(TOPICS.requests(toolset)).readRecordsToList().stream()
+                .map(request -> {
+                    try {
+                        return EventCodec.fromRecord(request.headers(), request.value(), START);
+                    } catch (MalformedEventException e) {
+                        throw new AssertionError(e);
+                    }
+                })
+                .toList();
     }
 
     /** What is in a section of its store. */
@@ -491,6 +509,7 @@ final class TestMachine implements AutoCloseable {
     }
 
     private static final class Counted implements ShellMetrics {
+        private final List<String> processed = new ArrayList<>();
         private final List<DiscardReason> discards = new ArrayList<>();
         private int overLimit;
         private boolean breaking;
@@ -515,6 +534,11 @@ final class TestMachine implements AutoCloseable {
 
         @Override
         public void rerouted() {}
+
+        @Override
+        public void processed(String processor, String outcome) {
+            processed.add(processor + " " + outcome);
+        }
 
         @Override
         public void admittedOverLimit() {

@@ -10,11 +10,13 @@ import dev.millrace.agent.core.TaskContext;
 import dev.millrace.agent.core.TaskLimits;
 import dev.millrace.agent.core.TaskState;
 import dev.millrace.agent.core.Usage;
+import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.processor.api.MockProcessorContext;
@@ -103,6 +105,41 @@ class TimersTest {
         }
 
         assertThat(woken).hasSize(100_000).doesNotHaveDuplicates();
+    }
+
+    @Test
+    @DisplayName("nobody looks into the store before a wake-up is due, for that would pass over all that was deleted")
+    void shouldNotLookBeforeAnythingIsDue() {
+        AtomicInteger looks = new AtomicInteger();
+        timers = new Timers(counting(looks), state -> needed.getOrDefault(state, OptionalLong.empty()));
+        set("late", 300);
+
+        assertThat(timers.due(100, 10)).isEmpty();
+        assertThat(looks).hasValue(1);
+        for (int now = 101; now < 200; now++) {
+            assertThat(timers.due(now, 10)).isEmpty();
+        }
+        assertThat(looks).hasValue(1);
+        set("early", 250);
+        assertThat(timers.due(249, 10)).isEmpty();
+        assertThat(timers.due(250, 10)).containsExactly("early");
+        assertThat(timers.due(299, 10)).isEmpty();
+        assertThat(timers.due(300, 10)).containsExactly("late");
+        assertThat(timers.due(10_000, 10)).isEmpty();
+        assertThat(looks).hasValue(3);
+        set("again", 10_001);
+        assertThat(timers.due(10_001, 10)).containsExactly("again");
+    }
+
+    @SuppressWarnings("unchecked") // it is made of that interface
+    private KeyValueStore<String, String> counting(AtomicInteger ranges) {
+        return (KeyValueStore<String, String>) Proxy.newProxyInstance(
+                getClass().getClassLoader(), new Class<?>[] {KeyValueStore.class}, (proxy, method, arguments) -> {
+                    if (method.getName().equals("range")) {
+                        ranges.incrementAndGet();
+                    }
+                    return method.invoke(store, arguments);
+                });
     }
 
     private StoredTask set(String taskId, long atMs) {
