@@ -84,6 +84,28 @@ public interface GatewayConfig {
     @WithDefault("millrace")
     String authClaim();
 
+    /**
+     * What namespaces may start over HTTP, by their name; {@code "*"} = each that is not named itself. A task too many
+     * is refused with 429 {@code quota_exceeded}.
+     */
+    Map<String, TenantQuota> quotas();
+
+    /** What a namespace may start. What is absent is not limited. */
+    interface TenantQuota {
+
+        /** Tasks in a minute, and as many at once; of each instance of the gateway. At least 1. */
+        Optional<@Min(1) Integer> tasksPerMinute();
+
+        /**
+         * Tokens that its models may read and write in a day (UTC) before no more tasks are started. Looked at every
+         * few seconds; tasks under way go on.
+         */
+        Optional<@Min(0) Long> tokensPerDay();
+
+        /** The same in millionths of a US dollar, as far as models have prices. */
+        Optional<@Min(0) Long> costMicrosPerDay();
+    }
+
     /** Conversations. */
     Sessions sessions();
 
@@ -194,13 +216,35 @@ public interface GatewayConfig {
         int maxFiles();
     }
 
+    /** The knowledge service, which is asked about documents. */
+    KnowledgePlace knowledge();
+
+    /** The knowledge service, which is asked about documents. */
+    interface KnowledgePlace {
+
+        /** Where it answers. It need not be there: then the routes of knowledge are 503. */
+        @WithDefault("http://localhost:8084")
+        URI url();
+
+        /** How long it may take to answer; a document that is sent is answered when it is embedded. */
+        @WithDefault("60s")
+        Duration timeout();
+
+        /** The largest document that may be sent; {@code millrace.gateway.bodies-in-flight} bounds it, too. */
+        @WithDefault("10M")
+        MemorySize maxUploadSize();
+    }
+
     /** Clients that speak OpenAI's API. */
     Openai openai();
 
     /** Clients that speak OpenAI's API. */
     interface Openai {
 
-        /** How long a task may take before its client gets an error; it is cancelled then. */
+        /**
+         * How long a task of a chat completion, or of a response that is not in the background, may take before its
+         * client gets an error; it is cancelled then.
+         */
         @WithDefault("10m")
         Duration timeout();
 
@@ -209,6 +253,17 @@ public interface GatewayConfig {
          */
         @WithDefault("2M")
         MemorySize maxBodySize();
+    }
+
+    /** Clients of the Model Context Protocol. */
+    Mcp mcp();
+
+    /** Clients of the Model Context Protocol. */
+    interface Mcp {
+
+        /** How long the call of a tool may take before its client gets an error; its task is cancelled then. */
+        @WithDefault("1h")
+        Duration timeout();
     }
 
     /** Server-sent events. */

@@ -1,5 +1,7 @@
 package dev.millrace.gateway.config;
 
+import dev.millrace.api.UsageAnswer;
+import dev.millrace.gateway.kafka.AuditLog;
 import dev.millrace.gateway.kafka.BrokerProbe;
 import dev.millrace.gateway.kafka.Cluster;
 import dev.millrace.gateway.kafka.DeadLetterReader;
@@ -11,7 +13,9 @@ import dev.millrace.gateway.kafka.MailboxBudget;
 import dev.millrace.gateway.kafka.Memory;
 import dev.millrace.gateway.kafka.TailSettings;
 import dev.millrace.gateway.kafka.TopicRetention;
+import dev.millrace.gateway.query.Knowledge;
 import dev.millrace.gateway.query.KnownAgents;
+import dev.millrace.gateway.query.Quotas;
 import dev.millrace.gateway.query.RecentTasks;
 import dev.millrace.gateway.query.Tasks;
 import dev.millrace.http.client.AgentClient;
@@ -33,6 +37,8 @@ import jakarta.inject.Singleton;
 import jakarta.interceptor.Interceptor;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.Map;
+import java.util.stream.Collectors;
 import org.eclipse.microprofile.config.Config;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -60,12 +66,49 @@ public class GatewayWiring {
 
     @Produces
     @Singleton
-    EventSender sender() {
-        return new EventSender(cluster, config.produceTimeout());
+    EventSender sender(MeterRegistry metrics) {
+        return new EventSender(
+                cluster,
+                config.produceTimeout(),
+                event -> metrics.counter(
+                                "millrace.gateway.accepted",
+                                "lane",
+                                event.lane().laneSuffix())
+                        .increment());
     }
 
     void close(@Disposes EventSender sender) {
         sender.close();
+    }
+
+    @Produces
+    @Singleton
+    AuditLog audit() {
+        return new AuditLog(cluster, config.produceTimeout());
+    }
+
+    void close(@Disposes AuditLog audit) {
+        audit.close();
+    }
+
+    @Produces
+    @Singleton
+    Quotas quotas(AgentClient client) {
+        return new Quotas(
+                config.quotas().entrySet().stream()
+                        .collect(Collectors.toUnmodifiableMap(Map.Entry::getKey, quota -> quota(quota.getValue()))),
+                (namespace, from) -> client.get(
+                                AgentClient.path("usage"), Map.of("namespace", namespace, "from", from.toString()))
+                        .as(UsageAnswer.class)
+                        .total(),
+                Clock.systemUTC());
+    }
+
+    private static Quotas.Quota quota(GatewayConfig.TenantQuota quota) {
+        return new Quotas.Quota(
+                quota.tasksPerMinute().orElse(null),
+                quota.tokensPerDay().orElse(null),
+                quota.costMicrosPerDay().orElse(null));
     }
 
     @Produces
@@ -176,6 +219,20 @@ public class GatewayWiring {
 
     void close(@Disposes AgentClient client) {
         client.close();
+    }
+
+    @Produces
+    @Singleton
+    Knowledge knowledge() {
+        return new Knowledge(new AgentClient(
+                "the knowledge service",
+                config.knowledge().url(),
+                config.knowledge().timeout(),
+                secret));
+    }
+
+    void close(@Disposes Knowledge knowledge) {
+        knowledge.close();
     }
 
     @Produces

@@ -144,7 +144,8 @@ final class Backfill implements Runnable {
 
     /** Whether there was room for it, or soon was. */
     private boolean tell(ConsumerRecord<byte[], byte[]> consumed) throws InterruptedException {
-        if (!feed.filter().wants(Labels.of(consumed.headers(), consumed.timestamp()))) {
+        if (!JournalFilter.isShown(consumed.headers())
+                || !feed.filter().wants(Labels.of(consumed.headers(), consumed.timestamp()))) {
             return true;
         }
         Letter letter = Letter.of(consumed);

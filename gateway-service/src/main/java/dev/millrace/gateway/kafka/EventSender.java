@@ -2,33 +2,40 @@ package dev.millrace.gateway.kafka;
 
 import dev.millrace.kafka.AcknowledgedProducer;
 import dev.millrace.kafka.ProducerSettings;
+import dev.millrace.schemas.DiscardedLetter;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
+import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.Topics;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.record.DefaultRecordBatch;
 import org.apache.kafka.common.record.SimpleRecord;
+import org.jspecify.annotations.Nullable;
 
 /** Puts events on topics, and says so only once all in-sync replicas have them. */
 public final class EventSender implements AutoCloseable {
 
     private final Topics topics;
     private final AcknowledgedProducer producer;
+    private final Consumer<Event> accepted;
 
     /**
      * Connects when the first event is sent.
      *
      * @param timeout how long {@link #send} takes at most
+     * @param accepted is told of each event that is on a lane
      */
-    public EventSender(Cluster cluster, Duration timeout) {
+    public EventSender(Cluster cluster, Duration timeout, Consumer<Event> accepted) {
+        this.accepted = accepted;
         this.topics = cluster.topics();
         Map<String, Object> settings = ProducerSettings.prompt(cluster.client(), "millrace-gateway");
         // the topic's own limit decides, see Topics.Topic#maxMessageBytes
@@ -49,6 +56,7 @@ public final class EventSender implements AutoCloseable {
         produce(events.stream()
                 .map(event -> EventCodec.toRecord(topics.lane(event.lane()), event))
                 .toList());
+        events.forEach(accepted);
     }
 
     /** The same for one event, on this topic and with this key. */
@@ -60,16 +68,28 @@ public final class EventSender implements AutoCloseable {
     /**
      * Puts the record that was refused back on the lane that it was read from, byte for byte and with its own headers.
      *
+     * @param payload in place of its own; {@code null} = its own
      * @return the lane; empty if the record was on none, or was not kept, so that nothing was sent
+     * @throws MalformedEventException if no other payload can be put into it
      */
-    public Optional<String> sendAgain(WholeDeadLetter letter)
-            throws BrokerUnavailableException, EventTooLargeException {
-        Optional<ProducerRecord<String, byte[]>> again = letter.again(topics);
+    public Optional<String> sendAgain(WholeDeadLetter letter, @Nullable Map<String, @Nullable Object> payload)
+            throws BrokerUnavailableException, EventTooLargeException, MalformedEventException {
+        Optional<ProducerRecord<String, byte[]>> again = letter.again(topics, payload);
         if (again.isEmpty()) {
             return Optional.empty();
         }
         produce(List.of(again.get()));
         return Optional.of(again.get().topic());
+    }
+
+    /** Has nobody be shown these dead letters any more, by whichever gateway. */
+    public void discard(List<DeadLetter> letters) throws BrokerUnavailableException, EventTooLargeException {
+        produce(letters.stream()
+                .map(letter -> new ProducerRecord<>(
+                        topics.forgotten(),
+                        letter.place(),
+                        new DiscardedLetter(letter.place(), letter.timestampMs()).toJson()))
+                .toList());
     }
 
     private void produce(List<ProducerRecord<String, byte[]>> records)

@@ -78,8 +78,18 @@ public final class ForgottenTopic implements AutoCloseable {
                         labels.dateMs());
     }
 
-    /** Whether a dead letter is about what has been forgotten. */
+    /** Whether a dead letter is not to be shown: it is discarded, or about what has been forgotten. */
     public boolean hides(DeadLetter letter) {
+        return isDiscarded(letter) || isForgotten(letter);
+    }
+
+    /** Whether somebody has decided that nothing is to become of a dead letter. */
+    public boolean isDiscarded(DeadLetter letter) {
+        return forgotten.hasLetter(letter.place(), letter.timestampMs());
+    }
+
+    /** Whether a dead letter is about what has been forgotten. */
+    public boolean isForgotten(DeadLetter letter) {
         if (forgotten.isEmpty()) {
             return false;
         }

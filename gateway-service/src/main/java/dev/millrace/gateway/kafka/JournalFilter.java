@@ -2,6 +2,7 @@ package dev.millrace.gateway.kafka;
 
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
+import dev.millrace.schemas.HeaderNames;
 import java.nio.charset.StandardCharsets;
 import java.util.Set;
 import java.util.function.Function;
@@ -32,6 +33,11 @@ public interface JournalFilter {
     /** Events of which the label says this, all if it is blank or absent. */
     static JournalFilter only(@Nullable String wanted, Function<Labels, @Nullable String> label) {
         return labels -> wanted == null || wanted.isBlank() || wanted.equals(label.apply(labels));
+    }
+
+    /** Whether listeners are shown a record at all: not an event in whose place a processor has put others. */
+    static boolean isShown(Headers headers) {
+        return !HeaderNames.OVERWRITTEN.equals(Labels.text(headers, HeaderNames.OUTCOME));
     }
 
     /** Only what the other one wants too. */

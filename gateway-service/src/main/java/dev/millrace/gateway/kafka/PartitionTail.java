@@ -91,6 +91,9 @@ final class PartitionTail {
 
     /** What fails for a reason of ours costs this record, not those after it. */
     private static void tell(ConsumerRecord<byte[], byte[]> consumed, List<Feed> listening) {
+        if (!JournalFilter.isShown(consumed.headers())) {
+            return;
+        }
         try {
             Labels labels = Labels.of(consumed.headers(), consumed.timestamp());
             @Nullable Letter letter = null;

@@ -1,20 +1,26 @@
 package dev.millrace.gateway.kafka;
 
 import dev.millrace.schemas.DeadLetters;
+import dev.millrace.schemas.Json;
+import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.Topics;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.Optional;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.header.Headers;
 import org.apache.kafka.common.header.internals.RecordHeaders;
+import org.jspecify.annotations.Nullable;
 
 /** One dead letter with all that it holds, and the record that it was. */
 public final class WholeDeadLetter {
 
     private static final String OURS = "millrace-";
+    private static final String STRUCTURED = "application/cloudevents";
 
     private final ConsumerRecord<byte[], byte[]> record;
     private final DeadLetter letter;
@@ -38,8 +44,13 @@ public final class WholeDeadLetter {
     /**
      * The record that it was before, on the lane that it was read from; empty if it was on no lane, or if it is only
      * told of and was not kept.
+     *
+     * @param payload in place of its own; {@code null} = its own, byte for byte
+     * @throws MalformedEventException if there is to be another payload, and the value says of itself that it is an
+     *     event and is none
      */
-    Optional<ProducerRecord<String, byte[]>> again(Topics topics) {
+    Optional<ProducerRecord<String, byte[]>> again(Topics topics, @Nullable Map<String, @Nullable Object> payload)
+            throws MalformedEventException {
         String origin = letter.header(DeadLetters.ORIGIN_TOPIC);
         byte[] key = record.key();
         if (origin == null || !topics.lanes().contains(origin) || key == null || record.value() == null) {
@@ -56,9 +67,22 @@ public final class WholeDeadLetter {
                     .newDecoder()
                     .decode(ByteBuffer.wrap(key))
                     .toString();
-            return Optional.of(new ProducerRecord<>(origin, null, text, record.value(), headers));
+            byte[] value = payload == null ? record.value() : with(payload);
+            return Optional.of(new ProducerRecord<>(origin, null, text, value, headers));
         } catch (CharacterCodingException e) {
             return Optional.empty();
         }
+    }
+
+    /** The value with another payload: all of it, or the data of an event that is whole in its value. */
+    private byte[] with(Map<String, @Nullable Object> payload) throws MalformedEventException {
+        String kind = letter.header("content-type");
+        if (kind == null || !kind.startsWith(STRUCTURED)) {
+            return Json.write(payload);
+        }
+        Map<String, @Nullable Object> event = new LinkedHashMap<>(Json.readObject(record.value()));
+        event.remove("data_base64");
+        event.put("data", payload);
+        return Json.write(event);
     }
 }

@@ -4,6 +4,7 @@ import dev.millrace.api.Task;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.ForgetScope;
 import dev.millrace.schemas.Ids;
+import dev.millrace.schemas.Payload;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.Iterator;
@@ -137,6 +138,12 @@ public final class RecentTasks {
         return now - accepted.atMillis() > KEPT.toMillis();
     }
 
+    private static Task.@Nullable ForkedFrom forkedFrom(Event event) {
+        return event.payload() instanceof Payload.MessageReceived message && message.fork() != null
+                ? new Task.ForkedFrom(message.fork().taskId(), message.fork().eventId())
+                : null;
+    }
+
     /** A task as agent-service would show it, in the state {@code accepted}: nothing more is known of it yet. */
     public static Task.Details view(Event event, int partition) {
         String text = event.text("text");
@@ -171,6 +178,7 @@ public final class RecentTasks {
                 null,
                 null,
                 null,
+                forkedFrom(event),
                 null);
         return new Task.Details(task, List.of());
     }

@@ -77,6 +77,17 @@ public final class Tasks {
         return find(AgentClient.path("tasks", taskId, what), query, namespace, taskId);
     }
 
+    /**
+     * How far an event is that was accepted.
+     *
+     * @return empty if nobody knows it
+     */
+    public Optional<Found> queueItem(String namespace, String eventId)
+            throws QueryUnavailableException, InterruptedException {
+        Map<String, @Nullable String> query = Map.of("namespace", namespace, "eventId", eventId);
+        return find(AgentClient.path("queue", "item"), query, namespace, eventId);
+    }
+
     /** What this instance has accepted of this is not told any more. */
     public void forget(ForgetScope scope) {
         recent.forget(scope);

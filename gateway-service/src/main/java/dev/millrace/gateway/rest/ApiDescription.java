@@ -9,6 +9,7 @@ import org.eclipse.microprofile.openapi.OASFilter;
 import org.eclipse.microprofile.openapi.models.OpenAPI;
 import org.eclipse.microprofile.openapi.models.Operation;
 import org.eclipse.microprofile.openapi.models.media.Schema;
+import org.eclipse.microprofile.openapi.models.security.SecurityScheme;
 import org.jboss.jandex.AnnotationInstance;
 import org.jboss.jandex.AnnotationValue;
 import org.jboss.jandex.ClassInfo;
@@ -24,6 +25,7 @@ import org.jspecify.annotations.Nullable;
 @OpenApiFilter(stages = OpenApiFilter.RunStage.BUILD)
 public class ApiDescription implements OASFilter {
     private static final String PROBLEM = "Problem";
+    private static final String LOGIN = "bearer";
     private static final DotName SCHEMA =
             DotName.createSimple(org.eclipse.microprofile.openapi.annotations.media.Schema.class);
     private static final DotName NULLABLE = DotName.createSimple(Nullable.class);
@@ -43,6 +45,10 @@ public class ApiDescription implements OASFilter {
                 .toList()
                 .forEach(openApi.getPaths()::removePathItem);
         openApi.getComponents().addSchema(PROBLEM, problem());
+        openApi.getComponents().addSecurityScheme(LOGIN, login());
+        // where there is no login, nobody needs one
+        openApi.addSecurityRequirement(OASFactory.createSecurityRequirement());
+        openApi.addSecurityRequirement(OASFactory.createSecurityRequirement().addScheme(LOGIN));
         for (ClassInfo type : index.getClassesInPackage(Task.class.getPackageName())) {
             Schema schema = openApi.getComponents().getSchemas().get(name(type));
             if (schema != null && schema.getProperties() != null) {
@@ -84,7 +90,7 @@ public class ApiDescription implements OASFilter {
 
     /** Errors there have another shape, which clients of that API read. */
     private static boolean speaksOpenAi(String path) {
-        return path.startsWith("/v1/chat") || path.startsWith("/v1/models");
+        return path.startsWith("/v1/chat") || path.startsWith("/v1/responses") || path.startsWith("/v1/models");
     }
 
     private static void describeErrors(Operation operation) {
@@ -97,6 +103,14 @@ public class ApiDescription implements OASFilter {
                                         .schema(OASFactory.createSchema().ref(PROBLEM))));
             }
         });
+    }
+
+    private static SecurityScheme login() {
+        return OASFactory.createSecurityScheme()
+                .type(SecurityScheme.Type.HTTP)
+                .scheme("bearer")
+                .description("An API key (mlr_…), or a token of the issuer, where the operator asks for one"
+                        + " (millrace.gateway.auth).");
     }
 
     private static Schema problem() {

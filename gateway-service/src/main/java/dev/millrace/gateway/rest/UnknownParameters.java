@@ -3,6 +3,7 @@ package dev.millrace.gateway.rest;
 import dev.millrace.gateway.rest.chat.ChatCompletionsResource;
 import dev.millrace.gateway.rest.chat.ModelsResource;
 import dev.millrace.gateway.rest.problems.ProblemException;
+import dev.millrace.gateway.rest.responses.ResponsesResource;
 import jakarta.ws.rs.BeanParam;
 import jakarta.ws.rs.QueryParam;
 import jakarta.ws.rs.container.ContainerRequestContext;
@@ -28,7 +29,8 @@ import org.jspecify.annotations.Nullable;
  */
 public class UnknownParameters {
 
-    private static final Set<Class<?>> LENIENT = Set.of(ChatCompletionsResource.class, ModelsResource.class);
+    private static final Set<Class<?>> LENIENT =
+            Set.of(ChatCompletionsResource.class, ModelsResource.class, ResponsesResource.class);
 
     private final Map<Method, SortedSet<String>> known = new ConcurrentHashMap<>();
 

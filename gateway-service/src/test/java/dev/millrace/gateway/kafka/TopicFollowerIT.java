@@ -29,7 +29,7 @@ class TopicFollowerIT {
         Map<String, Object> kafka = Map.of("bootstrap.servers", broker.bootstrapServers());
         remember(broker, topics, "facts/a.md");
         remember(broker, topics, "facts/b.md");
-        try (EventSender sender = new EventSender(new Cluster(kafka, topics), LIMIT);
+        try (EventSender sender = new EventSender(new Cluster(kafka, topics), LIMIT, event -> {});
                 Memory memory = new Memory(new Cluster(kafka, topics), sender)) {
             assertThat(paths(memory)).containsExactly("facts/a.md", "facts/b.md");
 

@@ -60,7 +60,9 @@ public final class GatewayTestResource implements QuarkusTestResourceLifecycleMa
                 "millrace.gateway.watch.inbox.folder",
                 watched.toString(),
                 "millrace.gateway.watch.inbox.session",
-                "inbox"));
+                "inbox",
+                "millrace.gateway.quotas.limited.tasks-per-minute",
+                "2"));
         config.putAll(Map.of(
                 "kafka.bootstrap.servers",
                 broker.bootstrapServers(),
@@ -70,6 +72,8 @@ public final class GatewayTestResource implements QuarkusTestResourceLifecycleMa
                 Integer.toString(TestBroker.DEFAULT_PARTITIONS),
                 "millrace.gateway.agent-url",
                 agent.url(),
+                "millrace.gateway.knowledge.url",
+                "http://127.0.0.1:1",
                 "millrace.gateway.stream.heartbeat",
                 "1s",
                 "millrace.gateway.stream.patience",

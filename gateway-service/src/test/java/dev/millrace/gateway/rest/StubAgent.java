@@ -163,6 +163,8 @@ final class StubAgent implements AutoCloseable {
             send(exchange, 200, Map.of("total", Map.of("query", query)));
         } else if (what.equals("system")) {
             send(exchange, 200, Map.of("draining", false, "lanes", List.of(), "toolsets", List.of()));
+        } else if (what.equals("namespaces")) {
+            send(exchange, 200, Map.of("namespaces", List.of("acme", "default", "rival", "zeta")));
         } else if (what.equals("machine")) {
             send(exchange, 200, Map.of("states", List.of(), "moves", List.of()));
         } else if (what.equals("task-counts")) {

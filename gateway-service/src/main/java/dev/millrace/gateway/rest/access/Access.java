@@ -9,6 +9,7 @@ import jakarta.enterprise.context.RequestScoped;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** Who makes this request, and what they may do. Without a login everybody may do everything. */
@@ -27,6 +28,8 @@ public class Access {
     private boolean settled;
     private @Nullable Identity identity;
     private @Nullable Permission needed;
+    private @Nullable String refusal;
+    private BooleanSupplier standing = () -> true;
 
     /**
      * Who it is.
@@ -35,9 +38,27 @@ public class Access {
      * @param permission that the route needs; {@code null} = none
      */
     void settle(@Nullable Identity caller, @Nullable Permission permission) {
+        settle(caller, permission, () -> true);
+    }
+
+    /**
+     * The same of somebody whose login may end.
+     *
+     * @param stillIn whether they would be let in again now; for any thread, also after the request
+     */
+    void settle(@Nullable Identity caller, @Nullable Permission permission, BooleanSupplier stillIn) {
         settled = true;
         identity = caller;
         needed = permission;
+        standing = stillIn;
+    }
+
+    /**
+     * Tells whether whoever makes this request would be let in again, for as long as that matters: for any thread, also
+     * after the request.
+     */
+    public BooleanSupplier standing() {
+        return standing;
     }
 
     /** Who makes the request; {@code null} = nobody had to say. */
@@ -70,8 +91,16 @@ public class Access {
     public void require(String namespace, Permission permission) {
         Identity caller = caller();
         if (caller != null && !caller.may(namespace, permission)) {
-            throw notPermitted(caller, namespace, permission);
+            ProblemException refused = notPermitted(caller, namespace, permission);
+            refusal = refused.problem().code();
+            throw refused;
         }
+    }
+
+    /** Why something was refused that the request asked for; {@code null} = nothing was. */
+    @Nullable
+    String refusal() {
+        return refusal;
     }
 
     /** Returns if this is granted in all namespaces. */

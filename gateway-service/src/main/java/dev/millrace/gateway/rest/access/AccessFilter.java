@@ -1,16 +1,23 @@
 package dev.millrace.gateway.rest.access;
 
+import dev.millrace.gateway.access.AuditEntry;
+import dev.millrace.gateway.access.Grant;
 import dev.millrace.gateway.access.Identity;
 import dev.millrace.gateway.access.Login;
 import dev.millrace.gateway.access.Permission;
+import dev.millrace.gateway.kafka.AuditLog;
+import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.rest.problems.ProblemException;
+import dev.millrace.schemas.JsonText;
 import dev.millrace.schemas.Problem;
 import io.vertx.core.MultiMap;
+import io.vertx.core.net.SocketAddress;
 import io.vertx.ext.web.RoutingContext;
 import jakarta.inject.Inject;
 import jakarta.inject.Provider;
 import jakarta.inject.Singleton;
 import jakarta.ws.rs.DefaultValue;
+import jakarta.ws.rs.HttpMethod;
 import jakarta.ws.rs.PathParam;
 import jakarta.ws.rs.Priorities;
 import jakarta.ws.rs.QueryParam;
@@ -21,9 +28,12 @@ import jakarta.ws.rs.core.HttpHeaders;
 import java.lang.reflect.Method;
 import java.lang.reflect.Parameter;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jboss.resteasy.reactive.server.ServerRequestFilter;
 import org.jboss.resteasy.reactive.server.ServerResponseFilter;
@@ -39,19 +49,34 @@ public class AccessFilter {
     private static final String NAMESPACE = "namespace";
     private static final String CHALLENGE = AccessFilter.class.getName();
     private static final String OURS = "dev.millrace.gateway.";
+    private static final String ASKED = Asked.class.getName();
+    private static final String REFUSAL = AuditEntry.class.getName();
+    private static final Set<String> READING = Set.of(HttpMethod.GET, HttpMethod.HEAD, HttpMethod.OPTIONS);
+    /** The longest path that is kept, in characters. */
+    private static final int MAX_PATH = 1_000;
+
     private static final Duration SOON = Duration.ofSeconds(5);
 
     /** Made with the filters, which Quarkus makes before there is a configuration: so they come later. */
     private final Provider<Login> login;
 
     private final Provider<Access> access;
+    private final Provider<AuditLog> audit;
     private final Map<Method, Route> routes = new ConcurrentHashMap<>();
 
     @Inject
-    AccessFilter(Provider<Login> login, Provider<Access> access) {
+    AccessFilter(Provider<Login> login, Provider<Access> access, Provider<AuditLog> audit) {
         this.login = login;
         this.access = access;
+        this.audit = audit;
     }
+
+    /**
+     * A request that somebody has to log in for.
+     *
+     * @param principal {@code null} = nobody who is known
+     */
+    private record Asked(Route route, @Nullable String principal) {}
 
     /**
      * What a route says of itself.
@@ -60,6 +85,18 @@ public class AccessFilter {
      * @param ofAll whether a request without a namespace is for all of them
      */
     private record Route(@Nullable Needs needs, boolean inPath, boolean inQuery, boolean ofAll) {
+
+        /** What the audit log says of where something is done; {@code null} = that is in the body. */
+        @Nullable
+        String place(ContainerRequestContext request, RoutingContext context) {
+            return needs == null || needs.in() == Needs.Scope.BODY
+                    ? null
+                    : needs.in() == Needs.Scope.EVERYWHERE
+                            ? Grant.ALL
+                            : inPath
+                                    ? request.getUriInfo().getPathParameters().getFirst(NAMESPACE)
+                                    : inQuery ? context.queryParams().get(NAMESPACE) : null;
+        }
 
         static Route of(Method method) {
             Needs needs = method.getAnnotation(Needs.class);
@@ -89,7 +126,18 @@ public class AccessFilter {
     }
 
     @ServerRequestFilter(priority = Priorities.AUTHENTICATION)
-    void check(ContainerRequestContext request, @Nullable ResourceInfo resource, RoutingContext context) {
+    void check(ContainerRequestContext request, @Nullable ResourceInfo resource, RoutingContext context)
+            throws BrokerUnavailableException {
+        try {
+            letIn(request, resource, context);
+        } catch (ProblemException e) {
+            request.setProperty(REFUSAL, e.problem().code());
+            throw e;
+        }
+    }
+
+    private void letIn(ContainerRequestContext request, @Nullable ResourceInfo resource, RoutingContext context)
+            throws BrokerUnavailableException {
         Method method = resource == null ? null : resource.getResourceMethod();
         if (method == null || !method.getDeclaringClass().getName().startsWith(OURS)) {
             return;
@@ -100,11 +148,21 @@ public class AccessFilter {
             access.get().settle(null, null);
             return;
         }
-        switch (login.get().of(context.request().headers().getAll(HttpHeaders.AUTHORIZATION))) {
+        List<String> authorization = context.request().headers().getAll(HttpHeaders.AUTHORIZATION);
+        Login.Outcome outcome = login.get().of(authorization);
+        if (!(outcome instanceof Login.Open)) {
+            request.setProperty(ASKED, new Asked(route, null));
+        }
+        switch (outcome) {
             case Login.Open ignored -> access.get().settle(null, needs.value());
             case Login.Known(Identity identity) -> {
-                access.get().settle(identity, needs.value());
+                Asked asked = new Asked(route, identity.principal());
+                access.get().settle(identity, needs.value(), () -> stillIs(identity, authorization));
+                request.setProperty(ASKED, asked);
                 require(identity, needs, route, request, context);
+                if (!READING.contains(request.getMethod())) {
+                    audit.get().permitted(entry(asked, AuditEntry.Outcome.PERMITTED, null, request, context));
+                }
             }
             case Login.Missing ignored -> {
                 request.setProperty(CHALLENGE, "Bearer realm=\"millrace\"");
@@ -127,9 +185,48 @@ public class AccessFilter {
         }
     }
 
-    /** Says how to log in, in whatever shape the refusal has become. */
+    /** Whether somebody would be let in now with what they were let in with. */
+    private boolean stillIs(Identity identity, List<String> authorization) {
+        return switch (login.get().of(authorization)) {
+            case Login.Known(Identity now) ->
+                now.principal().equals(identity.principal()) && now.grants().containsAll(identity.grants());
+            case Login.Unavailable ignored -> true; // nothing is known against them
+            case Login.Open ignored -> true;
+            case Login.Missing ignored -> false;
+            case Login.Refused ignored -> false;
+        };
+    }
+
+    private static AuditEntry entry(
+            Asked asked,
+            AuditEntry.Outcome outcome,
+            @Nullable String code,
+            ContainerRequestContext request,
+            RoutingContext context) {
+        SocketAddress client = context.request().remoteAddress();
+        return new AuditEntry(
+                Instant.now().toString(),
+                asked.principal(),
+                request.getMethod(),
+                JsonText.cut(request.getUriInfo().getPath(), MAX_PATH),
+                asked.route().place(request, context),
+                Objects.requireNonNull(asked.route().needs()).value().word(),
+                outcome,
+                code,
+                client == null ? null : client.hostAddress(),
+                null);
+    }
+
+    /** Takes note of refusals, and says how to log in, in whatever shape the refusal has become. */
     @ServerResponseFilter
-    void challenge(ContainerRequestContext request, ContainerResponseContext response) {
+    void challenge(ContainerRequestContext request, ContainerResponseContext response, RoutingContext context) {
+        int status = response.getStatus();
+        if ((status == 401 || status == 403) && request.getProperty(ASKED) instanceof Asked asked) {
+            String code = request.getProperty(REFUSAL) instanceof String known
+                    ? known
+                    : Objects.requireNonNullElse(access.get().refusal(), "refused");
+            audit.get().refused(entry(asked, AuditEntry.Outcome.REFUSED, code, request, context));
+        }
         if (response.getStatus() == 401 && request.getProperty(CHALLENGE) instanceof String challenge) {
             response.getHeaders().putSingle(HttpHeaders.WWW_AUTHENTICATE, challenge);
         }

@@ -11,11 +11,13 @@ import dev.millrace.gateway.rest.access.Needs;
 import dev.millrace.gateway.rest.problems.ProblemException;
 import dev.millrace.gateway.rest.requests.Bodies;
 import dev.millrace.gateway.rest.requests.BodyReader;
+import dev.millrace.gateway.rest.requests.Parameters;
 import dev.millrace.gateway.rest.streams.ClientGoneException;
 import dev.millrace.gateway.rest.streams.OpenStreams;
 import dev.millrace.gateway.rest.streams.SsePump.Outlet;
 import dev.millrace.gateway.rest.tasks.SentEvent;
 import dev.millrace.gateway.rest.tasks.TaskIntake;
+import dev.millrace.gateway.rest.turns.ChatText;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.Json;
@@ -59,7 +61,6 @@ import org.slf4j.LoggerFactory;
 public class ChatCompletionsResource {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(ChatCompletionsResource.class);
-    private static final String UNKNOWN_AGENT = "unknown_agent";
     private static final String TASK_ID = "X-Task-Id";
     /** What OpenAI's clients end a stream at. */
     private static final String DONE = "[DONE]";
@@ -120,7 +121,7 @@ public class ChatCompletionsResource {
             throws IOException, InterruptedException, BrokerUnavailableException, EventTooLargeException {
         BodyReader.requireJson(headers);
         ChatRequest.Origin origin = new ChatRequest.Origin(
-                blankToNull(sessionId), access.namespace(blankToNull(namespace)), traceparent, tracestate);
+                Parameters.given(sessionId), access.namespace(Parameters.given(namespace)), traceparent, tracestate);
         Bodies.Body read = intake.read(body, config.openai().maxBodySize().asLongValue());
         boolean handedOver = false;
         try {
@@ -311,37 +312,21 @@ public class ChatCompletionsResource {
 
     @ServerExceptionMapper
     Response refused(ProblemException e) {
-        if (e.problem().code().equals(UNKNOWN_AGENT)) {
-            return ChatException.unknownModel(e.problem().detail()).response();
-        }
-        int status = e.problem().status() == 422 ? 400 : e.problem().status();
-        return ChatException.refused(status, e.problem().code(), e.problem().detail())
-                .response();
+        return ChatException.of(e).response();
     }
 
     @ServerExceptionMapper
     Response unavailable(BrokerUnavailableException e) {
-        LOGGER.atWarn().setCause(e.getCause()).log("The brokers did not take or tell something in time");
-        return ChatException.refused(503, "broker_unavailable", "The Kafka brokers did not answer in time.")
-                .response();
+        return ChatException.of(e).response();
     }
 
     @ServerExceptionMapper
     Response tooLarge(EventTooLargeException e) {
-        return ChatException.refused(
-                        413,
-                        "event_too_large",
-                        "The conversation is larger than the Kafka topic takes that it belongs on.")
-                .response();
+        return ChatException.of(e).response();
     }
 
     @ServerExceptionMapper
     Response interrupted(InterruptedException e) {
-        return ChatException.refused(503, "shutting_down", "This instance stops; ask another one.")
-                .response();
-    }
-
-    private static @Nullable String blankToNull(@Nullable String text) {
-        return text == null || text.isBlank() ? null : text;
+        return ChatException.stopping().response();
     }
 }

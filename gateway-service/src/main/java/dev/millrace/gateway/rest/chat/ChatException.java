@@ -1,13 +1,20 @@
 package dev.millrace.gateway.rest.chat;
 
+import dev.millrace.gateway.kafka.BrokerUnavailableException;
+import dev.millrace.gateway.kafka.EventTooLargeException;
+import dev.millrace.gateway.rest.problems.ProblemException;
 import dev.millrace.schemas.Json;
 import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.core.Response;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Ends a request of an OpenAI client, in the shape that such a client reads. */
-final class ChatException extends RuntimeException {
+public final class ChatException extends RuntimeException {
+    private static final Logger LOGGER = LoggerFactory.getLogger(ChatException.class);
     private static final long serialVersionUID = 1L;
+    private static final String UNKNOWN_AGENT = "unknown_agent";
 
     /** What OpenAI calls a request that is not as it has to be. */
     private static final String INVALID_REQUEST = "invalid_request_error";
@@ -28,12 +35,12 @@ final class ChatException extends RuntimeException {
     }
 
     /** A field of the request is wrong; the message says what was expected and what was found. */
-    static ChatException invalid(String code, String param, String message) {
+    public static ChatException invalid(String code, String param, String message) {
         return new ChatException(new Refusal(400, INVALID_REQUEST, code, param), param + ": " + message, false);
     }
 
     /** Something that is asked for cannot be had here. */
-    static ChatException unsupported(String param, String message) {
+    public static ChatException unsupported(String param, String message) {
         return invalid("unsupported_parameter", param, message);
     }
 
@@ -43,15 +50,42 @@ final class ChatException extends RuntimeException {
     }
 
     /** The request as a whole was refused before anything began; asking again may help with a 5xx. */
-    static ChatException refused(int status, String code, String message) {
+    public static ChatException refused(int status, String code, String message) {
         return new ChatException(
                 new Refusal(status, status >= 500 ? SERVER_ERROR : INVALID_REQUEST, code, null),
                 message,
                 status >= 500);
     }
 
+    /** The request was refused for this reason. */
+    public static ChatException of(ProblemException e) {
+        if (e.problem().code().equals(UNKNOWN_AGENT)) {
+            return unknownModel(e.problem().detail());
+        }
+        int status = e.problem().status() == 422 ? 400 : e.problem().status();
+        return refused(status, e.problem().code(), e.problem().detail());
+    }
+
+    /** Nothing was stored, or nobody can say. */
+    public static ChatException of(BrokerUnavailableException e) {
+        LOGGER.atWarn().setCause(e.getCause()).log("The brokers did not take or tell something in time");
+        return refused(503, "broker_unavailable", "The Kafka brokers did not answer in time.");
+    }
+
+    /** The message is too large. */
+    public static ChatException of(EventTooLargeException e) {
+        LOGGER.atDebug().setCause(e).log("A message is too large");
+        return refused(
+                413, "event_too_large", "The conversation is larger than the Kafka topic takes that it belongs on.");
+    }
+
+    /** This instance stops before anything has begun. */
+    public static ChatException stopping() {
+        return refused(503, "shutting_down", "This instance stops; ask another one.");
+    }
+
     /** The task has failed: asking again would have it done, and paid for, a second time. */
-    static ChatException failed(String code, String message) {
+    public static ChatException failed(String code, String message) {
         Refusal refusal =
                 switch (code) {
                     case "context_overflow" -> new Refusal(400, INVALID_REQUEST, "context_length_exceeded", "messages");
@@ -63,17 +97,17 @@ final class ChatException extends RuntimeException {
     }
 
     /** The gateway cannot wait any more; the task goes on without it. */
-    static ChatException leftAlone(String message) {
+    public static ChatException leftAlone(String message) {
         return new ChatException(new Refusal(503, SERVER_ERROR, "shutting_down", null), message, false);
     }
 
     /** The task had not ended when the patience of the gateway had. */
-    static ChatException tooLate(String message) {
+    public static ChatException tooLate(String message) {
         return new ChatException(new Refusal(504, SERVER_ERROR, "timeout", null), message, false);
     }
 
     /** Whether it took too long. */
-    boolean isTimeout() {
+    public boolean isTimeout() {
         return refusal.status() == 504;
     }
 
@@ -87,7 +121,7 @@ final class ChatException extends RuntimeException {
 
     record Fault(String message, String type, @Nullable String param, String code) {}
 
-    Response response() {
+    public Response response() {
         Response.ResponseBuilder response = Response.status(refusal.status())
                 .type(MediaType.APPLICATION_JSON_TYPE)
                 .entity(Json.writeText(body()));

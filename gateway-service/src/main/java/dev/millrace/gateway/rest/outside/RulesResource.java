@@ -4,6 +4,7 @@ import dev.millrace.api.RuleView;
 import dev.millrace.gateway.access.Permission;
 import dev.millrace.gateway.config.GatewayConfig;
 import dev.millrace.gateway.rest.access.Needs;
+import dev.millrace.gateway.rest.problems.Refusals;
 import dev.millrace.gateway.rest.requests.Bodies;
 import dev.millrace.gateway.rest.requests.BodyReader;
 import dev.millrace.gateway.rest.tasks.TaskIntake;

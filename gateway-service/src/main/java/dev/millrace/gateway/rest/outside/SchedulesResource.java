@@ -9,6 +9,7 @@ import dev.millrace.gateway.kafka.EventTooLargeException;
 import dev.millrace.gateway.rest.access.Access;
 import dev.millrace.gateway.rest.access.Needs;
 import dev.millrace.gateway.rest.problems.ProblemException;
+import dev.millrace.gateway.rest.problems.Refusals;
 import dev.millrace.gateway.rest.requests.Bodies;
 import dev.millrace.gateway.rest.requests.BodyReader;
 import dev.millrace.gateway.rest.requests.IdempotencyKey;

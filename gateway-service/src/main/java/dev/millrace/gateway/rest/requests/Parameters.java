@@ -12,6 +12,11 @@ import org.jspecify.annotations.Nullable;
 public final class Parameters {
     private Parameters() {}
 
+    /** The text; {@code null} if it is absent or blank, which means the same. */
+    public static @Nullable String given(@Nullable String text) {
+        return text == null || text.isBlank() ? null : text;
+    }
+
     /** A number from 1 to {@code most}. */
     public static int number(String name, String text, int most) {
         try {

@@ -43,6 +43,11 @@ public class TaskFilters {
     @Nullable
     String parentTaskId;
 
+    @Parameter(description = "Only tasks that go on from this one in another way.")
+    @QueryParam("forkedFrom")
+    @Nullable
+    String forkedFrom;
+
     @Parameter(description = "Only tasks that began then or later: a day, or a moment in RFC 3339.")
     @QueryParam("createdAfter")
     @Nullable
@@ -67,6 +72,7 @@ public class TaskFilters {
         query.put("errorCode", errorCode);
         query.put("text", text);
         query.put("parentTaskId", parentTaskId);
+        query.put("forkedFrom", forkedFrom);
         query.put("createdAfter", createdAfter);
         query.put("createdBefore", createdBefore);
         return query;

@@ -1,6 +1,7 @@
 package dev.millrace.gateway.rest.streams;
 
 import dev.millrace.gateway.config.GatewayConfig;
+import dev.millrace.gateway.rest.access.Access;
 import dev.millrace.gateway.rest.problems.ProblemException;
 import dev.millrace.schemas.Problem;
 import io.micrometer.core.instrument.Gauge;
@@ -17,6 +18,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
 
 /** The streams that are open: not more than are configured, of all clients and of each, with one budget of bytes. */
 @Singleton
@@ -25,6 +27,9 @@ public class OpenStreams {
 
     private final GatewayConfig.Stream config;
     private final CurrentVertxRequest current;
+    /** Of the request that is being answered. */
+    private final Access access;
+
     private final WriteBudget writes;
     /** By client address. Guarded by itself, like the sum. */
     private final Map<String, Integer> byClient = new HashMap<>();
@@ -32,8 +37,9 @@ public class OpenStreams {
     private int open;
 
     @Inject
-    OpenStreams(GatewayConfig config, CurrentVertxRequest current, MeterRegistry metrics) {
+    OpenStreams(GatewayConfig config, CurrentVertxRequest current, Access access, MeterRegistry metrics) {
         this.current = current;
+        this.access = access;
         this.config = config.stream();
         this.writes = new WriteBudget(config.stream().totalBuffer().asLongValue());
         Gauge.builder("millrace.gateway.streams", this, OpenStreams::count)
@@ -45,10 +51,23 @@ public class OpenStreams {
                 .register(metrics);
     }
 
-    /** A place that a stream has until it is closed; to close it twice does no harm. */
-    public interface Slot extends AutoCloseable {
+    /**
+     * A place that a stream has until it is closed; to close it twice does no harm.
+     *
+     * @param standing whether its client would still be let in
+     */
+    record Slot(Runnable onClose, BooleanSupplier standing, AtomicBoolean closed) implements AutoCloseable {
+
+        Slot(Runnable onClose, BooleanSupplier standing) {
+            this(onClose, standing, new AtomicBoolean());
+        }
+
         @Override
-        void close();
+        public void close() {
+            if (closed.compareAndSet(false, true)) {
+                onClose.run();
+            }
+        }
     }
 
     /**
@@ -71,16 +90,15 @@ public class OpenStreams {
             byClient.merge(client, 1, Integer::sum);
             open++;
         }
-        AtomicBoolean closed = new AtomicBoolean();
-        Slot slot = () -> {
-            if (closed.compareAndSet(false, true)) {
-                synchronized (byClient) {
-                    byClient.computeIfPresent(client, (address, count) -> count == 1 ? null : count - 1);
-                    open--;
-                }
-                onClose.run();
-            }
-        };
+        Slot slot = new Slot(
+                () -> {
+                    synchronized (byClient) {
+                        byClient.computeIfPresent(client, (address, count) -> count == 1 ? null : count - 1);
+                        open--;
+                    }
+                    onClose.run();
+                },
+                access.standing());
         RoutingContext routing = current.getCurrent();
         if (routing != null) {
             // also when nobody ever began to write; addEndHandler would replace Quarkus' close handler, which ends the

@@ -41,7 +41,11 @@ final class SseBody implements Flow.Subscriber<OutboundSseEvent> {
     }
 
     private static String text(OutboundSseEvent event) {
-        return event.getData() == null ? ":" + event.getComment() + "\n\n" : "data: " + event.getData() + "\n\n";
+        if (event.getData() == null) {
+            return ":" + event.getComment() + "\n\n";
+        }
+        return (event.getName() == null ? "" : "event: " + event.getName() + "\n") + "data: " + event.getData()
+                + "\n\n";
     }
 
     /** There will be no more. For any thread, any number of times. */

@@ -22,6 +22,8 @@ import org.slf4j.LoggerFactory;
 public final class SsePump implements Flow.Publisher<OutboundSseEvent> {
     private static final Logger LOGGER = LoggerFactory.getLogger(SsePump.class);
     private static final Duration RETRY = Duration.ofSeconds(1);
+    /** So long the client of a stream counts as logged in without another look. */
+    private static final Duration STANDING_FRESH = Duration.ofSeconds(2);
     /** What is under way exists as text, as bytes, and as what waits for the socket. */
     private static final int COPIES = 3;
 
@@ -32,12 +34,13 @@ public final class SsePump implements Flow.Publisher<OutboundSseEvent> {
     }
 
     /** Where a source writes to. Each call waits until the client can take it. */
-    public interface Outlet {
+    public interface Outlet extends TaskPast.Waiting {
 
         /**
          * Waits until the client has taken everything: to be called with empty hands, before there is something to
          * send.
          */
+        @Override
         void ready() throws InterruptedException, ClientGoneException;
 
         /** An event with an id and a name, and data as JSON. */
@@ -46,12 +49,16 @@ public final class SsePump implements Flow.Publisher<OutboundSseEvent> {
         /** An event without a name, so that {@code onmessage} gets it; {@code null} = without an id, too. */
         void message(@Nullable String id, String data) throws InterruptedException, ClientGoneException;
 
+        /** An event with a name, and data that is JSON. */
+        void named(String name, String data) throws InterruptedException, ClientGoneException;
+
         /** An event of nothing but data, in one line. */
         void data(String text) throws InterruptedException, ClientGoneException;
 
         /**
          * A comment, if nothing was sent for long enough, so that everybody on the way knows that the stream is alive.
          */
+        @Override
         void heartbeat() throws InterruptedException, ClientGoneException;
 
         /** How long until a comment is due. */
@@ -112,6 +119,8 @@ public final class SsePump implements Flow.Publisher<OutboundSseEvent> {
         private WriteBudget.@Nullable Hold underWay;
 
         private boolean ready;
+        private boolean loggedOut;
+        private long lastLook = System.nanoTime();
         private long lastWrite = System.nanoTime();
 
         Stream(Flow.Subscriber<? super OutboundSseEvent> subscriber) {
@@ -137,6 +146,7 @@ public final class SsePump implements Flow.Publisher<OutboundSseEvent> {
 
         @Override
         public void send(String id, Shown shown) throws InterruptedException, ClientGoneException {
+            requireStanding();
             String text = Json.writeText(shown.data());
             write(
                     new OutboundSseEventImpl.BuilderImpl()
@@ -149,8 +159,19 @@ public final class SsePump implements Flow.Publisher<OutboundSseEvent> {
 
         @Override
         public void message(@Nullable String id, String data) throws InterruptedException, ClientGoneException {
+            requireStanding();
             var event = new OutboundSseEventImpl.BuilderImpl().data(data);
             write((id == null ? event : event.id(id)).build(), data.length());
+        }
+
+        @Override
+        public void named(String name, String data) throws InterruptedException, ClientGoneException {
+            write(
+                    new OutboundSseEventImpl.BuilderImpl()
+                            .name(oneLine(name))
+                            .data(data)
+                            .build(),
+                    data.length());
         }
 
         @Override
@@ -160,8 +181,20 @@ public final class SsePump implements Flow.Publisher<OutboundSseEvent> {
 
         @Override
         public void heartbeat() throws InterruptedException, ClientGoneException {
+            requireStanding();
             if (untilHeartbeat().isZero()) {
                 write(new OutboundSseEventImpl.BuilderImpl().comment(" alive").build(), 0);
+            }
+        }
+
+        /** Ends the stream of a client whose key is revoked, or whose token has expired. */
+        private void requireStanding() throws ClientGoneException {
+            if (System.nanoTime() - lastLook > STANDING_FRESH.toNanos()) {
+                lastLook = System.nanoTime();
+                loggedOut = !slot.standing().getAsBoolean();
+            }
+            if (loggedOut) {
+                throw new ClientGoneException();
             }
         }
 
@@ -210,12 +243,15 @@ public final class SsePump implements Flow.Publisher<OutboundSseEvent> {
                 complete();
             } catch (ClientGoneException e) {
                 LOGGER.debug("The client of an event stream is gone");
+                if (loggedOut) {
+                    goodbye(" logged out");
+                }
             } catch (ListenerDroppedException e) {
                 LOGGER.atDebug().addKeyValue("reason", e.reason()).log("An event stream was cut off");
                 if (e.reason() == ListenerDroppedException.Reason.TOO_SLOW) {
                     disconnect.run();
                 } else {
-                    goodbye();
+                    goodbye(" shutting down");
                 }
             } catch (InterruptedException e) {
                 LOGGER.debug("The client of an event stream is gone");
@@ -228,12 +264,14 @@ public final class SsePump implements Flow.Publisher<OutboundSseEvent> {
             }
         }
 
-        /** This instance stops: the client may come back soon, and will find another one or a new one. */
-        private void goodbye() {
+        /**
+         * The client may come back soon: to another instance if this one stops, with another login if its own is over.
+         */
+        private void goodbye(String why) {
             try {
                 write(
                         new OutboundSseEventImpl.BuilderImpl()
-                                .comment(" shutting down")
+                                .comment(why)
                                 .reconnectDelay(RETRY.toMillis())
                                 .build(),
                         0);

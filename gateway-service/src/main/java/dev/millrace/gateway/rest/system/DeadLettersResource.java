@@ -1,6 +1,7 @@
 package dev.millrace.gateway.rest.system;
 
 import dev.millrace.api.DeadLetterView;
+import dev.millrace.api.QueueItem;
 import dev.millrace.gateway.access.Permission;
 import dev.millrace.gateway.config.GatewayConfig;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
@@ -14,11 +15,13 @@ import dev.millrace.gateway.kafka.WholeDeadLetter;
 import dev.millrace.gateway.rest.access.Needs;
 import dev.millrace.gateway.rest.problems.ProblemException;
 import dev.millrace.gateway.rest.requests.Parameters;
+import dev.millrace.gateway.rest.tasks.Controls;
 import dev.millrace.schemas.DeadLetters;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.JournalCursor;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.Problem;
 import io.smallrye.common.annotation.RunOnVirtualThread;
 import jakarta.inject.Inject;
@@ -30,10 +33,17 @@ import jakarta.ws.rs.Path;
 import jakarta.ws.rs.PathParam;
 import jakarta.ws.rs.Produces;
 import jakarta.ws.rs.QueryParam;
+import jakarta.ws.rs.core.Context;
+import jakarta.ws.rs.core.HttpHeaders;
 import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.core.Response;
+import java.io.IOException;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.eclipse.microprofile.openapi.annotations.Operation;
@@ -59,9 +69,16 @@ public class DeadLettersResource {
     private final ForgottenTopic forgotten;
     private final EventSender sender;
     private final GatewayConfig config;
+    private final Controls bodies;
 
     @Inject
-    DeadLettersResource(DeadLetterReader reader, ForgottenTopic forgotten, EventSender sender, GatewayConfig config) {
+    DeadLettersResource(
+            DeadLetterReader reader,
+            ForgottenTopic forgotten,
+            EventSender sender,
+            GatewayConfig config,
+            Controls bodies) {
+        this.bodies = bodies;
         this.reader = reader;
         this.forgotten = forgotten;
         this.sender = sender;
@@ -89,11 +106,7 @@ public class DeadLettersResource {
             @Parameter(description = "What next said on the page before.") @QueryParam("cursor") @Nullable
                     String cursor)
             throws BrokerUnavailableException, InterruptedException {
-        Map<Integer, Long> before = cursor == null || cursor.isBlank()
-                ? Map.of()
-                : Places.parse(cursor)
-                        .map(Places::facts)
-                        .orElseThrow(() -> ProblemException.badParameter("cursor", "what next said", cursor));
+        Map<Integer, Long> before = before(cursor);
         Predicate<DeadLetter> wanted = letter -> isAny(reason, letter.header(DeadLetters.REASON))
                 && isAny(taskId, letter.header("ce_subject"))
                 && !forgotten.hides(letter);
@@ -128,9 +141,10 @@ public class DeadLettersResource {
     @Consumes(MediaType.WILDCARD)
     @Operation(
             summary = "Send one of them again",
-            description = "Puts the record back on the lane that it was read from, byte for byte. It is judged anew: if"
-                    + " it is refused again there is another dead letter, and this one stays as it is.")
-    @RequestBody(description = "None.")
+            description = "Puts the record back on the lane that it was read from: byte for byte, or with the payload"
+                    + " of the body in place of its own. It is judged anew: if it is refused again there is another"
+                    + " dead letter, and this one stays as it is.")
+    @RequestBody(content = @Content(schema = @Schema(implementation = QueueItem.Retry.class)))
     @APIResponse(
             responseCode = "202",
             description = "The record is on its lane again.",
@@ -139,10 +153,12 @@ public class DeadLettersResource {
     @APIResponse(responseCode = "404", description = "unknown_dead_letter")
     @APIResponse(responseCode = "409", description = "not_redrivable: it was on no lane, or its record was not kept")
     @APIResponse(responseCode = "503", description = "broker_unavailable")
-    public Response redrive(@PathParam("cursor") String cursor)
-            throws BrokerUnavailableException, EventTooLargeException, InterruptedException {
+    public Response redrive(@PathParam("cursor") String cursor, InputStream body, @Context HttpHeaders headers)
+            throws IOException, BrokerUnavailableException, EventTooLargeException, InterruptedException {
+        Map<String, @Nullable Object> payload =
+                bodies.body(body, headers, QueueItem.Retry.class).payload();
         WholeDeadLetter whole = find(cursor);
-        String lane = sender.sendAgain(whole)
+        String lane = sendAgain(whole, payload)
                 .orElseThrow(() -> new ProblemException(Problem.of(
                         409,
                         "not_redrivable",
@@ -153,6 +169,147 @@ public class DeadLettersResource {
         return Response.accepted(Json.writeText(
                         new DeadLetterView.Redriven(cursor, whole.letter().header("ce_id"), lane, "accepted")))
                 .build();
+    }
+
+    @POST
+    @Needs(value = Permission.ADMIN, in = Needs.Scope.EVERYWHERE)
+    @Path("/redrive")
+    @Consumes(MediaType.WILDCARD)
+    @Operation(
+            summary = "Send all of a kind again",
+            description = "Of the newest dead letters those with this reason, of this task, of this type: each back on"
+                    + " the lane that it was read from, byte for byte. What was taken meanwhile is a double and changes"
+                    + " nothing. A filter is needed; with next the call goes on where it ended.")
+    @RequestBody(required = true, content = @Content(schema = @Schema(implementation = DeadLetterView.Filter.class)))
+    @APIResponse(
+            responseCode = "202",
+            content = @Content(schema = @Schema(implementation = DeadLetterView.AllRedriven.class)))
+    @APIResponse(responseCode = "400", description = "bad_json, unknown_field, bad_field, bad_parameter")
+    @APIResponse(responseCode = "503", description = "broker_unavailable: those before are on their lanes")
+    public Response redriveAll(InputStream body, @Context HttpHeaders headers)
+            throws IOException, BrokerUnavailableException, EventTooLargeException, InterruptedException {
+        DeadLetterReader.Page page = page(bodies.body(body, headers, DeadLetterView.Filter.class));
+        List<DeadLetterView.Redriven> redriven = new ArrayList<>();
+        List<String> kept = new ArrayList<>();
+        // the oldest first, as they came
+        for (DeadLetter letter : page.letters().reversed()) {
+            String place = letter.place();
+            WholeDeadLetter whole = find(place);
+            String lane = sendAgain(whole, null).orElse(null);
+            if (lane == null) {
+                kept.add(place);
+            } else {
+                redriven.add(new DeadLetterView.Redriven(place, letter.header("ce_id"), lane, "accepted"));
+            }
+        }
+        return Response.accepted(Json.writeText(new DeadLetterView.AllRedriven(
+                        redriven,
+                        kept,
+                        page.next().isEmpty()
+                                ? null
+                                : Places.ofFacts(page.next()).toString())))
+                .build();
+    }
+
+    @POST
+    @Needs(value = Permission.ADMIN, in = Needs.Scope.EVERYWHERE)
+    @Path("/{cursor}/discard")
+    @Consumes(MediaType.WILDCARD)
+    @Operation(
+            summary = "Show one of them no more",
+            description = "Nothing is to become of it. No gateway tells of it any more, and it can no longer be sent"
+                    + " again; the topic holds it as long as it holds dead letters.")
+    @RequestBody(description = "None, or an empty object.")
+    @APIResponse(
+            responseCode = "200",
+            content = @Content(schema = @Schema(implementation = DeadLetterView.Discarded.class)))
+    @APIResponse(responseCode = "400", description = "bad_parameter, bad_json, unknown_field")
+    @APIResponse(responseCode = "404", description = "unknown_dead_letter")
+    @APIResponse(responseCode = "503", description = "broker_unavailable")
+    public Response discard(@PathParam("cursor") String cursor, InputStream body, @Context HttpHeaders headers)
+            throws IOException, BrokerUnavailableException, EventTooLargeException, InterruptedException {
+        bodies.body(body, headers, Nothing.class);
+        DeadLetter letter = find(cursor).letter();
+        sender.discard(List.of(letter));
+        return Response.ok(Json.writeText(discarded(letter))).build();
+    }
+
+    @POST
+    @Needs(value = Permission.ADMIN, in = Needs.Scope.EVERYWHERE)
+    @Path("/discard")
+    @Consumes(MediaType.WILDCARD)
+    @Operation(
+            summary = "Show all of a kind no more",
+            description = "Of the newest dead letters those with this reason, of this task, of this type. A filter is"
+                    + " needed; with next the call goes on where it ended.")
+    @RequestBody(required = true, content = @Content(schema = @Schema(implementation = DeadLetterView.Filter.class)))
+    @APIResponse(
+            responseCode = "200",
+            content = @Content(schema = @Schema(implementation = DeadLetterView.AllDiscarded.class)))
+    @APIResponse(responseCode = "400", description = "bad_json, unknown_field, bad_field, bad_parameter")
+    @APIResponse(responseCode = "503", description = "broker_unavailable: some of them may be shown no more")
+    public Response discardAll(InputStream body, @Context HttpHeaders headers)
+            throws IOException, BrokerUnavailableException, EventTooLargeException, InterruptedException {
+        DeadLetterReader.Page page = page(bodies.body(body, headers, DeadLetterView.Filter.class));
+        sender.discard(page.letters());
+        return Response.ok(Json.writeText(new DeadLetterView.AllDiscarded(
+                        page.letters().stream()
+                                .map(DeadLettersResource::discarded)
+                                .toList(),
+                        page.next().isEmpty()
+                                ? null
+                                : Places.ofFacts(page.next()).toString())))
+                .build();
+    }
+
+    /** An object without fields. */
+    private record Nothing() {}
+
+    private static DeadLetterView.Discarded discarded(DeadLetter letter) {
+        return new DeadLetterView.Discarded(letter.place(), letter.header("ce_id"), "discarded");
+    }
+
+    /** Some of those that are meant, the newest first. */
+    private DeadLetterReader.Page page(DeadLetterView.Filter wanted)
+            throws BrokerUnavailableException, InterruptedException {
+        if (isAbsent(wanted.reason()) && isAbsent(wanted.taskId()) && isAbsent(wanted.type())) {
+            throw ProblemException.badField("reason", "a reason, a taskId or a type", "none");
+        }
+        int limit = wanted.limit() == null ? MAX_LETTERS : wanted.limit();
+        if (limit < 1 || limit > MAX_LETTERS) {
+            throw ProblemException.badField("limit", "1 to " + MAX_LETTERS, limit);
+        }
+        forgotten.readUpToNow();
+        return reader.page(
+                before(wanted.cursor()),
+                letter -> isAny(wanted.reason(), letter.header(DeadLetters.REASON))
+                        && isAny(wanted.taskId(), letter.header("ce_subject"))
+                        && isAny(wanted.type(), letter.header(EventCodec.CE_TYPE))
+                        && !forgotten.hides(letter),
+                limit,
+                config.produceTimeout());
+    }
+
+    private Optional<String> sendAgain(WholeDeadLetter whole, @Nullable Map<String, @Nullable Object> payload)
+            throws BrokerUnavailableException, EventTooLargeException {
+        try {
+            return sender.sendAgain(whole, payload);
+        } catch (MalformedEventException e) {
+            throw ProblemException.badField(
+                    "payload", "a dead letter whose value is an event", String.valueOf(e.getMessage()));
+        }
+    }
+
+    private static Map<Integer, Long> before(@Nullable String cursor) {
+        return cursor == null || cursor.isBlank()
+                ? Map.of()
+                : Places.parse(cursor)
+                        .map(Places::facts)
+                        .orElseThrow(() -> ProblemException.badParameter("cursor", "what next said", cursor));
+    }
+
+    private static boolean isAbsent(@Nullable String text) {
+        return text == null || text.isBlank();
     }
 
     private WholeDeadLetter find(String cursor) throws BrokerUnavailableException, InterruptedException {

@@ -112,12 +112,16 @@ public class SessionControls {
     }
 
     /** Makes a session. */
-    Session create(Name name, @Nullable String title) throws BrokerUnavailableException, EventTooLargeException {
+    Session create(Name name, @Nullable String title, List<String> participants)
+            throws BrokerUnavailableException, EventTooLargeException {
         Instant now = Instant.now();
         Map<String, @Nullable Object> payload = new HashMap<>();
         payload.put("sessionId", name.sessionId());
         if (title != null) {
             payload.put("title", title);
+        }
+        if (!participants.isEmpty()) {
+            payload.put("participants", participants);
         }
         intake.accept(List.of(access.stamped(Event.root(Ids.random(), new CustomEventType("session.created"), now)
                 .source(SOURCE)
@@ -125,7 +129,8 @@ public class SessionControls {
                 .namespace(name.namespace())
                 .payload(payload)
                 .build())));
-        return new Session(name.sessionId(), name.namespace(), title, now.toEpochMilli(), now.toEpochMilli());
+        return new Session(
+                name.sessionId(), name.namespace(), title, now.toEpochMilli(), now.toEpochMilli(), participants);
     }
 
     /**

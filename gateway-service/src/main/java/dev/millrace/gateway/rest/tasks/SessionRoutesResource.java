@@ -35,6 +35,7 @@ import jakarta.ws.rs.core.Response;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.eclipse.microprofile.openapi.annotations.Operation;
@@ -102,7 +103,7 @@ public class SessionRoutesResource {
         JsonNode said = read(body, headers).path("title");
         String title = BodyReader.text("title", said.isTextual() ? said.textValue() : null, Session.Request.MAX_TITLE);
         try {
-            return answer(CREATED, plain(sessions.create(new Name(namespace, Ids.random()), title)));
+            return answer(CREATED, plain(sessions.create(new Name(namespace, Ids.random()), title, List.of())));
         } catch (IllegalArgumentException e) {
             throw ProblemException.unreadable(e);
         }

@@ -37,6 +37,7 @@ import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.time.DateTimeException;
 import java.time.OffsetDateTime;
+import java.util.List;
 import java.util.Map;
 import org.eclipse.microprofile.openapi.annotations.Operation;
 import org.eclipse.microprofile.openapi.annotations.enums.SchemaType;
@@ -60,9 +61,11 @@ public class SessionsResource {
 
     private final SessionControls sessions;
     private final Controls controls;
+    private final TaskIntake intake;
 
     @Inject
-    SessionsResource(SessionControls sessions, Controls controls) {
+    SessionsResource(SessionControls sessions, Controls controls, TaskIntake intake) {
+        this.intake = intake;
         this.sessions = sessions;
         this.controls = controls;
     }
@@ -96,6 +99,7 @@ public class SessionsResource {
     @APIResponse(responseCode = "201", content = @Content(schema = @Schema(implementation = Session.class)))
     @APIResponse(responseCode = "400", description = "bad_json, unknown_field, bad_field")
     @APIResponse(responseCode = "409", description = "session_exists")
+    @APIResponse(responseCode = "422", description = "unknown_agent")
     @APIResponse(responseCode = "503", description = "broker_unavailable, query_unavailable, sessions_disabled")
     public Response create(InputStream body, @Context HttpHeaders headers)
             throws IOException, QueryUnavailableException, BrokerUnavailableException, EventTooLargeException,
@@ -114,8 +118,12 @@ public class SessionsResource {
                     "There is a session " + wanted + " in the namespace " + name.namespace() + " already.",
                     Map.of("sessionId", wanted)));
         }
+        List<String> participants = TaskSubmission.participants(request.participants());
+        for (String one : participants) {
+            intake.requireAgent(one.equals(Session.PEOPLE) ? null : one);
+        }
         try {
-            Session made = sessions.create(name, title);
+            Session made = sessions.create(name, title, participants);
             return Response.created(URI.create(path(made.sessionId())))
                     .entity(Json.writeText(made))
                     .build();

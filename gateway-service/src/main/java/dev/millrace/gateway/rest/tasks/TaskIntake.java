@@ -1,9 +1,11 @@
 package dev.millrace.gateway.rest.tasks;
 
+import dev.millrace.api.Session;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.kafka.EventSender;
 import dev.millrace.gateway.kafka.EventTooLargeException;
 import dev.millrace.gateway.query.KnownAgents;
+import dev.millrace.gateway.query.Quotas;
 import dev.millrace.gateway.query.RecentTasks;
 import dev.millrace.gateway.rest.problems.ProblemException;
 import dev.millrace.gateway.rest.requests.Bodies;
@@ -13,7 +15,6 @@ import dev.millrace.schemas.InputTemplate;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Payload;
 import dev.millrace.schemas.Problem;
-import io.micrometer.core.instrument.MeterRegistry;
 import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
 import java.io.IOException;
@@ -25,6 +26,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedSet;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /** The door: what comes through here is checked, and on its lane when the call returns. */
@@ -33,21 +35,21 @@ public class TaskIntake {
     private static final Set<KnownEventType> STARTERS =
             Set.of(KnownEventType.MESSAGE_RECEIVED, KnownEventType.WEBHOOK_TRIGGERED, KnownEventType.SCHEDULE_FIRED);
 
-    private static final Set<String> OF_THE_MACHINE = Set.of("parent", "observed");
+    private static final Set<String> OF_THE_MACHINE = Set.of("parent", "observed", "fork");
 
     private final Bodies bodies;
     private final EventSender sender;
     private final KnownAgents agents;
     private final RecentTasks recent;
-    private final MeterRegistry metrics;
+    private final Quotas quotas;
 
     @Inject
-    TaskIntake(Bodies bodies, EventSender sender, KnownAgents agents, RecentTasks recent, MeterRegistry metrics) {
+    TaskIntake(Bodies bodies, EventSender sender, KnownAgents agents, RecentTasks recent, Quotas quotas) {
         this.bodies = bodies;
         this.sender = sender;
         this.agents = agents;
         this.recent = recent;
-        this.metrics = metrics;
+        this.quotas = quotas;
     }
 
     /**
@@ -81,6 +83,11 @@ public class TaskIntake {
         if (starts(event)) {
             String agent = event.payload() instanceof Payload.TaskInput input ? input.taskType() : null;
             requireAgent(agent == null || agent.isBlank() ? null : agent);
+            if (event.payload() instanceof Payload.MessageReceived message && message.thread() != null) {
+                for (String one : message.thread().participants()) {
+                    requireAgent(one.equals(Session.PEOPLE) ? null : one);
+                }
+            }
         }
     }
 
@@ -114,13 +121,17 @@ public class TaskIntake {
 
     /**
      * Without what only the task machine knows: a task that would wait for the one of this event, since the answer
-     * would count as the result of one of that task's tool calls; and an event that a rule has handed over, since the
-     * model would take what the sender says for a tool's result.
+     * would count as the result of one of that task's tool calls; and an event that a rule has handed over, and what
+     * was said in a task that is forked, since the model would take what the sender says for a tool's result.
      */
     private static Event withoutTheMachines(Event event) {
         boolean says =
                 switch (event.payload()) {
-                    case Payload.MessageReceived message -> message.parent() != null || message.observed() != null;
+                    case Payload.MessageReceived message ->
+                        message.parent() != null
+                                || message.observed() != null
+                                || message.fork() != null
+                                || (message.thread() != null && message.thread().spokenIn() != null);
                     case Payload.TaskResumed resumed -> resumed.parent() != null;
                     default -> false;
                 };
@@ -129,21 +140,56 @@ public class TaskIntake {
         }
         Map<String, @Nullable Object> payload = new LinkedHashMap<>(event.fields());
         payload.keySet().removeAll(OF_THE_MACHINE);
+        if (payload.get("thread") instanceof Map<?, ?> thread) {
+            Map<Object, @Nullable Object> said = new LinkedHashMap<>(thread);
+            said.remove("spokenIn");
+            payload.put("thread", said);
+        }
         return event.toBuilder().payload(payload).build();
     }
 
-    /** Puts valid events on their lanes. */
+    /**
+     * Puts valid events on their lanes.
+     *
+     * @throws ProblemException if a namespace may not start so many tasks now; then nothing is accepted
+     */
     public void accept(List<Event> accepted) throws BrokerUnavailableException, EventTooLargeException {
-        List<Event> events =
-                accepted.stream().map(TaskIntake::withoutTheMachines).toList();
+        put(accepted.stream().map(TaskIntake::withoutTheMachines).toList());
+    }
+
+    /** Puts what starts a fork, as agent-service has made it, on its lane. */
+    void acceptFork(Event fork) throws BrokerUnavailableException, EventTooLargeException {
+        put(List.of(fork));
+    }
+
+    private void put(List<Event> events) throws BrokerUnavailableException, EventTooLargeException {
         Set<Event> distinct = new LinkedHashSet<>(events);
+        requireQuota(distinct.stream().filter(TaskIntake::starts).toList());
         sender.send(List.copyOf(distinct));
-        for (Event event : events) {
-            if (starts(event)) {
-                recent.add(event);
+        events.stream().filter(TaskIntake::starts).forEach(recent::add);
+    }
+
+    private void requireQuota(List<Event> starting) {
+        Map<String, Integer> tasks = new TreeMap<>();
+        starting.forEach(event -> tasks.merge(event.namespace(), 1, Integer::sum));
+        for (Map.Entry<String, Integer> one : tasks.entrySet()) {
+            Optional<Quotas.Exceeded> exceeded = quotas.take(one.getKey(), one.getValue());
+            if (exceeded.isPresent()) {
+                throw refusal(one.getKey(), exceeded.get());
             }
-            metrics.counter("millrace.gateway.accepted", "lane", event.lane().laneSuffix())
-                    .increment();
         }
+    }
+
+    private static ProblemException refusal(String namespace, Quotas.Exceeded quota) {
+        return new ProblemException(
+                new Problem(
+                        429,
+                        "quota_exceeded",
+                        "A quota is used up",
+                        "Tasks of the namespace " + namespace + ": expected at most " + quota.limit() + " ("
+                                + quota.name() + " of millrace.gateway.quotas), found " + quota.found()
+                                + ". Nothing was accepted.",
+                        Map.of("quota", quota.name(), "limit", quota.limit(), "namespace", namespace)),
+                quota.retryAfter());
     }
 }

@@ -1,6 +1,7 @@
 package dev.millrace.gateway.rest.tasks;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.millrace.api.Session;
 import dev.millrace.api.Task;
 import dev.millrace.gateway.rest.problems.ProblemException;
 import dev.millrace.gateway.rest.requests.BodyReader;
@@ -17,6 +18,7 @@ import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,6 +36,8 @@ record TaskSubmission(
         Task.Request request) {
 
     private static final int MAX_URL = 2048;
+    private static final Pattern PARTICIPANT = Pattern.compile("[a-z0-9][a-z0-9_-]{0,63}");
+    private static final Pattern SENDER = Pattern.compile("[^\\[\\]\\p{Cntrl}]{1,100}");
 
     /** A hundred years, which is as good as never. */
     private static final long MAX_TTL_MS = 36_525L * 24 * 3_600 * 1_000;
@@ -57,12 +61,52 @@ record TaskSubmission(
             throw ProblemException.badField("namespace", "a text without '/'", namespace);
         }
         requireUrl(BodyReader.text("callbackUrl", request.callbackUrl(), MAX_URL));
+        requireSender(request.sender());
+        if (!participants(request.participants()).isEmpty() && request.sessionId() == null) {
+            throw ProblemException.badField("sessionId", "the session in which the participants take part", null);
+        }
         int lowest = Event.lowestPriority(KnownEventType.MESSAGE_RECEIVED);
         if (request.priority() != null && request.priority() < lowest) {
             throw ProblemException.badField("priority", "a whole number of " + lowest + " or more", request.priority());
         }
         return new TaskSubmission(
                 IdempotencyKey.or(id, idempotencyKey), taskType(request), expiresAt(request, now), request);
+    }
+
+    /** Names of participants as they have to be. */
+    static List<String> participants(@Nullable List<String> names) {
+        if (names == null) {
+            return List.of();
+        }
+        boolean fit = !names.isEmpty()
+                && names.size() <= Session.MAX_PARTICIPANTS
+                && names.stream().distinct().count() == names.size()
+                && names.stream()
+                        .allMatch(name ->
+                                name != null && PARTICIPANT.matcher(name).matches());
+        if (!fit) {
+            throw ProblemException.badField(
+                    "participants",
+                    "1 to " + Session.MAX_PARTICIPANTS + " names of agents that differ, with user for people",
+                    names.toString());
+        }
+        return List.copyOf(names);
+    }
+
+    private static void requireSender(@Nullable String name) {
+        if (name != null && !SENDER.matcher(name).matches()) {
+            throw ProblemException.badField(
+                    "sender", "a name of 1 to 100 characters without brackets and control characters", name);
+        }
+    }
+
+    private static Payload.@Nullable Sender sender(Task.Request request) {
+        return request.sender() == null ? null : new Payload.Sender("user", request.sender(), null);
+    }
+
+    private static Payload.@Nullable Conversation thread(Task.Request request) {
+        List<String> names = participants(request.participants());
+        return names.isEmpty() ? null : new Payload.Conversation(names, null);
     }
 
     private static @Nullable Instant expiresAt(Task.Request request, Instant now) {
@@ -128,7 +172,11 @@ record TaskSubmission(
                             request.metadata(),
                             request.model(),
                             request.callbackUrl(),
-                            null))
+                            null,
+                            null,
+                            null,
+                            sender(request),
+                            thread(request)))
                     .build();
         } catch (IllegalArgumentException e) {
             throw ProblemException.unreadable(e);

@@ -87,11 +87,11 @@ public class TaskWaiter {
      * Waits until a task that there is has ended, or waits for a person.
      *
      * @param found as it was a moment ago
-     * @return the task as it then is, or as it is when the time is over; empty if agent-service does not tell it
-     * @throws BrokerUnavailableException if it could not be found out in time what is to come
+     * @return the task as it then is, or as it is when the time is over, also when the brokers have not said in that
+     *     time where to listen; empty if agent-service does not tell it
      */
     Optional<ObjectNode> awaitRest(String namespace, String taskId, Found found, Duration atMost)
-            throws BrokerUnavailableException, QueryUnavailableException, InterruptedException {
+            throws QueryUnavailableException, InterruptedException {
         JournalFilter filter = JournalFilter.task(namespace, taskId).and(JournalFilter.types(TYPES));
         int partition = partitionOf(found);
         long end = System.nanoTime() + atMost.toNanos();
@@ -108,6 +108,8 @@ public class TaskWaiter {
                 JournalEntry entry = listener.next(Duration.ofNanos(Math.min(left, LOOK_AGAIN.toNanos())));
                 at = entry == null ? null : entry.cursor();
             }
+        } catch (BrokerUnavailableException e) {
+            return view(namespace, taskId, null);
         } catch (ListenerDroppedException e) {
             return last; // this instance stops: the client may ask another one
         }

@@ -5,7 +5,6 @@ import dev.millrace.api.Entry;
 import dev.millrace.api.Task;
 import dev.millrace.gateway.access.Permission;
 import dev.millrace.gateway.config.GatewayConfig;
-import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.query.Tasks;
 import dev.millrace.gateway.query.Tasks.Found;
 import dev.millrace.gateway.rest.access.Needs;
@@ -116,7 +115,7 @@ public class TasksResource {
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = Task.Details.class)))
     @APIResponse(responseCode = "400", description = "bad_parameter")
     @APIResponse(responseCode = "404", description = "unknown_task")
-    @APIResponse(responseCode = "503", description = "query_unavailable; broker_unavailable: only with ?wait=")
+    @APIResponse(responseCode = "503", description = "query_unavailable")
     public Response task(
             @PathParam("taskId") String taskId,
             @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace,
@@ -124,7 +123,7 @@ public class TasksResource {
                     @QueryParam("wait")
                     @Nullable
                     String wait)
-            throws QueryUnavailableException, BrokerUnavailableException, InterruptedException {
+            throws QueryUnavailableException, InterruptedException {
         Duration patience = WaitParameter.parse(wait, config.maxWait());
         Found found =
                 tasks.task(namespace, taskId, null).orElseThrow(() -> ProblemException.unknownTask(namespace, taskId));

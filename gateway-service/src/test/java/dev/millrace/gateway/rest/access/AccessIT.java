@@ -1,6 +1,7 @@
 package dev.millrace.gateway.rest.access;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import dev.millrace.gateway.access.Permission;
 import dev.millrace.gateway.rest.GatewayClient;
@@ -12,6 +13,7 @@ import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.testing.RequiresBroker;
 import dev.millrace.testing.TestBroker;
 import dev.millrace.testing.TopicReader;
@@ -37,6 +39,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.eclipse.microprofile.config.ConfigProvider;
 import org.jose4j.jwa.AlgorithmConstraints;
 import org.jose4j.jwk.JsonWebKey;
@@ -295,7 +299,8 @@ class AccessIT {
                 "PUT  | /v1/schedules/s?namespace=rival                 | {}",
                 "POST | /v1/system/drain                                |",
                 "GET  | /v1/dead-letters                                |",
-                "POST | /v1/dead-letters/0:0/redrive                    |"
+                "POST | /v1/dead-letters/0:0/redrive                    |",
+                "POST | /v1/dead-letters/0:0/discard                    |"
             })
     @DisplayName("who may do everything in a namespace may do nothing in another one, however it is named")
     void shouldKeepTenantsApart(String method, String path, @Nullable String body) throws Exception {
@@ -389,6 +394,26 @@ class AccessIT {
     }
 
     @Test
+    @DisplayName("namespaces: those in which there is something, by pages, and of others not even a name")
+    void shouldTellOnlyTheirOwnNamespaces() throws Exception {
+        String all = token("*:read");
+        Answer first = gateway.send(with(all, gateway.request("/v1/namespaces?limit=2")));
+        Answer rest = gateway.send(with(all, gateway.request("/v1/namespaces?cursor=" + first.text("next"))));
+
+        assertThat(first.json()).containsEntry("namespaces", List.of("acme", "default"));
+        assertThat(rest.field("namespaces"))
+                .asInstanceOf(InstanceOfAssertFactories.LIST)
+                .contains("rival", "zeta");
+        assertThat(rest.field("next")).isNull();
+        assertThat(gateway.send(with(token("rival:read zeta:write"), gateway.request("/v1/namespaces?limit=1")))
+                        .body())
+                .isEqualTo("{\"namespaces\":[\"rival\"],\"next\":null}");
+        assertThat(gateway.send(with(all, gateway.request("/v1/namespaces?limit=1001")))
+                        .json())
+                .containsEntry("code", "bad_parameter");
+    }
+
+    @Test
     @DisplayName("who names no namespace is in their own, where the things of others are not to be found")
     void shouldBeAtHome() throws Exception {
         String acme = value(IssuerResource.API_KEY, String.class);
@@ -432,6 +457,87 @@ class AccessIT {
             }
 
             assertThat(stream.next()).asString().contains("\"text\":\"acme\"");
+        }
+    }
+
+    @Test
+    @DisplayName("a stream ends when the token expires that it was opened with, and nothing is sent on it after that")
+    void shouldEndTheStreamOfAnExpiredToken() throws Exception {
+        // 30 s of clock difference are allowed
+        long end = Instant.now().getEpochSecond() - 30 + 3;
+        String token = issued(Map.of("exp", end, "millrace", List.of("acme:read")));
+        try (SseClient stream = gateway.stream(with(token, gateway.request("/v1/stream")))) {
+            String all = new String(stream.response().body().readAllBytes(), StandardCharsets.UTF_8);
+
+            assertThat(all).contains(": alive").endsWith("\n\n").contains(": logged out");
+            assertThat(Instant.now().getEpochSecond() - end - 30).isBetween(0L, 20L);
+        }
+    }
+
+    @Test
+    @DisplayName(
+            "the audit log has each change before it is done, and each refusal, with who asked and without content")
+    void shouldKeepAnAuditLog() throws Exception {
+        // given
+        String key = value(IssuerResource.API_KEY, String.class);
+        String secret = "a text that is nobody's business";
+        String mark = Ids.random();
+
+        // when
+        gateway.send(with(key, gateway.request("/v1/tasks/" + mark + "/cancel"))
+                .header("Content-Type", "application/json")
+                .POST(BodyPublishers.ofString("{\"reason\":\"" + secret + "\"}")));
+        gateway.send(with(token("acme:read"), gateway.request("/v1/tasks/" + mark + "/cancel?namespace=acme"))
+                .header("Content-Type", "application/json")
+                .POST(BodyPublishers.ofString("{}")));
+        gateway.send(with(key, gateway.request("/v1/tasks/" + mark + "?namespace=rival&x=" + secret.hashCode())));
+        gateway.send(gateway.request("/v1/tasks/" + mark));
+        gateway.send(with(key, gateway.request("/v1/tasks/" + mark + "?namespace=acme")));
+
+        // then
+        List<Map<String, @Nullable Object>> entries;
+        try (TopicReader reader = TestBroker.shared().read(gateway.topics().audit())) {
+            entries = reader.until(records -> ofMark(records, mark).size() == 4, GatewayClient.LIMIT).stream()
+                    .filter(record -> text(record).contains(mark))
+                    .map(record -> readObject(record.value()))
+                    .toList();
+            assertThat(ofMark(reader.until(all -> true, GatewayClient.LIMIT), secret))
+                    .isEmpty();
+        }
+        String path = "/v1/tasks/" + mark;
+        assertThat(entries)
+                .extracting(
+                        entry -> entry.get("outcome"),
+                        entry -> entry.get("principal"),
+                        entry -> entry.get("path"),
+                        entry -> entry.get("namespace"),
+                        entry -> entry.get("needs"),
+                        entry -> entry.get("code"))
+                .containsExactlyInAnyOrder(
+                        tuple("PERMITTED", "robot", path + "/cancel", "acme", "write", null),
+                        tuple("REFUSED", "alice", path + "/cancel", "acme", "write", "not_permitted"),
+                        tuple("REFUSED", "robot", path, "rival", "read", "not_permitted"),
+                        tuple("REFUSED", null, path, null, "read", "not_logged_in"));
+        assertThat(entries).allSatisfy(entry -> {
+            assertThat(entry).containsEntry("client", "127.0.0.1");
+            assertThat(Instant.parse(String.valueOf(entry.get("at")))).isBefore(Instant.now());
+        });
+    }
+
+    private static List<ConsumerRecord<String, byte[]>> ofMark(
+            List<ConsumerRecord<String, byte[]>> records, String mark) {
+        return records.stream().filter(record -> text(record).contains(mark)).toList();
+    }
+
+    private static String text(ConsumerRecord<String, byte[]> record) {
+        return new String(record.value(), StandardCharsets.UTF_8);
+    }
+
+    private static Map<String, @Nullable Object> readObject(byte[] json) {
+        try {
+            return Json.readObject(json);
+        } catch (MalformedEventException e) {
+            throw new AssertionError(e);
         }
     }
 
@@ -505,6 +611,7 @@ class AccessIT {
         }
         String body =
                 switch (route.path()) {
+                    case "/v1/sessions/{sessionId}/queue" -> "{\"type\":\"a.b\",\"namespace\":\"" + namespace + "\"}";
                     case "/v1/tasks" -> "{\"text\":\"x\",\"namespace\":\"" + namespace + "\"}";
                     case "/v1/sessions" -> "{\"namespace\":\"" + namespace + "\"}";
                     case "/v1/forget" -> "{\"scope\":\"memory\",\"namespace\":\"" + namespace + "\"}";
@@ -525,7 +632,11 @@ class AccessIT {
                         .header("ce-source", "test")
                         .header("ce-type", "a.b")
                         .header("ce-namespace", namespace);
-            default -> {}
+            default -> {
+                if (List.of("/v1/responses", "/v1/agui", "/mcp").stream().anyMatch(route.path()::startsWith)) {
+                    request.header("X-Namespace", namespace);
+                }
+            }
         }
         return request;
     }

@@ -108,7 +108,7 @@ class ProblemsIT {
             value = {
                 "/v1/tasks             | {\"text\":\"hi\",\"agnet\":\"order-desk\"} | Unknown field `agnet`; did you mean `agent`?",
                 "/v1/tasks             | {\"text\":\"hi\",\"task_type\":\"x\",\"Text\":1} | Unknown field `task_type`; did you mean `taskType`? Unknown field `Text`; did you mean `text`?",
-                "/v1/tasks             | {\"prompt\":\"hi\"}                     | Unknown field `prompt`; there are agent, callbackUrl, expiresAt, id, metadata, model, namespace, priority, sessionId, taskType, text, ttl.",
+                "/v1/tasks             | {\"prompt\":\"hi\"}                     | Unknown field `prompt`; there are agent, callbackUrl, expiresAt, id, metadata, model, namespace, participants, priority, sender, sessionId, taskType, text, ttl.",
                 "/v1/tasks             | {\"text\":\"hi\",\"taskId\":\"t1\"}     | Unknown field `taskId`: a new task's own id is `id`, and POST /v1/tasks/{taskId}/resume goes on with a task that there is.",
                 "/v1/tasks/t/suspend   | {\"reson\":\"lunch\"}                   | Unknown field `reson`; did you mean `reason`?",
                 "/v1/tasks/t/resume    | {\"input\":\"hi\"}                      | Unknown field `input`; did you mean `newInput`?",

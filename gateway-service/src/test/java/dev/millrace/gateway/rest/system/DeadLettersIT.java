@@ -206,6 +206,52 @@ class DeadLettersIT {
                 .isEmpty();
     }
 
+    @Test
+    @DisplayName("what is discarded is shown no more, one or all of a kind, and can no longer be sent again")
+    void shouldDiscard() throws Exception {
+        // given
+        String task = "discard-" + Ids.random();
+        for (int number = 1; number <= 3; number++) {
+            refused(task, "task_ended", number);
+        }
+        String kept = "kept-" + Ids.random();
+        refused(kept, "task_ended", 4);
+        String cursor = String.valueOf(letters(gateway.get("/v1/dead-letters?taskId=" + task))
+                .getFirst()
+                .get("cursor"));
+
+        // when
+        Answer one = gateway.postJson("/v1/dead-letters/" + cursor + "/discard", Map.of());
+
+        // then
+        assertThat(one.status()).as(one.body()).isEqualTo(200);
+        assertThat(one.json()).containsEntry("cursor", cursor).containsEntry("status", "discarded");
+        assertThat(letters(gateway.get("/v1/dead-letters?taskId=" + task))).hasSize(2);
+        for (String route : List.of("", "/redrive", "/discard")) {
+            Answer again = route.isEmpty()
+                    ? gateway.get("/v1/dead-letters/" + cursor)
+                    : gateway.postJson("/v1/dead-letters/" + cursor + route, Map.of());
+            assertThat(again.json()).as(route).containsEntry("code", "unknown_dead_letter");
+        }
+
+        // when
+        Answer first = gateway.postJson("/v1/dead-letters/discard", Map.of("taskId", task, "limit", 1));
+        Answer rest = gateway.postJson(
+                "/v1/dead-letters/discard",
+                Map.of("taskId", task, "cursor", Objects.requireNonNull(first.field("next"))));
+
+        // then
+        assertThat((List<?>) Objects.requireNonNull(first.field("discarded"))).hasSize(1);
+        assertThat((List<?>) Objects.requireNonNull(rest.field("discarded"))).hasSize(1);
+        assertThat(letters(gateway.get("/v1/dead-letters?taskId=" + task))).isEmpty();
+        assertThat(letters(gateway.get("/v1/dead-letters?taskId=" + kept))).hasSize(1);
+        assertThat(gateway.postJson("/v1/dead-letters/discard", Map.of()).json())
+                .containsEntry("code", "bad_field");
+        assertThat(gateway.postJson("/v1/dead-letters/discard", Map.of("taskId", kept, "limit", 201))
+                        .json())
+                .containsEntry("code", "bad_field");
+    }
+
     private void forget(ForgetScope scope) {
         TestBroker.shared()
                 .produce(new ProducerRecord<>(

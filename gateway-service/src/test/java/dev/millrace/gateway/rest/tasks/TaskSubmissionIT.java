@@ -3,13 +3,16 @@ package dev.millrace.gateway.rest.tasks;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.millrace.gateway.kafka.AuditLog;
 import dev.millrace.gateway.rest.GatewayClient;
 import dev.millrace.gateway.rest.GatewayClient.Answer;
 import dev.millrace.gateway.rest.GatewayTestResource;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.Ids;
+import dev.millrace.schemas.Json;
 import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.Payload;
 import dev.millrace.schemas.Segment;
 import dev.millrace.testing.RequiresBroker;
 import dev.millrace.testing.TestBroker;
@@ -19,11 +22,14 @@ import io.quarkus.test.junit.QuarkusTest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -40,6 +46,42 @@ class TaskSubmissionIT {
     @AfterEach
     void mendAgent() throws Exception {
         gateway.agentIs("up");
+    }
+
+    @Test
+    @DisplayName("a namespace that has started what its quota allows is told when it may go on; others go on")
+    void shouldKeepToTheQuota() throws Exception {
+        Map<String, Object> task = Map.of("text", "hi", "namespace", "limited");
+        List<Integer> first = List.of(
+                gateway.postJson("/v1/tasks", task).status(),
+                gateway.postJson("/v1/tasks", task).status());
+        Answer third = gateway.postJson("/v1/tasks", task);
+
+        assertThat(first).containsExactly(202, 202);
+        assertThat(third.status()).isEqualTo(429);
+        assertThat(third.text("code")).isEqualTo("quota_exceeded");
+        assertThat(third.json()).containsEntry("quota", "tasks-per-minute").containsEntry("limit", 2);
+        assertThat(Integer.parseInt(third.header("Retry-After"))).isBetween(20, 31);
+        assertThat(gateway.postJson("/v1/tasks", Map.of("text", "hi")).status()).isEqualTo(202);
+    }
+
+    @Test
+    @DisplayName("without a login nobody is written down, also who is refused")
+    void shouldWriteDownNobody() throws Exception {
+        Answer refused = gateway.send(gateway.request("/v1/events")
+                .header("Content-Type", "application/json")
+                .header("ce-specversion", "1.0")
+                .header("ce-id", Ids.random())
+                .header("ce-source", "tools")
+                .header("ce-type", "TOOL_CALL_COMPLETED")
+                .POST(BodyPublishers.ofString("{}")));
+
+        assertThat(refused.status()).isEqualTo(403);
+        long end = System.nanoTime() + AuditLog.TURN.multipliedBy(2).toNanos();
+        try (TopicReader audit = TestBroker.shared().read(gateway.topics().audit())) {
+            assertThat(audit.until(records -> !records.isEmpty() || System.nanoTime() - end > 0, GatewayClient.LIMIT))
+                    .isEmpty();
+        }
     }
 
     @Test
@@ -156,6 +198,84 @@ class TaskSubmissionIT {
         assertThat(answer.status()).isEqualTo(202);
         Event event = onLane(Segment.EXTERNAL, id);
         assertThat(event.expiry()).isEqualTo(event.timestamp().plusSeconds(60));
+    }
+
+    @Test
+    @DisplayName(
+            "F-299: a task may say who takes part in its session and who says it; 20 names are taken and 21 are not,"
+                    + " nor names that no agent can have, the same one twice, or participants of no session")
+    void shouldTakeParticipants() throws Exception {
+        // given
+        String id = Ids.random();
+        List<String> most = IntStream.range(0, 20).mapToObj(i -> "a" + i).toList();
+        List<String> two = List.of("user", "general");
+
+        // when
+        Answer taken = gateway.postJson(
+                "/v1/tasks", Map.of("text", "hello", "id", id, "sessionId", "s", "participants", two, "sender", "Ann"));
+        Answer atTheLimit = gateway.postJson("/v1/tasks", Map.of("text", "x", "sessionId", "s", "participants", most));
+
+        // then
+        assertThat(taken.status()).as(taken.body()).isEqualTo(202);
+        assertThat(onLane(Segment.EXTERNAL, id).payload())
+                .isInstanceOfSatisfying(Payload.MessageReceived.class, message -> {
+                    assertThat(message.sender()).isEqualTo(new Payload.Sender("user", "Ann", null));
+                    assertThat(message.thread()).isEqualTo(new Payload.Conversation(two, null));
+                    assertThat(message.taskType()).isNull();
+                });
+        assertThat(atTheLimit.status()).isNotEqualTo(400);
+        List<String> tooMany = IntStream.range(0, 21).mapToObj(i -> "a" + i).toList();
+        for (Map<String, Object> wrong : List.of(
+                Map.<String, Object>of("participants", tooMany, "sessionId", "s"),
+                Map.<String, Object>of("participants", List.of("No Agent"), "sessionId", "s"),
+                Map.<String, Object>of("participants", List.of("user", "user"), "sessionId", "s"),
+                Map.<String, Object>of("participants", List.of(), "sessionId", "s"),
+                Map.<String, Object>of("participants", Arrays.asList("user", null), "sessionId", "s"),
+                Map.<String, Object>of("participants", List.of("user")),
+                Map.<String, Object>of("sender", "x".repeat(101)),
+                Map.<String, Object>of("sender", "a]: b"))) {
+            Map<String, Object> task = new HashMap<>(wrong);
+            task.put("text", "hello");
+            Answer refused = gateway.postJson("/v1/tasks", task);
+            assertThat(refused.status()).as(task.toString()).isEqualTo(400);
+            assertThat(refused.text("code")).isEqualTo("bad_field");
+        }
+    }
+
+    @Test
+    @DisplayName("what the task machine alone says of a thread is taken out of what others send")
+    void shouldTakeOutWhereItWasSpoken() throws Exception {
+        // given
+        String id = Ids.random();
+
+        // when
+        Answer answer = gateway.send(gateway.request("/v1/events")
+                .header("Content-Type", "application/cloudevents+json")
+                .POST(BodyPublishers.ofByteArray(Json.write(Map.of(
+                        "specversion",
+                        "1.0",
+                        "id",
+                        id,
+                        "type",
+                        "MESSAGE_RECEIVED",
+                        "source",
+                        "elsewhere",
+                        "sessionid",
+                        "s",
+                        "data",
+                        Map.of(
+                                "text",
+                                "hello",
+                                "thread",
+                                Map.of("participants", List.of("user", "general"), "spokenIn", "t")))))));
+
+        // then
+        assertThat(answer.status()).as(answer.body()).isEqualTo(202);
+        assertThat(onLane(Segment.EXTERNAL, id).payload())
+                .isInstanceOfSatisfying(
+                        Payload.MessageReceived.class,
+                        message -> assertThat(message.thread())
+                                .isEqualTo(new Payload.Conversation(List.of("user", "general"), null)));
     }
 
     @Test

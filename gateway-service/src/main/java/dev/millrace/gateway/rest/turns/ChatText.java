@@ -1,4 +1,4 @@
-package dev.millrace.gateway.rest.chat;
+package dev.millrace.gateway.rest.turns;
 
 import dev.millrace.gateway.rest.streams.ClientGoneException;
 import org.jspecify.annotations.Nullable;
@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * What a client of OpenAI's has been sent cannot be taken back, so if a call is made again, its new text is held until
  * it has come to where the client is; if it turns out to be another one, it follows as a whole. For one thread.
  */
-final class ChatText {
+public final class ChatText {
 
     private final Sink sink;
     private final StringBuilder sent = new StringBuilder();
@@ -31,18 +31,18 @@ final class ChatText {
 
     /** Who is told. */
     @FunctionalInterface
-    interface Sink {
+    public interface Sink {
 
         /** More of the text; {@code begins} = it does not go on from what was said before. */
         void said(String text, boolean begins) throws ClientGoneException, InterruptedException;
     }
 
-    ChatText(Sink sink) {
+    public ChatText(Sink sink) {
         this.sink = sink;
     }
 
     /** A piece of live text. */
-    void live(String ofCall, int ofAttempt, String delta) throws ClientGoneException, InterruptedException {
+    public void live(String ofCall, int ofAttempt, String delta) throws ClientGoneException, InterruptedException {
         if (!ofCall.equals(callId)) {
             begin(ofCall);
         } else if (ofAttempt != attempt) {
@@ -61,7 +61,7 @@ final class ChatText {
     }
 
     /** The reply is settled; this is all of its text. {@code ofCall} null = it belongs to no call. */
-    void whole(@Nullable String ofCall, String text) throws ClientGoneException, InterruptedException {
+    public void whole(@Nullable String ofCall, String text) throws ClientGoneException, InterruptedException {
         if (ofCall == null || !ofCall.equals(callId)) {
             begin("");
         }

@@ -1,6 +1,5 @@
-package dev.millrace.gateway.rest.outside;
+package dev.millrace.gateway.rest.problems;
 
-import dev.millrace.gateway.rest.problems.ProblemException;
 import dev.millrace.http.client.QueryUnavailableException;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.MalformedEventException;
@@ -11,14 +10,19 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** What agent-service has refused, as problems of the gateway's. */
-final class Refusals {
+/** What another service has refused, as problems of the gateway's. */
+public final class Refusals {
 
     private static final Set<String> OF_EVERY_PROBLEM = Set.of("type", "title", "status", "detail", "instance", "code");
 
     private Refusals() {}
 
-    static ProblemException of(int status, String problemJson) throws QueryUnavailableException {
+    /**
+     * The problem that it answered with.
+     *
+     * @param status what it answered with
+     */
+    public static ProblemException of(int status, String problemJson) throws QueryUnavailableException {
         try {
             Map<String, @Nullable Object> json = Json.readObject(problemJson.getBytes(StandardCharsets.UTF_8));
             Map<String, Object> more = new LinkedHashMap<>();
@@ -34,7 +38,7 @@ final class Refusals {
                     String.valueOf(json.get("detail")),
                     more));
         } catch (MalformedEventException e) {
-            throw new QueryUnavailableException("agent-service answered with something that cannot be read", e);
+            throw new QueryUnavailableException("another service answered with something that cannot be read", e);
         }
     }
 }

@@ -1,4 +1,4 @@
-package dev.millrace.gateway.rest.chat;
+package dev.millrace.gateway.rest.turns;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,0 +1,171 @@
+package dev.millrace.gateway.rest.mcp;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.millrace.gateway.rest.problems.ProblemException;
+import dev.millrace.gateway.rest.requests.BodyReader;
+import dev.millrace.schemas.Json;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A message of an MCP client.
+ *
+ * @param id {@code null} = a notification, or an answer to something that nobody has asked: it gets no answer
+ * @param stateless whether it is of the protocol without a handshake
+ */
+record McpRequest(@Nullable JsonNode id, String method, ObjectNode params, boolean stateless) {
+    static final String STATELESS = "2026-07-28";
+    /** With a handshake, the newest first. */
+    static final List<String> WITH_HANDSHAKE = List.of("2025-11-25", "2025-06-18", "2025-03-26");
+
+    private static final String META = "_meta";
+    private static final String VERSION = "io.modelcontextprotocol/protocolVersion";
+    private static final String CAPABILITIES = "io.modelcontextprotocol/clientCapabilities";
+    private static final String ENCODED = "=?base64?";
+    private static final String ENCODED_END = "?=";
+    /** Which member of the parameters the header Mcp-Name repeats. */
+    private static final Map<String, String> NAMED =
+            Map.of("tools/call", "name", "prompts/get", "name", "resources/read", "uri");
+
+    /** What the headers say; {@code null} = nothing. */
+    record Headers(
+            @Nullable String version,
+            @Nullable String method,
+            @Nullable String name) {}
+
+    /**
+     * Reads a message.
+     *
+     * @throws McpFault if it is none, or its headers say something else than it
+     */
+    static McpRequest of(byte[] body, Headers headers) {
+        JsonNode tree;
+        try {
+            tree = BodyReader.tree(body);
+        } catch (ProblemException e) {
+            throw new McpFault(400, McpFault.PARSE_ERROR, e.problem().detail(), null);
+        }
+        if (!tree.isObject() || !McpMessage.VERSION.equals(tree.path("jsonrpc").textValue())) {
+            throw invalid("expected one object with jsonrpc 2.0, found something else");
+        }
+        JsonNode id = tree.get("id");
+        if (id != null && !id.isTextual() && !id.isIntegralNumber()) {
+            throw invalid("id: expected a text or a whole number, found something else");
+        }
+        JsonNode method = tree.path("method");
+        if (!method.isTextual()) {
+            if (tree.has("result") || tree.has("error")) {
+                return new McpRequest(null, "", Json.MAPPER.createObjectNode(), false);
+            }
+            throw invalid("method: expected a text, found none");
+        }
+        JsonNode params = tree.path("params");
+        if (!params.isMissingNode() && !params.isObject()) {
+            throw invalid("params: expected an object, found something else");
+        }
+        ObjectNode given = params instanceof ObjectNode object ? object : Json.MAPPER.createObjectNode();
+        String inBody = given.path(META).path(VERSION).textValue();
+        requireKnown(headers.version());
+        requireKnown(inBody);
+        if (headers.version() != null && inBody != null && !headers.version().equals(inBody)) {
+            throw mismatch("MCP-Protocol-Version", inBody, headers.version());
+        }
+        boolean stateless = STATELESS.equals(headers.version()) || STATELESS.equals(inBody);
+        McpRequest request = new McpRequest(id, method.textValue(), given, stateless);
+        if (stateless && id != null) {
+            request.requireHeaders(headers);
+        }
+        return request;
+    }
+
+    /** All versions, the newest first. */
+    static List<String> supported() {
+        List<String> all = new ArrayList<>(WITH_HANDSHAKE);
+        all.addFirst(STATELESS);
+        return all;
+    }
+
+    private static void requireKnown(@Nullable String version) {
+        if (version != null && !version.equals(STATELESS) && !WITH_HANDSHAKE.contains(version)) {
+            throw new McpFault(
+                    400,
+                    McpFault.UNSUPPORTED_VERSION,
+                    "Unsupported protocol version",
+                    Map.of("supported", supported(), "requested", version));
+        }
+    }
+
+    private void requireHeaders(Headers headers) {
+        if (headers.version() == null) {
+            throw mismatch("MCP-Protocol-Version", STATELESS, "none");
+        }
+        if (!method.equals(headers.method())) {
+            throw mismatch("Mcp-Method", method, headers.method());
+        }
+        String member = NAMED.get(method);
+        String name = member == null ? null : params.path(member).textValue();
+        if (name != null && !name.equals(decoded(headers.name()))) {
+            throw mismatch("Mcp-Name", name, headers.name());
+        }
+    }
+
+    private static @Nullable String decoded(@Nullable String header) {
+        if (header == null || !header.startsWith(ENCODED) || !header.endsWith(ENCODED_END)) {
+            return header;
+        }
+        try {
+            String text = header.substring(ENCODED.length(), header.length() - ENCODED_END.length());
+            return new String(Base64.getDecoder().decode(text), StandardCharsets.UTF_8);
+        } catch (IllegalArgumentException | StringIndexOutOfBoundsException e) {
+            return header;
+        }
+    }
+
+    private static McpFault invalid(String message) {
+        return new McpFault(400, McpFault.INVALID_REQUEST, message, null);
+    }
+
+    private static McpFault mismatch(String header, String body, @Nullable String found) {
+        return new McpFault(
+                400,
+                McpFault.HEADER_MISMATCH,
+                header + ": expected \"" + body + "\", as in the body, found "
+                        + (found == null ? "none" : "\"" + found + "\""),
+                null);
+    }
+
+    /** A text among the parameters; {@code null} = there is none. */
+    @Nullable
+    String text(String name) {
+        return text(params, name);
+    }
+
+    static @Nullable String text(JsonNode object, String name) {
+        JsonNode value = object.path(name);
+        if (value.isMissingNode() || value.isNull()) {
+            return null;
+        }
+        if (!value.isTextual()) {
+            throw McpFault.params(name + ": expected a text, found something else");
+        }
+        return value.textValue().isBlank() ? null : value.textValue();
+    }
+
+    /** Whether the client can ask its user by a form. */
+    boolean canAsk() {
+        JsonNode ask = params.path(META).path(CAPABILITIES).path("elicitation");
+        return stateless && ask.isObject() && (ask.isEmpty() || ask.has("form"));
+    }
+
+    /** By what the client wants to hear how far a call is; {@code null} = it does not. */
+    @Nullable
+    JsonNode progressToken() {
+        JsonNode token = params.path(META).path("progressToken");
+        return token.isTextual() || token.isIntegralNumber() ? token : null;
+    }
+}

@@ -1,0 +1,137 @@
+package dev.millrace.gateway.rest.responses;
+
+import dev.millrace.gateway.config.GatewayConfig;
+import dev.millrace.gateway.kafka.BrokerUnavailableException;
+import dev.millrace.gateway.kafka.EventTooLargeException;
+import dev.millrace.gateway.kafka.ListenerDroppedException;
+import dev.millrace.gateway.rest.chat.ChatException;
+import dev.millrace.gateway.rest.streams.ClientGoneException;
+import dev.millrace.gateway.rest.streams.OpenStreams;
+import dev.millrace.gateway.rest.streams.SsePump.Outlet;
+import dev.millrace.gateway.rest.tasks.TaskIntake;
+import dev.millrace.gateway.rest.turns.TurnFeed;
+import dev.millrace.gateway.rest.turns.TurnInputs;
+import dev.millrace.gateway.rest.turns.TurnPatience;
+import dev.millrace.schemas.Event;
+import dev.millrace.schemas.Json;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.http.HttpServerResponse;
+import jakarta.inject.Inject;
+import jakarta.inject.Singleton;
+import jakarta.ws.rs.core.MediaType;
+import jakarta.ws.rs.core.Response;
+import java.time.Duration;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Waits for responses on behalf of their clients, whole or piece by piece. */
+@Singleton
+class ResponseRuns {
+    private static final Logger LOGGER = LoggerFactory.getLogger(ResponseRuns.class);
+    private static final String TASK_ID = "X-Task-Id";
+    private static final Duration CANCEL_PATIENCE = Duration.ofSeconds(10);
+
+    private final TurnFeed turns;
+    private final OpenStreams open;
+    private final TaskIntake intake;
+    private final GatewayConfig config;
+
+    @Inject
+    ResponseRuns(TurnFeed turns, OpenStreams open, TaskIntake intake, GatewayConfig config) {
+        this.turns = turns;
+        this.open = open;
+        this.intake = intake;
+        this.config = config;
+    }
+
+    /**
+     * Waits for all of a response, as long as its client does.
+     *
+     * @throws ChatException if it takes too long; the task is cancelled then
+     */
+    Response whole(ResponseStory.Asked asked, HttpServerResponse client)
+            throws InterruptedException, BrokerUnavailableException, EventTooLargeException {
+        ResponseStory story = new ResponseStory(asked, event -> {});
+        try {
+            turns.follow(
+                    asked.begin(),
+                    story.fold(),
+                    new TurnPatience(client, null, config.openai().timeout()));
+            return Response.ok(Json.writeText(story.view()))
+                    .header(TASK_ID, taskOf(asked.begin()))
+                    .build();
+        } catch (ClientGoneException e) {
+            intake.accept(List.of(TurnInputs.cancel(asked.begin(), story.taskId(), "its client is gone")));
+            return Response.noContent().build(); // nobody reads it
+        } catch (TurnPatience.OverException e) {
+            intake.accept(List.of(
+                    TurnInputs.cancel(asked.begin(), story.taskId(), "its client was told that it took too long")));
+            throw ChatException.tooLate("The response " + asked.id() + " was not there after "
+                    + config.openai().timeout().toSeconds() + " s.");
+        } catch (ListenerDroppedException e) {
+            throw ChatException.leftAlone(
+                    "This instance stops and cannot wait for the response " + asked.id() + ", which goes on.");
+        }
+    }
+
+    /** The response once its task is cancelled, or as it stands after some seconds. */
+    ResponseView cancelled(Event begin) throws InterruptedException {
+        ResponseStory story = new ResponseStory(ResponseStory.Asked.before(begin), event -> {});
+        try {
+            turns.follow(begin, story.fold(), new TurnPatience(null, null, CANCEL_PATIENCE));
+        } catch (TurnPatience.OverException | ClientGoneException | ListenerDroppedException e) {
+            LOGGER.debug("A response was not cancelled while its client waited");
+        }
+        return story.view();
+    }
+
+    /** Sends a response piece by piece, what comes behind this number. */
+    Response stream(ResponseStory.Asked asked, long after, HttpServerRequest http) {
+        return Response.ok(
+                        open.body(outlet -> run(asked, after, outlet, http.response()), http, () -> {}),
+                        MediaType.SERVER_SENT_EVENTS_TYPE)
+                .header(TASK_ID, taskOf(asked.begin()))
+                .header("Cache-Control", "no-store")
+                .header("X-Accel-Buffering", "no")
+                .build();
+    }
+
+    private void run(ResponseStory.Asked asked, long after, Outlet outlet, HttpServerResponse client)
+            throws InterruptedException, ClientGoneException, ListenerDroppedException {
+        boolean ours = Boolean.FALSE.equals(asked.background());
+        Duration timeout = ours ? config.openai().timeout() : Duration.ofDays(1);
+        ResponseSequel sequel = new ResponseSequel(after, event -> outlet.named(event.type(), Json.writeText(event)));
+        ResponseStory story = new ResponseStory(asked, sequel);
+        try {
+            turns.follow(asked.begin(), story.fold(), new TurnPatience(client, outlet, timeout));
+        } catch (TurnPatience.OverException e) {
+            if (ours) {
+                store(TurnInputs.cancel(asked.begin(), story.taskId(), "its client was told that it took too long"));
+            }
+            sequel.send(new ResponseEvent.Broken(
+                    "error",
+                    sequel.last() + 1,
+                    "timeout",
+                    "The response was not there after " + timeout.toSeconds() + " s.",
+                    null));
+        } catch (ClientGoneException | InterruptedException e) {
+            if (ours) {
+                store(TurnInputs.cancel(asked.begin(), story.taskId(), "its client is gone"));
+            }
+            throw e;
+        }
+    }
+
+    private void store(Event event) {
+        try {
+            intake.accept(List.of(event));
+        } catch (BrokerUnavailableException | EventTooLargeException e) {
+            LOGGER.atWarn().setCause(e).addKeyValue("taskId", event.taskId()).log("A task could not be cancelled");
+        }
+    }
+
+    static String taskOf(Event begin) {
+        return begin.taskId() == null ? begin.id() : begin.taskId();
+    }
+}

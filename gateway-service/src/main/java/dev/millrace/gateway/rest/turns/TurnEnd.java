@@ -1,0 +1,28 @@
+package dev.millrace.gateway.rest.turns;
+
+import dev.millrace.schemas.Payload;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Why a turn is over: the task has ended, or needs somebody. */
+public sealed interface TurnEnd {
+
+    /** The task has its answer; {@code finishReason} is that of the last model call. */
+    record Answered(String text, @Nullable String finishReason) implements TurnEnd {}
+
+    /** The task has failed; {@code code} is one of docs/events.md. */
+    record Failed(String code, String error) implements TurnEnd {}
+
+    /** Somebody has cancelled the task. */
+    record Cancelled(@Nullable String reason) implements TurnEnd {}
+
+    /** The agent asks its user this. */
+    record Asked(String question) implements TurnEnd {}
+
+    /** These tool calls wait for a person; there is at least one. */
+    record NeedsApproval(List<Payload.ApprovalRequested> calls) implements TurnEnd {
+        public NeedsApproval {
+            calls = List.copyOf(calls);
+        }
+    }
+}
