@@ -10,6 +10,7 @@ const SCREENS = [
   { path: /^\/sessions\/(?<sessionId>[^/]+)$/, tag: 'mill-chat', module: './screens/chat.js', name: 'Chat', under: '/chat' },
   { path: /^\/tasks$/, tag: 'mill-tasks', module: './screens/tasks.js', name: 'Tasks', nav: '/tasks', key: 't' },
   { path: /^\/tasks\/(?<taskId>[^/]+)$/, tag: 'mill-task', module: './screens/task.js', name: 'Task', under: '/tasks' },
+  { path: /^\/compare\/(?<taskId>[^/]+)\/(?<otherId>[^/]+)$/, tag: 'mill-compare', module: './screens/compare.js', name: 'Compare', under: '/tasks' },
   { path: /^\/inbox$/, tag: 'mill-inbox', module: './screens/inbox.js', name: 'Inbox', nav: '/inbox', key: 'i' },
   { path: /^\/agents$/, tag: 'mill-agents', module: './screens/agents.js', name: 'Agents', nav: '/agents', key: 'a' },
   { path: /^\/agents\/(?<name>[^/]+)$/, tag: 'mill-agents', module: './screens/agents.js', name: 'Agent', under: '/agents' },
@@ -33,7 +34,7 @@ function decoded(part) {
 }
 
 class App extends LitElement {
-  static properties = { screen: { state: true }, waiting: { state: true }, words: { state: true }, asking: { state: true }, help: { state: true }, chosen: { state: true }, login: { state: true } }
+  static properties = { screen: { state: true }, waiting: { state: true }, words: { state: true }, asking: { state: true }, help: { state: true }, chosen: { state: true }, tenants: { state: true }, login: { state: true } }
 
   #pendingKey = ''
   #poll = 0
@@ -49,6 +50,7 @@ class App extends LitElement {
     this.words = ''
     this.asking = null
     this.help = false
+    this.tenants = []
     this.login = false
     this.chosen = { ...settings }
     this.replaceChildren()
@@ -198,6 +200,8 @@ class App extends LitElement {
 
   async openHelp() {
     this.help = true
+    // who may not be told any still has the field
+    get('/v1/namespaces?limit=1000').then(answer => { this.tenants = answer.namespaces }, () => { this.tenants = [] })
     await this.updateComplete
     const dialog = this.querySelector('#help')
     dialog.showModal()
@@ -239,7 +243,8 @@ class App extends LitElement {
         <label class="stack"><span>Colours</span><select @change=${event => this.choose({ theme: event.target.value })}>
           ${['auto', 'light', 'dark'].map(theme => html`<option value=${theme} ?selected=${this.chosen.theme === theme}>${theme}</option>`)}</select></label>
         <label class="stack"><span>Your name, for the record of what you decide</span><input type="text" maxlength="200" .value=${this.chosen.name} @change=${event => this.choose({ name: event.target.value.trim() })}></label>
-        <label class="stack"><span>Namespace</span><input type="text" class="tenant-field" maxlength="200" .value=${tenant} @change=${event => go(`${location.pathname}${event.target.value.trim() && event.target.value.trim() !== 'default' ? `?namespace=${encodeURIComponent(event.target.value.trim())}` : ''}`)}></label>
+        <label class="stack"><span>Namespace</span><input type="text" class="tenant-field" maxlength="200" list="tenants" autocomplete="off" .value=${tenant} @change=${event => go(`${location.pathname}${event.target.value.trim() && event.target.value.trim() !== 'default' ? `?namespace=${encodeURIComponent(event.target.value.trim())}` : ''}`)}></label>
+        <datalist id="tenants">${this.tenants.map(name => html`<option value=${name}></option>`)}</datalist>
         ${hasKey() ? html`<button value="out" @click=${() => this.logOut()}>Log out of this tab</button>` : nothing}
         <label class="check"><input type="checkbox" .checked=${this.chosen.utc} @change=${event => this.choose({ utc: event.target.checked })}> Times in UTC</label>
         <label class="check"><input type="checkbox" .checked=${this.chosen.keys} @change=${event => this.choose({ keys: event.target.checked })}> Single keys are commands</label>

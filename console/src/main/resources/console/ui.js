@@ -1,6 +1,7 @@
 // What the screens share: parts of pages, links, and the element that a screen is.
 import { html, nothing, LitElement } from 'lit'
 import { call, curl, namespace } from './api.js'
+import { diff, excerpt } from './diff.js'
 import { exact, plain, relative, settings, shortId } from './format.js'
 
 /** A screen: light DOM, so that one stylesheet and the reader's own tools reach all of it. */
@@ -78,9 +79,9 @@ export function go(path, replace = false) {
 }
 
 const id = encodeURIComponent
-export const taskLink = (taskId, words) => html`<a class="id" href=${at(`/tasks/${id(taskId)}`)} title=${taskId}>${words ?? plain(shortId(taskId))}</a>`
+export const taskLink = (taskId, words) => html`<a class=${words ? nothing : 'id'} href=${at(`/tasks/${id(taskId)}`)} title=${taskId}>${words ?? plain(shortId(taskId))}</a>`
 export const sessionLink = sessionId => html`<a class="id" href=${at(`/sessions/${id(sessionId)}`)} title=${sessionId}>${plain(shortId(sessionId))}</a>`
-export const eventLink = (eventId, words) => html`<a class="id" href=${at(`/events/${id(eventId)}`)} title=${eventId}>${words ?? plain(shortId(eventId))}</a>`
+export const eventLink = (eventId, words) => html`<a class=${words ? nothing : 'id'} href=${at(`/events/${id(eventId)}`)} title=${eventId}>${words ?? plain(shortId(eventId))}</a>`
 
 const MARKS = { accepted: '◌', idle: '◌', reasoning: '◐', acting: '▶', suspended: '❚❚', completed: '✓', failed: '✕', cancelled: '⊘' }
 
@@ -119,6 +120,12 @@ export const empty = (words, command) => html`<div class="empty"><p>${words}</p>
 /** Asks before something is done that cannot be undone. */
 export function confirmed(words) {
   return new Promise(resolve => dispatchEvent(new CustomEvent('mill-ask', { detail: { words, resolve } })))
+}
+
+/** What changed between two texts, with a few lines around it. */
+export function difference(before, after, label) {
+  const rows = excerpt(diff(before, after))
+  return rows.length ? html`<pre class="diff" tabindex="0" aria-label=${label}>${rows.map(row => row === null ? html`<span class="gap">⋯</span>` : html`<span class=${row.mark === '+' ? 'added' : row.mark === '-' ? 'removed' : ''}>${row.mark} ${plain(row.text)}</span>`)}</pre>` : html`<p class="faint">Nothing.</p>`
 }
 
 /** JSON as it is. */

@@ -12,7 +12,7 @@ const TURNS = 15
 const ENDED = ['completed', 'failed', 'cancelled']
 
 class Chat extends Screen {
-  static properties = { turns: { state: true }, older: { state: true }, agents: { state: true }, tools: { state: true }, sending: { state: true }, below: { state: true }, lost: { state: true }, sessions: { state: true }, scripted: { state: true } }
+  static properties = { turns: { state: true }, older: { state: true }, agents: { state: true }, tools: { state: true }, sending: { state: true }, below: { state: true }, lost: { state: true }, sessions: { state: true }, participants: { state: true }, scripted: { state: true } }
 
   #live = null
   #liveOf = null
@@ -26,6 +26,7 @@ class Chat extends Screen {
     this.turns = []
     this.older = null
     this.agents = []
+    this.participants = []
     this.tools = new Map()
     this.sending = false
     this.below = []
@@ -46,12 +47,24 @@ class Chat extends Screen {
       this.agents = agents.agents
       this.tools = new Map(tools.tools.map(tool => [tool.name, tool]))
     })
-    if (this.sessionId) this.load()
+    if (this.sessionId) {
+      this.load()
+      this.taking()
+    }
     else {
       this.loading = false
       this.recent()
     }
     this.tick()
+  }
+
+  /** Who takes part, if several do: then whoever is mentioned has the word. */
+  async taking() {
+    try {
+      this.participants = (await get(scoped(`/v1/sessions/${encodeURIComponent(this.sessionId)}`), this.signal)).participants ?? []
+    } catch {
+      // nobody knows the conversation yet
+    }
   }
 
   disconnectedCallback() {
@@ -231,10 +244,12 @@ class Chat extends Screen {
   render() {
     const working = this.turns.findLast(turn => !turn.ended)
     const asked = this.query.get('agent') ?? this.turns.at(-1)?.agent ?? ''
-    const agent = asked || 'general'
+    const several = this.participants.length > 0
+    const agent = several ? '' : asked || 'general'
     return html`
       <div class="head"><h1>${this.sessionId ? 'Chat' : 'New chat'}</h1>
         ${this.sessionId ? html`<span class="faint id">${plain(this.sessionId)}</span> <a class="button" href=${at('/chat')}>New chat</a> <a class="button" href=${at('/tasks', { sessionId: this.sessionId })}>Its tasks</a>` : nothing}
+        ${several ? html`<span class="faint">between ${plain(this.participants.join(', '))}</span>` : nothing}
         ${this.lost ? html`<span class="faint" role="status">not live now, trying again</span>` : nothing}</div>
       ${this.scripted ? html`<p class="note">A scripted model answers here, not a real one. With <code>ANTHROPIC_API_KEY</code>, <code>OPENAI_API_KEY</code>, <code>GEMINI_API_KEY</code> or <code>OLLAMA_BASE_URL</code> set, that provider does.</p>` : nothing}
       ${this.older ? html`<button type="button" class="more" @click=${() => this.load(this.older)}>Earlier turns</button>` : nothing}
@@ -249,13 +264,13 @@ class Chat extends Screen {
         <label class="stack grow"><span class="hidden">What is to be done</span><textarea rows="2" maxlength="100000" required placeholder=${working ? 'It works; what you say now comes after' : 'What is to be done?'}
           @keydown=${event => event.key === 'Enter' && !event.shiftKey && !event.isComposing && (event.preventDefault(), this.querySelector('form.say').requestSubmit())}></textarea></label>
         <div class="actions">
-          <label><span>Agent</span><select>${this.agents.length ? this.agents.map(one => html`<option value=${one.name} ?selected=${one.name === agent}>${plain(one.name)}</option>`) : html`<option value=${asked}>${plain(asked || 'default')}</option>`}</select></label>
+          <label><span>Agent</span><select>${several ? html`<option value="" selected>whoever is mentioned</option>` : nothing}${this.agents.length ? this.agents.map(one => html`<option value=${one.name} ?selected=${one.name === agent}>${plain(one.name)}</option>`) : html`<option value=${asked}>${plain(asked || 'default')}</option>`}</select></label>
           <label><span>Model</span><input class="model" type="text" maxlength="256" placeholder="the agent’s own"></label>
           <button class="primary" ?disabled=${this.sending}>Send</button>
           ${working ? html`<button type="button" class="danger" ?disabled=${working.asked} @click=${() => this.stop()}>${working.asked ? 'Stopping…' : 'Stop'}</button>` : nothing}
         </div>
       </form>
-      ${asCurl('POST', '/v1/tasks', { text: '…', sessionId: this.sessionId, agent })}`
+      ${asCurl('POST', '/v1/tasks', { text: '…', sessionId: this.sessionId, agent: agent || undefined })}`
   }
 
   turn(turn) {

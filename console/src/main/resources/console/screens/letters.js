@@ -2,13 +2,14 @@
 import { html, nothing } from 'lit'
 import { call, get, path } from '../api.js'
 import { bytes, count, exact, plain } from '../format.js'
-import { Screen, asCurl, confirmed, copyButton, empty, eventLink, moment, problem, say, sessionLink, taskLink } from '../ui.js'
+import { Screen, asCurl, confirmed, copyButton, difference, empty, eventLink, moment, problem, say, sessionLink, taskLink } from '../ui.js'
 
 class Letters extends Screen {
-  static properties = { letters: { state: true }, next: { state: true }, reasons: { state: true }, whole: { state: true }, outcomes: { state: true }, drafts: { state: true } }
+  static properties = { letters: { state: true }, next: { state: true }, reasons: { state: true }, whole: { state: true }, outcomes: { state: true }, drafts: { state: true }, discarded: { state: true } }
 
   #shown = null
   #known = new Map()
+  originals = new Map()
 
   constructor() {
     super()
@@ -18,12 +19,14 @@ class Letters extends Screen {
     this.whole = new Map()
     this.outcomes = new Map()
     this.drafts = new Map()
+    this.discarded = null
   }
 
   willUpdate(changes) {
     const wanted = `${this.query.get('reason') ?? ''} ${this.query.get('taskId') ?? ''}`
     if (changes.has('query') && wanted !== this.#shown) {
       this.#shown = wanted
+      this.discarded = null
       this.load()
     }
   }
@@ -104,24 +107,20 @@ class Letters extends Screen {
     await Promise.all(Array.from({ length: 4 }, work))
   }
 
-  /** The same event with another payload, in the way in which clients send one. */
+  /** The same record with another payload, on the lane that it was read from. */
   async edited(letter) {
-    let data
+    let payload
     try {
-      data = JSON.parse(this.drafts.get(letter.cursor))
+      payload = JSON.parse(this.drafts.get(letter.cursor))
     } catch (e) {
       this.outcome(letter, `that is no JSON: ${e.message}`)
       return
     }
     this.outcome(letter, '…')
-    await this.note(letter)
-    const event = { specversion: '1.0', id: letter.eventId ?? crypto.randomUUID(), type: letter.type, source: 'console', data }
-    if (letter.taskId) event.subject = letter.taskId
-    if (letter.sessionId) event.sessionid = letter.sessionId
-    if (letter.namespace && letter.namespace !== 'default') event.namespace = letter.namespace
     try {
-      await call('POST', '/v1/events', { body: JSON.stringify(event), type: 'application/cloudevents+json' })
-      await this.judged(letter, 'sent as edited')
+      await this.note(letter)
+      const { json } = await call('POST', `/v1/dead-letters/${letter.cursor}/redrive`, { body: { payload } })
+      await this.judged(letter, `as edited on ${json.topic}`)
     } catch (e) {
       this.outcome(letter, `refused: ${e.code} ${e.message}`)
     }
@@ -132,12 +131,55 @@ class Letters extends Screen {
       const value = await this.value(letter)
       let text = value
       try {
-        text = JSON.stringify(JSON.parse(value), null, 2)
+        const json = JSON.parse(value)
+        // an event that is whole in its value: what is edited is its data
+        text = JSON.stringify(typeof json?.specversion === 'string' ? json.data ?? {} : json, null, 2)
       } catch {
         // what is no JSON is edited as it is
       }
+      this.originals.set(letter.cursor, text)
       this.drafts = new Map(this.drafts).set(letter.cursor, text)
     })
+  }
+
+  leave(letter) {
+    const drafts = new Map(this.drafts)
+    drafts.delete(letter.cursor)
+    this.drafts = drafts
+  }
+
+  async discard(letter) {
+    if (!await confirmed(html`<strong>Discard this dead letter?</strong> Nothing becomes of it: nobody is shown it any more, and it can no longer be sent again.`)) return
+    try {
+      await call('POST', `/v1/dead-letters/${letter.cursor}/discard`)
+      this.letters = this.letters.filter(one => one.cursor !== letter.cursor)
+      say('Discarded')
+    } catch (e) {
+      this.outcome(letter, `refused: ${e.code} ${e.message}`)
+    }
+  }
+
+  /** All that the filters let through, also those that are not shown; begins with what is shown. */
+  async discardAll() {
+    const filter = { reason: this.query.get('reason'), taskId: this.query.get('taskId') ?? undefined }
+    const shown = this.letters
+    if (!await confirmed(html`<strong>Discard ${this.next ? `more than ${count(shown.length)}` : count(shown.length)} dead ${shown.length === 1 ? 'letter' : 'letters'}, all with the reason ${plain(filter.reason)}?</strong> Nobody is shown them any more, and none can be sent again.
+      <ul class="preview">${shown.slice(0, 5).map(letter => html`<li>${plain(letter.type ?? '')} ${plain(letter.detail ?? '')}</li>`)}${shown.length > 5 ? html`<li>and ${count(shown.length - 5)} more${this.next ? ', at least' : ''}</li>` : nothing}</ul>`)) return
+    let gone = 0
+    await this.attempt(async () => {
+      let cursor
+      do {
+        const { json } = await call('POST', '/v1/dead-letters/discard', { body: cursor ? { ...filter, cursor } : filter })
+        gone += json.discarded.length
+        cursor = json.next
+        this.discarded = gone
+      } while (cursor)
+    })
+    this.discarded = gone
+    say(`${gone} discarded`)
+    const failed = this.problem
+    await this.load()
+    this.problem ??= failed
   }
 
   render() {
@@ -146,19 +188,23 @@ class Letters extends Screen {
       ${problem(this.problem)}
       ${this.reasons.size ? html`<div class="chips" role="group" aria-label="Reason"><button type="button" aria-pressed=${!reason} @click=${() => this.filter({ reason: null })}>all</button>
         ${[...this.reasons].map(([name, times]) => html`<button type="button" aria-pressed=${reason === name} @click=${() => this.filter({ reason: reason === name ? null : name })}>${plain(name)} <span class="tally">${count(times)}</span></button>`)}</div>` : nothing}
-      ${reason && this.letters.length ? html`<div class="bulk"><button type="button" @click=${() => this.allOfThem()}>Send ${this.letters.length === 1 ? 'it' : `these ${count(this.letters.length)}`} again…</button></div>` : nothing}
+      ${reason && this.letters.length ? html`<div class="bulk"><button type="button" @click=${() => this.allOfThem()}>Send ${this.letters.length === 1 ? 'it' : `these ${count(this.letters.length)}`} again…</button>
+        <button type="button" class="danger" @click=${() => this.discardAll()}>Discard all of this reason…</button></div>` : nothing}
+      ${this.discarded === null ? nothing : html`<p class="outcome-line" role="status">${count(this.discarded)} discarded.</p>`}
       ${this.letters.length ? html`<ul class="plain letters">${this.letters.map(letter => html`<li class="row"><details><summary><strong>${plain(letter.reason ?? 'unknown')}</strong> <span class="type">${plain(letter.type ?? '')}</span> <span class="faint">${moment(letter.timestamp, this.now)}</span> ${plain(letter.detail ?? '')}</summary>
         <dl class="facts"><dt>When</dt><dd>${exact(letter.timestamp)}</dd><dt>From</dt><dd>${plain(letter.originTopic ?? 'unknown')}${letter.originPartition ? `, partition ${plain(letter.originPartition)}, offset ${plain(letter.originOffset ?? '')}` : ''}</dd>
           ${letter.taskId ? html`<dt>Task</dt><dd>${taskLink(letter.taskId)}</dd>` : nothing}${letter.sessionId ? html`<dt>Session</dt><dd>${sessionLink(letter.sessionId)}</dd>` : nothing}${letter.eventId ? html`<dt>Event</dt><dd>${eventLink(letter.eventId)}</dd>` : nothing}
           ${letter.key ? html`<dt>Key</dt><dd>${plain(letter.key)}</dd>` : nothing}<dt>Size</dt><dd>${bytes(letter.valueBytes)}</dd></dl>
         ${this.drafts.has(letter.cursor)
-          ? html`<label class="stack"><span>Payload as JSON</span><textarea class="code" rows="8" spellcheck="false" .value=${this.drafts.get(letter.cursor)} @input=${event => { this.drafts = new Map(this.drafts).set(letter.cursor, event.target.value) }}></textarea></label>`
+          ? html`<label class="stack"><span>Payload as JSON</span><textarea class="code" rows="8" spellcheck="false" .value=${this.drafts.get(letter.cursor)} @input=${event => { this.drafts = new Map(this.drafts).set(letter.cursor, event.target.value) }}></textarea></label>
+            <p class="faint">What changes:</p>${difference(this.originals.get(letter.cursor) ?? '', this.drafts.get(letter.cursor), 'What changes')}`
           : html`<pre class="json" tabindex="0">${plain(this.whole.get(letter.cursor) ?? letter.value ?? '')}</pre>`}
         <div class="actions">${this.drafts.has(letter.cursor)
-          ? html`<button type="button" class="primary" @click=${() => this.edited(letter)}>Send as edited</button><button type="button" @click=${() => { const drafts = new Map(this.drafts); drafts.delete(letter.cursor); this.drafts = drafts }}>Leave it as it was</button>`
+          ? html`<button type="button" class="primary" @click=${() => this.edited(letter)}>Send as edited</button><button type="button" @click=${() => this.leave(letter)}>Leave it as it was</button>`
           : html`<button type="button" class="primary" @click=${() => this.again(letter)}>Send again</button>${letter.type ? html`<button type="button" @click=${() => this.edit(letter)}>Edit first</button>` : nothing}
             ${letter.valueBytes > (letter.value ?? '').length && !this.whole.has(letter.cursor) ? html`<button type="button" @click=${() => this.attempt(() => this.value(letter))}>Whole value</button>` : nothing}
-            ${letter.value ? copyButton(this.whole.get(letter.cursor) ?? letter.value, 'Copy the value') : nothing}`}
+            ${letter.value ? copyButton(this.whole.get(letter.cursor) ?? letter.value, 'Copy the value') : nothing}
+            <button type="button" class="danger" @click=${() => this.discard(letter)}>Discard…</button>`}
         </div></details>${this.outcomes.has(letter.cursor) ? html`<p class="outcome-line" role="status">${plain(this.outcomes.get(letter.cursor))}</p>` : nothing}</li>`)}</ul>`
         : this.loading ? html`<p class="faint">Loading…</p>` : empty('Everything that came was taken.')}
       ${this.next ? html`<button type="button" class="more" @click=${() => this.load(this.next)}>Older ones</button>` : nothing}

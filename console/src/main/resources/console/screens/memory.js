@@ -2,9 +2,8 @@
 import { html, nothing } from 'lit'
 import { call, get, namespace } from '../api.js'
 import { bytes, count, plain, settings } from '../format.js'
-import { diff, excerpt } from '../diff.js'
 import { markdown } from '../markdown.js'
-import { Screen, asCurl, at, confirmed, empty, go, moment, problem, say, taskLink } from '../ui.js'
+import { Screen, asCurl, at, confirmed, difference, empty, go, moment, problem, say, taskLink } from '../ui.js'
 
 class Memory extends Screen {
   static properties = { documents: { state: true }, next: { state: true }, spaces: { state: true }, text: { state: true }, draft: { state: true }, versions: { state: true }, looked: { state: true }, theirs: { state: true }, saving: { state: true } }
@@ -145,16 +144,11 @@ class Memory extends Screen {
   }
 
   editor() {
-    return html`${this.theirs ? html`<div class="problem" role="alert"><strong>Somebody else wrote meanwhile</strong> Their change is below; your text is as you left it. Saving it now takes the place of theirs.${this.difference(this.theirs.before, this.theirs.now, 'Their change')}</div>` : nothing}
+    return html`${this.theirs ? html`<div class="problem" role="alert"><strong>Somebody else wrote meanwhile</strong> Their change is below; your text is as you left it. Saving it now takes the place of theirs.${difference(this.theirs.before, this.theirs.now, 'Their change')}</div>` : nothing}
       <label class="stack"><span>Text, in Markdown</span><textarea class="code" rows="14" spellcheck="true" .value=${this.draft} @input=${event => { this.draft = event.target.value; this.looked = null }}></textarea></label>
-      ${this.looked === this.draft ? html`<h2>What changes</h2>${this.difference(this.text, this.draft, 'Your change')}
+      ${this.looked === this.draft ? html`<h2>What changes</h2>${difference(this.text, this.draft, 'Your change')}
         <div class="actions"><button type="button" class="primary" ?disabled=${this.saving || this.draft === this.text} @click=${() => this.save()}>Save</button><button type="button" @click=${() => { this.looked = null }}>Go on editing</button></div>`
         : html`<div class="actions"><button type="button" class="primary" @click=${() => { this.looked = this.draft }}>See what changes</button><button type="button" @click=${() => { this.draft = null; this.theirs = null }}>Leave it as it is</button></div>`}`
-  }
-
-  difference(before, after, label) {
-    const rows = excerpt(diff(before, after))
-    return rows.length ? html`<pre class="diff" tabindex="0" aria-label=${label}>${rows.map(row => row === null ? html`<span class="gap">⋯</span>` : html`<span class=${row.mark === '+' ? 'added' : row.mark === '-' ? 'removed' : ''}>${row.mark} ${plain(row.text)}</span>`)}</pre>` : html`<p class="faint">Nothing.</p>`
   }
 }
 customElements.define('mill-memory', Memory)

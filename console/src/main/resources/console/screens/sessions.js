@@ -44,8 +44,10 @@ class Sessions extends Screen {
     event.preventDefault()
     if (this.busy) return
     const title = this.querySelector('#session-title').value.trim()
+    const participants = this.querySelector('#session-participants').value.split(/[\s,]+/).filter(name => name)
+    const body = { ...title ? { title } : {}, ...participants.length ? { participants } : {} }
     this.busy = true
-    const made = await this.attempt(async () => (await call('POST', scoped('/v1/sessions'), { body: title ? { title } : {} })).json)
+    const made = await this.attempt(async () => (await call('POST', scoped('/v1/sessions'), { body })).json)
     this.busy = false
     if (made) go(at(`/sessions/${encodeURIComponent(made.sessionId)}`))
   }
@@ -70,10 +72,12 @@ class Sessions extends Screen {
   render() {
     return html`<div class="head"><h1>Sessions</h1><span class="faint">conversations, the one in which something happened last first</span></div>
       <form class="filters" @submit=${this.begin}><label><span>A new one, called</span><input id="session-title" type="text" maxlength="200" placeholder="whatever it is about"></label>
+        <label><span>between</span><input id="session-participants" type="text" maxlength="1300" placeholder="user, planner, critic" title="Agents by name, and user for people. With several, whoever is mentioned as @name has the word. Empty: one agent at a time."></label>
         <button class="primary" ?disabled=${this.busy}>Begin</button></form>
       ${problem(this.problem)}
       ${this.sessions.length ? html`<div class="scroll"><table class="list"><thead><tr><th scope="col">Conversation</th><th scope="col">Id</th><th scope="col">Last</th><th scope="col">Begun</th><th scope="col" class="num">Cost</th><th scope="col"><span class="hidden">What can be done</span></th></tr></thead>
         <tbody>${this.sessions.map(session => html`<tr class="row"><td class="wide"><a class="main" href=${at(`/sessions/${encodeURIComponent(session.sessionId)}`)}>${plain(session.title ?? session.sessionId)}</a>
+            ${session.participants?.length ? html`<p class="faint">${plain(session.participants.join(', '))}</p>` : nothing}
             ${this.gone.has(session.sessionId) ? html`<p class="outcome-line" role="status">${plain(this.gone.get(session.sessionId))}</p>` : nothing}</td>
           <td><span class="id">${plain(session.sessionId)}</span> ${copyButton(session.sessionId, 'Copy the id')}</td><td>${moment(session.updatedAt, this.now)}</td><td>${moment(session.createdAt, this.now)}</td><td class="num">${this.cost(session)}</td>
           <td class="num"><a class="button" href=${at('/tasks', { sessionId: session.sessionId })}>Tasks<span class="hidden"> of ${plain(session.title ?? session.sessionId)}</span></a>

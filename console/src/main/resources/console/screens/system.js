@@ -1,18 +1,22 @@
 // The installation: what waits in the lanes, who works on the tools' calls, and whether tasks are admitted.
 import { html, nothing, svg } from 'lit'
-import { call, get } from '../api.js'
-import { coarse, count, plain } from '../format.js'
-import { Screen, asCurl, at, confirmed, empty, problem, say } from '../ui.js'
+import { call, get, namespace, path, Live } from '../api.js'
+import { coarse, count, line, plain } from '../format.js'
+import { Screen, asCurl, at, confirmed, empty, eventLink, moment, problem, say, taskLink } from '../ui.js'
 
 const EVERY = 2000
 const KEPT = 60
+/** So many events of the tail are shown, and no more are kept. */
+const TAIL = 100
 const MEANING = { system: 'start, stop, cancel', external: 'what people and other systems send', task: 'what happens to tasks', cognitive: 'what models answer', tool: 'what tools answer', background: 'work that may wait' }
 
 class System extends Screen {
-  static properties = { state: { state: true }, counts: { state: true }, health: { state: true }, rates: { state: true }, asked: { state: true } }
+  static properties = { state: { state: true }, counts: { state: true }, health: { state: true }, rates: { state: true }, asked: { state: true }, tail: { state: true }, held: { state: true }, lost: { state: true } }
 
   #timer = 0
   #last = null
+  #live = null
+  #followed = null
 
   constructor() {
     super()
@@ -21,16 +25,53 @@ class System extends Screen {
     this.health = null
     this.rates = new Map()
     this.asked = ''
+    this.tail = []
+    // null = what happens is shown; else what has happened since the reader stopped it
+    this.held = null
+    this.lost = false
+  }
+
+  willUpdate(changes) {
+    if (changes.has('query') && this.isConnected) this.followTypes()
+  }
+
+  get types() {
+    return (this.query.get('types') ?? '').trim()
+  }
+
+  /** What happens from now on, of the types that the address names. */
+  followTypes() {
+    const url = path('/v1/stream', { types: this.types, namespace: namespace() })
+    if (url === this.#followed) return
+    this.#followed = url
+    this.#live?.close()
+    this.tail = []
+    this.held = this.held === null ? null : []
+    this.#live = new Live(url, {
+      event: (type, event) => {
+        if (this.held === null) this.tail = [event, ...this.tail].slice(0, TAIL)
+        else this.held = [event, ...this.held].slice(0, TAIL)
+      },
+      state: state => { this.lost = state === 'lost' },
+    })
+  }
+
+  goOn() {
+    this.tail = [...this.held, ...this.tail].slice(0, TAIL)
+    this.held = null
   }
 
   connectedCallback() {
     super.connectedCallback()
     this.look()
+    this.followTypes()
     this.#timer = setInterval(() => document.hidden || this.look(), EVERY)
   }
 
   disconnectedCallback() {
     super.disconnectedCallback()
+    this.#live?.close()
+    this.#followed = null
     clearInterval(this.#timer)
   }
 
@@ -58,7 +99,7 @@ class System extends Screen {
 
   /** What every part says of itself; 503 is an answer, too. */
   async ready() {
-    const answer = await fetch('/q/health', { cache: 'no-store', signal: this.signal })
+    const answer = await fetch('/q/health/ready', { cache: 'no-store', signal: this.signal })
     return answer.json().catch(() => null)
   }
 
@@ -97,13 +138,28 @@ class System extends Screen {
       ${this.asked ? html`<p class="faint" role="status">Asked; it has not happened yet.</p>` : nothing}</section>`
   }
 
+  happening() {
+    return html`<section aria-label="What happens now"><div class="head"><h2>What happens now</h2>
+        ${this.lost ? html`<span class="faint" role="status">not live now, trying again</span>` : nothing}</div>
+      <div class="filters"><label><span>Types, with commas</span><input type="search" placeholder="all" .value=${this.types} @change=${event => this.filter({ types: event.target.value.trim() })}></label>
+        ${this.held === null
+          ? html`<button type="button" @click=${() => { this.held = [] }}>Pause</button>`
+          : html`<button type="button" class="primary" @click=${() => this.goOn()}>Go on${this.held.length ? `, ${this.held.length === TAIL ? `${TAIL} or more` : this.held.length} since` : ''}</button>`}</div>
+      ${this.tail.length ? html`<div class="scroll"><table class="list tail"><thead><tr><th scope="col">When</th><th scope="col">Type</th><th scope="col">Task</th><th scope="col">Event</th></tr></thead>
+        <tbody>${this.tail.map(event => html`<tr><td>${moment(event.timestamp, this.now)}</td><td class="type">${plain(line(event.type, 60))}</td><td>${event.taskId ? taskLink(event.taskId) : ''}</td><td>${eventLink(event.id)}</td></tr>`)}</tbody></table></div>`
+        : html`<p class="faint">Nothing since this page was opened.</p>`}
+      ${asCurl('GET', path('/v1/stream', { types: this.types, namespace: namespace() }))}</section>`
+  }
+
   render() {
     const state = this.state
     return html`<div class="head"><h1>System</h1>${state ? html`<span class="faint">version ${plain(state.version)} · answered by ${plain(state.instance)}</span>` : nothing}</div>
       ${problem(this.problem)}
       ${state ? html`
-        <div class="cards">${this.admission()}
+        <div class="cards loose">${this.admission()}
           <section class="card"><h2>Tasks</h2><dl class="facts">${Object.entries(this.counts?.states ?? {}).map(([name, number]) => html`<dt>${name}</dt><dd><a href=${at('/tasks', { state: name })}>${count(number)}</a></dd>`)}</dl></section>
+          ${state.models ? html`<section class="card"><h2>Model calls</h2><dl class="facts"><dt>Running</dt><dd>${count(state.models.running)} of ${count(state.models.permits)}</dd><dt>Queued</dt><dd>${count(state.models.queued)}${state.models.heldBack ? html` <span class="faint">${count(state.models.heldBack)} of them wait for their provider</span>` : nothing}</dd></dl>
+            <p class="faint">of the instance that answers</p></section>` : nothing}
           <section class="card"><h2>Readiness</h2>${this.health ? html`<p><strong class=${this.health.status === 'UP' ? 'state completed' : 'error'}>${plain(this.health.status)}</strong> <span class="faint">of the gateway that serves this page</span></p>
             <ul class="plain">${(this.health.checks ?? []).map(check => html`<li><strong class=${check.status === 'UP' ? '' : 'error'}>${check.status === 'UP' ? '✓' : '✕'} ${plain(check.name)}</strong>${Object.entries(check.data ?? {}).map(([name, value]) => html` <span class="faint">${plain(name)}: ${plain(value)}</span>`)}</li>`)}</ul>` : html`<p class="faint">It does not say.</p>`}</section></div>
         <h2>Lanes</h2>
@@ -114,7 +170,8 @@ class System extends Screen {
         ${state.toolsets.length ? html`<div class="scroll"><table class="list"><thead><tr><th scope="col">Toolset</th><th scope="col" class="num">Workers</th><th scope="col" class="num">Calls that wait</th></tr></thead>
           <tbody>${state.toolsets.map(toolset => html`<tr class="row"><td>${plain(toolset.toolset)}</td><td class="num">${toolset.workers === 0 ? html`<span class="error">nobody</span>` : toolset.workers == null ? html`<span class="faint">not known yet</span>` : count(toolset.workers)}</td><td class="num">${toolset.backlog == null ? html`<span class="faint">not known yet</span>` : count(toolset.backlog)}</td></tr>`)}</tbody></table></div>`
           : empty('No tool is served now.')}` : this.problem ? nothing : html`<p class="faint">Loading…</p>`}
-      ${asCurl('GET', '/v1/system')}`
+      ${asCurl('GET', '/v1/system')}
+      ${this.happening()}`
   }
 }
 customElements.define('mill-system', System)

@@ -6,16 +6,18 @@ import { bytes, cost, count, duration, exact, line, plain } from '../format.js'
 import { markdown } from '../markdown.js'
 import { picture } from '../machine.js'
 import { Turn, causes, gist, scale, spans, walked } from '../story.js'
+import '../replay.js'
+import '../fork.js'
 import { Screen, asCurl, at, confirmed, copyButton, eventLink, moment, problem, raw, say, sessionLink, stateMark, taskLink } from '../ui.js'
 
 const PAGE = 500
 /** A page shows so many events before it asks whether there are to be more. */
 const FIRST = 2000
-const TABS = ['timeline', 'causes', 'machine', 'definition']
+const TABS = ['timeline', 'causes', 'replay', 'machine', 'definition']
 const ENDED = ['completed', 'failed', 'cancelled']
 
 class TaskScreen extends Screen {
-  static properties = { task: { state: true }, events: { state: true }, rest: { state: true }, machine: { state: true }, tools: { state: true }, approvals: { state: true }, parts: { state: true }, lost: { state: true }, asked: { state: true }, liveText: { state: true }, agent: { state: true } }
+  static properties = { task: { state: true }, events: { state: true }, rest: { state: true }, machine: { state: true }, tools: { state: true }, approvals: { state: true }, parts: { state: true }, lost: { state: true }, forks: { state: true }, asked: { state: true }, liveText: { state: true }, agent: { state: true } }
 
   #live = null
   #ids = new Set()
@@ -32,6 +34,7 @@ class TaskScreen extends Screen {
     this.tools = new Map()
     this.approvals = []
     this.parts = []
+    this.forks = []
     this.lost = false
     this.asked = ''
     this.liveText = ''
@@ -131,12 +134,14 @@ class TaskScreen extends Screen {
   /** What is not the task's own: open approvals, and the tasks that it started. */
   async around() {
     try {
-      const [approvals, children] = await Promise.all([
+      const [approvals, children, forks] = await Promise.all([
         get(scoped('/v1/approvals', { taskId: this.params.taskId, limit: 50 }), this.signal),
         get(scoped('/v1/tasks', { parentTaskId: this.params.taskId, limit: 100 }), this.signal),
+        get(scoped('/v1/tasks', { forkedFrom: this.params.taskId, limit: 100 }), this.signal),
       ])
       this.approvals = approvals.approvals
       this.parts = children.tasks
+      this.forks = forks.tasks
     } catch {
       // the task itself is shown all the same
     }
@@ -159,6 +164,17 @@ class TaskScreen extends Screen {
     this.filter({ event: this.query.get('event') === eventId ? null : eventId })
   }
 
+  /** From its beginning, unless an event is looked at. */
+  async fork() {
+    const picked = this.events.find(event => event.id === this.query.get('event')) ?? this.events.find(event => event.id === this.params.taskId)
+    if (picked) this.filter({ event: picked.id })
+    await this.updateComplete
+    await new Promise(resolve => requestAnimationFrame(resolve))
+    const form = this.querySelector('mill-fork textarea')
+    form?.scrollIntoView({ block: 'center' })
+    form?.focus()
+  }
+
   render() {
     const task = this.task
     if (!task) return html`<h1>Task</h1>${problem(this.problem)}${this.loading ? html`<p class="faint">Loading…</p>` : nothing}`
@@ -170,6 +186,7 @@ class TaskScreen extends Screen {
       <p class="crumbs">${plain(task.agent ?? task.taskType)}${task.agentVersion ? html` <span class="faint">${task.agentVersion}</span>` : nothing} · <span class="id">${plain(task.taskId)}</span> ${copyButton(task.taskId, 'Copy the id')}
         ${task.sessionId ? html` · session ${sessionLink(task.sessionId)}` : nothing}
         ${task.parentTaskId ? html` · part of ${taskLink(task.parentTaskId)}` : nothing}
+        ${task.forkedFrom ? html` · forked from ${taskLink(task.forkedFrom.taskId)}, <a href=${at(`/compare/${encodeURIComponent(task.forkedFrom.taskId)}/${encodeURIComponent(task.taskId)}`)}>side by side</a>` : nothing}
         · begun ${moment(task.createdAt, this.now)}${ended ? html` · took ${duration((this.#turn?.endedAt ?? task.updatedAt) - task.createdAt)}` : nothing}
         ${this.lost ? html`<span class="faint" role="status"> · not live now, trying again</span>` : nothing}</p>
       ${problem(this.problem)}
@@ -183,17 +200,19 @@ class TaskScreen extends Screen {
         ${ended ? nothing : html`
           ${task.state === 'suspended' && task.waitingFor?.kind === 'resume' ? html`<button type="button" @click=${() => this.control('resume')}>Resume</button>` : html`<button type="button" @click=${() => this.control('suspend')}>Suspend</button>`}
           <button type="button" class="danger" @click=${() => this.control('cancel')}>Cancel…</button>`}
+        <button type="button" @click=${() => this.fork()}>Fork…</button>
         ${task.sessionId ? html`<a class="button" href=${at(`/sessions/${encodeURIComponent(task.sessionId)}`)}>Open as chat</a>` : nothing}
         ${this.asked ? html`<span class="faint" role="status">Asked to ${this.asked}; the task has not said so yet.</span>` : nothing}
       </div>
       ${this.budget(task)}
       ${this.parts.length ? html`<section aria-label="Sub-tasks"><h2>Sub-tasks</h2><ul class="plain">${this.parts.map(child => html`<li class="row">${stateMark(child.state)} ${taskLink(child.taskId, html`${plain(line(child.inputText, 80))}`)} <span class="faint">${plain(child.agent ?? child.taskType)}${child.waitingFor ? ` · waits for ${child.waitingFor.kind}` : ''}</span></li>`)}</ul></section>` : nothing}
+      ${this.forks.length ? html`<section aria-label="Forks"><h2>Forks</h2><ul class="plain">${this.forks.map(fork => html`<li class="row">${stateMark(fork.state)} ${taskLink(fork.taskId, html`${plain(line(fork.inputText, 80))}`)} <a href=${at(`/compare/${encodeURIComponent(task.taskId)}/${encodeURIComponent(fork.taskId)}`)}>side by side</a></li>`)}</ul></section>` : nothing}
       <div class="tabs" role="tablist" aria-label="Views" @keydown=${this.turn}>${TABS.map(name => html`<button type="button" role="tab" id="tab-${name}" aria-selected=${tab === name} aria-controls="view" tabindex=${tab === name ? 0 : -1} @click=${() => this.tab(name)}>${name[0].toUpperCase() + name.slice(1)}</button>`)}</div>
       <div id="view" role="tabpanel" aria-labelledby="tab-${tab}">
-        ${tab === 'timeline' ? this.timeline() : tab === 'causes' ? this.tree() : tab === 'machine' ? this.stateMachine(task) : this.definition(task)}
+        ${tab === 'timeline' ? this.timeline() : tab === 'causes' ? this.tree() : tab === 'replay' ? html`<mill-replay .taskId=${task.taskId} .length=${this.events.length}></mill-replay>` : tab === 'machine' ? this.stateMachine(task) : this.definition(task)}
         ${this.rest ? html`<button type="button" class="more" @click=${() => this.more()}>More events</button>` : nothing}
       </div>
-      ${picked ? html`<section class="picked" aria-label="Event"><div class="head"><h2>${picked.type}</h2>${eventLink(picked.id, 'open the event')}${copyButton(JSON.stringify(picked), 'Copy the event')}<button type="button" class="quiet" @click=${() => this.pick(picked.id)}>close</button></div>${raw(picked)}</section>` : nothing}
+      ${picked ? html`<section class="picked" aria-label="Event"><div class="head"><h2>${picked.type}</h2>${eventLink(picked.id, 'open the event')}${copyButton(JSON.stringify(picked), 'Copy the event')}<button type="button" class="quiet" @click=${() => this.pick(picked.id)}>close</button></div>${raw(picked)}<mill-fork .task=${task} .event=${picked}></mill-fork></section>` : nothing}
       ${asCurl('GET', scoped(this.url('/events')))}`
   }
 

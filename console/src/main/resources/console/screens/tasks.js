@@ -12,6 +12,10 @@ const PAGE = 50
 /** Bulk actions ask for each task; no more of them are asked for at once. */
 const MOST = 1000
 const AT_ONCE = 4
+const ENDS = ['TASK_COMPLETED', 'TASK_FAILED', 'TASK_CANCELLED']
+const ENDED = ['completed', 'failed', 'cancelled']
+/** The query side may be behind the journal; a task that has ended there is asked for again, but not for ever. */
+const TRIES = 20
 const WATCHED = 'TASK_CREATED,TASK_STATE_CHANGED,TASK_COMPLETED,TASK_FAILED,TASK_CANCELLED,APPROVAL_REQUESTED,APPROVAL_DECIDED,TASKS_FORGOTTEN'
 const AGES = { '1h': 3_600_000, '24h': 86_400_000, '7d': 7 * 86_400_000 }
 
@@ -19,10 +23,13 @@ class Tasks extends Screen {
   static properties = { rows: { state: true }, next: { state: true }, fresh: { state: true }, counts: { state: true }, selected: { state: true }, bulk: { state: true }, lost: { state: true } }
 
   #live = null
-  #stale = new Set()
+  /** What is to be asked for anew: whether it has ended, and how often it was asked for. */
+  #stale = new Map()
   #timer = 0
   #shown = ''
   #typing = 0
+  /** Loads older tasks once the end of the list comes near, so that scrolling goes on; the button is for keys. */
+  #nearEnd = new IntersectionObserver(found => found.some(one => one.isIntersecting) && !this.loading && !this.problem && this.next && this.load(this.next), { rootMargin: '0px 0px 600px' })
 
   constructor() {
     super()
@@ -46,6 +53,7 @@ class Tasks extends Screen {
   disconnectedCallback() {
     super.disconnectedCallback()
     this.#live?.close()
+    this.#nearEnd.disconnect()
     clearTimeout(this.#timer)
     clearTimeout(this.#typing)
   }
@@ -58,6 +66,13 @@ class Tasks extends Screen {
         this.load()
       }
     }
+  }
+
+  updated() {
+    const more = this.querySelector('button.more')
+    // observed anew, since one that stays in sight is told of only once
+    this.#nearEnd.disconnect()
+    if (more && !this.loading) this.#nearEnd.observe(more)
   }
 
   get filters() {
@@ -96,18 +111,29 @@ class Tasks extends Screen {
 
   hear(type, event) {
     if (!event.taskId || (event.namespace ?? 'default') !== namespace()) return
-    if (this.rows.some(row => row.taskId === event.taskId)) this.#stale.add(event.taskId)
-    else if (type === 'TASK_CREATED') this.fresh = new Set([...this.fresh, event.taskId])
+    const shown = this.rows.some(row => row.taskId === event.taskId)
+    // a page that is on its way may have it as it was before
+    if (shown || this.loading) this.#stale.set(event.taskId, { ended: ENDS.includes(type) || this.#stale.get(event.taskId)?.ended, tries: 0 })
+    if (!shown && type === 'TASK_CREATED') this.fresh = new Set([...this.fresh, event.taskId])
     this.#timer ||= setTimeout(() => this.refresh(), 400)
   }
 
   /** Rows that are shown, as they are now, where they are now. */
   async refresh() {
     this.#timer = 0
-    const ids = [...this.#stale].slice(0, 20)
+    if (this.loading) {
+      this.#timer = setTimeout(() => this.refresh(), 400)
+      return
+    }
+    const wanted = new Map([...this.#stale].slice(0, 20))
+    const ids = [...wanted.keys()]
     ids.forEach(taskId => this.#stale.delete(taskId))
     const now = await Promise.all(ids.map(taskId => get(scoped(`/v1/tasks/${encodeURIComponent(taskId)}`), this.signal).catch(() => null)))
     const byId = new Map(now.filter(Boolean).map(task => [task.taskId, task]))
+    for (const [taskId, { ended, tries }] of wanted) {
+      const task = byId.get(taskId)
+      if (ended && task && !ENDED.includes(task.state) && tries < TRIES && !this.#stale.has(taskId)) this.#stale.set(taskId, { ended, tries: tries + 1 })
+    }
     if (byId.size) this.rows = this.rows.map(row => byId.get(row.taskId) ?? row)
     if (this.#stale.size) this.#timer ||= setTimeout(() => this.refresh(), 400)
     this.tally()
