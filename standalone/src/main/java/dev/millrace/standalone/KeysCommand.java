@@ -27,6 +27,8 @@ import picocli.CommandLine.Parameters;
 /** {@code millrace keys}: the file of API keys, which a gateway reads. It need not run. */
 @Command(
         name = "keys",
+        footerHeading = "%nExamples:%n",
+        footer = {"  keys create ada --grant acme:read,acme:write", "  keys list --json", "  keys revoke KEY"},
         synopsisSubcommandLabel = "COMMAND",
         description =
                 "Makes, lists and revokes the API keys of a gateway, in their file. A gateway notices within a second.",
@@ -56,6 +58,13 @@ final class KeysCommand implements Runnable {
                 defaultValue = "${env:MILLRACE_GATEWAY_AUTH_KEYS_FILE:-./data/" + FILE + "}",
                 description = "The file of keys (default: $MILLRACE_GATEWAY_AUTH_KEYS_FILE, else ./data/keys.json).")
         private Path file = Path.of("data", FILE);
+
+        @Option(names = "--json", description = "Print JSON, one line for each.")
+        private boolean json;
+
+        final boolean json() {
+            return json;
+        }
 
         @Override
         public final Integer call() {
@@ -109,7 +118,13 @@ final class KeysCommand implements Runnable {
                 more.add(fresh.kept());
                 return more;
             });
-            terminal().out().println(fresh.secret());
+            if (json()) {
+                Map<String, @Nullable Object> made = view(fresh.kept());
+                made.put("secret", fresh.secret());
+                terminal().out().println(Json.writeText(made));
+            } else {
+                terminal().out().println(fresh.secret());
+            }
             terminal()
                     .err()
                     .println("Key " + fresh.kept().id() + " of " + principal + " is in " + file()
@@ -148,15 +163,12 @@ final class KeysCommand implements Runnable {
     @Command(name = "list", description = "Lists the keys, without what one calls with.")
     static final class ListKeys extends OfFile {
 
-        @Option(names = "--json", description = "Print JSON, one line for each.")
-        private boolean json;
-
         @Override
         void run(ApiKeyFile keys) throws IOException {
             List<ApiKey> all = keys.keys();
             if (all.isEmpty()) {
                 terminal().err().println("No keys in " + file() + ".");
-            } else if (json) {
+            } else if (json()) {
                 all.forEach(key -> terminal().out().println(Json.writeText(view(key))));
             } else {
                 line("KEY", "EXPIRES", "PRINCIPAL", "GRANTS");
@@ -174,16 +186,6 @@ final class KeysCommand implements Runnable {
                     ? "never"
                     : Instant.now().isBefore(Instant.parse(expires)) ? expires : expires + " (over)";
         }
-
-        private static Map<String, @Nullable Object> view(ApiKey key) {
-            Map<String, @Nullable Object> json = new LinkedHashMap<>();
-            json.put("id", key.id());
-            json.put("principal", key.principal());
-            json.put("grants", key.grants());
-            json.put("createdAt", key.createdAt());
-            json.put("expiresAt", key.expiresAt());
-            return json;
-        }
     }
 
     /** {@code millrace keys revoke}. */
@@ -199,7 +201,20 @@ final class KeysCommand implements Runnable {
                 throw new CommandException(ExitCodes.FAILED, "There is no key " + id + " in " + file() + ".");
             }
             keys.change(all -> all.stream().filter(key -> !key.id().equals(id)).toList());
+            if (json()) {
+                terminal().out().println(Json.writeText(Map.of("id", id, "revoked", true)));
+            }
             terminal().err().println("Key " + id + " is revoked.");
         }
+    }
+
+    private static Map<String, @Nullable Object> view(ApiKey key) {
+        Map<String, @Nullable Object> json = new LinkedHashMap<>();
+        json.put("id", key.id());
+        json.put("principal", key.principal());
+        json.put("grants", key.grants());
+        json.put("createdAt", key.createdAt());
+        json.put("expiresAt", key.expiresAt());
+        return json;
     }
 }

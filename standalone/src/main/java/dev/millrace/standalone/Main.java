@@ -5,18 +5,27 @@ import dev.millrace.standalone.cli.ApprovalsCommand;
 import dev.millrace.standalone.cli.ApproveCommand;
 import dev.millrace.standalone.cli.AskCommand;
 import dev.millrace.standalone.cli.CancelCommand;
+import dev.millrace.standalone.cli.Colours;
 import dev.millrace.standalone.cli.CommandException;
+import dev.millrace.standalone.cli.CompletionCommand;
 import dev.millrace.standalone.cli.DeadLettersCommand;
+import dev.millrace.standalone.cli.DiscardCommand;
 import dev.millrace.standalone.cli.DrainCommand;
 import dev.millrace.standalone.cli.EmitCommand;
 import dev.millrace.standalone.cli.EventsCommand;
 import dev.millrace.standalone.cli.ExitCodes;
 import dev.millrace.standalone.cli.ForgetCommand;
+import dev.millrace.standalone.cli.ForkCommand;
 import dev.millrace.standalone.cli.Hint;
+import dev.millrace.standalone.cli.KnowledgeCommand;
 import dev.millrace.standalone.cli.MemoryCommand;
 import dev.millrace.standalone.cli.NotificationsCommand;
+import dev.millrace.standalone.cli.QueueCommand;
+import dev.millrace.standalone.cli.RedriveCommand;
 import dev.millrace.standalone.cli.RejectCommand;
+import dev.millrace.standalone.cli.ReplayCommand;
 import dev.millrace.standalone.cli.ResumeCommand;
+import dev.millrace.standalone.cli.RetryCommand;
 import dev.millrace.standalone.cli.RulesCommand;
 import dev.millrace.standalone.cli.SchedulesCommand;
 import dev.millrace.standalone.cli.SessionsCommand;
@@ -58,6 +67,8 @@ public final class Main {
                 .addSubcommand(AskCommand.class)
                 .addSubcommand(TasksCommand.class)
                 .addSubcommand(EventsCommand.class)
+                .addSubcommand(ReplayCommand.class)
+                .addSubcommand(ForkCommand.class)
                 .addSubcommand(SessionsCommand.class)
                 .addSubcommand(ApprovalsCommand.class)
                 .addSubcommand(ApproveCommand.class)
@@ -67,6 +78,10 @@ public final class Main {
                 .addSubcommand(CancelCommand.class)
                 .addSubcommand(NotificationsCommand.class)
                 .addSubcommand(DeadLettersCommand.class)
+                .addSubcommand(RedriveCommand.class)
+                .addSubcommand(DiscardCommand.class)
+                .addSubcommand(QueueCommand.class)
+                .addSubcommand(RetryCommand.class)
                 .addSubcommand(DrainCommand.class)
                 .addSubcommand(UndrainCommand.class)
                 .addSubcommand(AgentsCommand.class)
@@ -74,14 +89,18 @@ public final class Main {
                 .addSubcommand(UsageCommand.class)
                 .addSubcommand(ForgetCommand.class)
                 .addSubcommand(MemoryCommand.class)
+                .addSubcommand(KnowledgeCommand.class)
                 .addSubcommand(SchedulesCommand.class)
                 .addSubcommand(RulesCommand.class)
                 .addSubcommand(EmitCommand.class)
                 .addSubcommand(WatchCommand.class)
                 .addSubcommand(KeysCommand.class)
+                .addSubcommand(CompletionCommand.class)
                 .addSubcommand(new BrokerCommand(terminal))
                 .addSubcommand(new TrainCommand(terminal))
                 .addSubcommand(new HelpCommand())
+                .setColorScheme(CommandLine.Help.defaultColorScheme(
+                        Colours.of(terminal).on() ? CommandLine.Help.Ansi.ON : CommandLine.Help.Ansi.OFF))
                 // of emit, @FILE is what the event brings
                 .setExpandAtFiles(false)
                 .setOut(new PrintWriter(terminal.out(), true, StandardCharsets.UTF_8))

@@ -37,6 +37,12 @@ import picocli.CommandLine.Option;
  */
 @Command(
         name = "up",
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  up",
+            "  up --port 8081 --kafka-port 9093 --data second",
+            "  up --agents agents --tools build/tools.jar --token"
+        },
         description = {
             "Runs a whole Millrace in this process: a Kafka broker with its data on disk, the agent, tool, reflection"
                     + " and gateway services. A second start on the same data goes on with what was unfinished. Ctrl-C stops it."
@@ -123,6 +129,13 @@ final class UpCommand implements Callable<Integer> {
                     + " folder; the first one is made and shown with the first start (default: nobody is asked).")
     private boolean token;
 
+    @Option(
+            names = "--knowledge",
+            description =
+                    "Run the knowledge service beside it, in a process of its own: documents in which agents and people"
+                            + " look things up (default: it does not run).")
+    private boolean knowledge;
+
     @Option(names = "--verbose", description = "Log what the services do, and show stack traces.")
     private boolean verbose;
 
@@ -151,7 +164,21 @@ final class UpCommand implements Callable<Integer> {
         broker.endMemberships();
         configure(broker, dataPath, workspacePath);
         lock(dataPath);
-        return serve(broker);
+        KnowledgeProcess beside = knowledge
+                ? KnowledgeProcess.start(new KnowledgeProcess.Place(broker.bootstrapServers(), dataPath, workspacePath))
+                : null;
+        if (beside != null) {
+            System.setProperty("millrace.gateway.knowledge.url", beside.url());
+            System.setProperty("millrace.agent.knowledge.url", beside.url());
+            terminal.err().println("millrace: the knowledge service starts; its log is " + beside.log());
+        }
+        try {
+            return serve(broker, beside);
+        } finally {
+            if (beside != null) {
+                beside.close();
+            }
+        }
     }
 
     private static void requireReadable(String option, @Nullable Path file) {
@@ -278,7 +305,7 @@ final class UpCommand implements Callable<Integer> {
         return path.toAbsolutePath().normalize().toString();
     }
 
-    private int serve(EmbeddedBroker broker) {
+    private int serve(EmbeddedBroker broker, @Nullable KnowledgeProcess beside) {
         CountDownLatch servicesStopped = new CountDownLatch(1);
         AtomicInteger exitCode = new AtomicInteger();
         AtomicReference<@Nullable Throwable> startFailure = new AtomicReference<>();
@@ -286,6 +313,9 @@ final class UpCommand implements Callable<Integer> {
         Runtime.getRuntime()
                 .addShutdownHook(Thread.ofPlatform().name("broker-stop").unstarted(() -> {
                     awaitQuietly(servicesStopped);
+                    if (beside != null) {
+                        beside.close();
+                    }
                     BrokerCommand.stop(broker);
                 }));
         broker.failed().thenAccept(fault -> {

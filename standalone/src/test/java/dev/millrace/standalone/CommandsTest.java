@@ -165,6 +165,34 @@ class CommandsTest {
     }
 
     @Test
+    @DisplayName("F-287, F-299: ask says how long the task is worth it, who takes part and who speaks")
+    void shouldSayHowLongItIsWorthIt() {
+        // given
+        gateway.answer("/v1/tasks", 202, ACCEPTED).stream(
+                "/v1/tasks/t-1/stream", event(1, "TASK_COMPLETED", result("4,2 m")));
+
+        // when
+        CommandRun ask = CommandRun.of(
+                "ask",
+                "x",
+                "--session",
+                "s",
+                "--ttl",
+                "90s",
+                "--participants",
+                "user,planner",
+                "--as",
+                "Ann",
+                "--url",
+                gateway.url());
+
+        // then
+        assertThat(ask.exitCode()).as(ask.err()).isZero();
+        assertThat(gateway.requests().getFirst())
+                .contains("\"ttl\":90000", "\"participants\":[\"user\",\"planner\"]", "\"sender\":\"Ann\"");
+    }
+
+    @Test
     @DisplayName("ask prints the answer while the model says it, and begins anew where a call is repeated")
     void shouldPrintTheAnswerWhileItIsMade() {
         // given
@@ -611,7 +639,7 @@ class CommandsTest {
         // given
         gateway.answer("/v1/sessions", 200, """
                 {"sessions":[
-                  {"sessionId":"ada","namespace":"default","title":"Engines","createdAt":0,"updatedAt":0},
+                  {"sessionId":"ada","namespace":"default","title":"Engines","createdAt":0,"updatedAt":0,"participants":["user","planner"]},
                   {"sessionId":"bob","namespace":"default","title":null,"createdAt":0,"updatedAt":0}
                 ],"next":null}""");
         gateway.answer("/v1/sessions/ada/messages", 200, """
@@ -627,8 +655,9 @@ class CommandsTest {
         // then
         assertThat(list.out().lines())
                 .satisfiesExactly(
-                        heading -> assertThat(heading).matches("SESSION +TITLE +SINCE +LAST"),
-                        first -> assertThat(first).startsWith("ada      Engines"),
+                        heading -> assertThat(heading).matches("SESSION +TITLE +SINCE +LAST +PARTICIPANTS"),
+                        first ->
+                                assertThat(first).startsWith("ada      Engines").endsWith("user, planner"),
                         second -> assertThat(second).startsWith("bob      -"));
         assertThat(messages.out().lines())
                 .containsExactly(
@@ -662,8 +691,8 @@ class CommandsTest {
         // given
         gateway.answer("/v1/dead-letters", 200, """
                 {"deadLetters":[
-                  {"reason":"not_waiting","type":"MESSAGE_RECEIVED","taskId":"t-1","timestamp":0,"detail":"expected\\nmore"},
-                  {"reason":"bad_json","type":null,"taskId":null,"timestamp":0,"detail":null}
+                  {"cursor":"0:7","reason":"not_waiting","type":"MESSAGE_RECEIVED","taskId":"t-1","timestamp":0,"detail":"expected\\nmore"},
+                  {"cursor":"0:5","reason":"bad_json","type":null,"taskId":null,"timestamp":0,"detail":null}
                 ],"next":null}""");
 
         // when
@@ -673,9 +702,10 @@ class CommandsTest {
         assertThat(letters.exitCode()).isZero();
         assertThat(letters.out().lines())
                 .satisfiesExactly(
-                        heading -> assertThat(heading).matches("SINCE +REASON +TYPE +TASK +DETAIL"),
-                        first -> assertThat(first).matches("\\d+ d +not_waiting +MESSAGE_RECEIVED +t-1 +expected more"),
-                        second -> assertThat(second).matches("\\d+ d +bad_json +- +- +"));
+                        heading -> assertThat(heading).matches("CURSOR +SINCE +REASON +TYPE +TASK +DETAIL"),
+                        first -> assertThat(first)
+                                .matches("0:7 +\\d+ d +not_waiting +MESSAGE_RECEIVED +t-1 +expected more"),
+                        second -> assertThat(second).matches("0:5 +\\d+ d +bad_json +- +- +"));
         assertThat(gateway.requests()).containsExactly("GET /v1/dead-letters?reason=bad_json&limit=20");
     }
 

@@ -5,242 +5,28 @@ import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import com.microsoft.playwright.Browser;
-import com.microsoft.playwright.BrowserContext;
-import com.microsoft.playwright.BrowserType;
 import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
-import com.microsoft.playwright.Playwright;
 import com.microsoft.playwright.Route;
 import com.microsoft.playwright.assertions.PlaywrightAssertions;
 import com.microsoft.playwright.options.AriaRole;
-import com.microsoft.playwright.options.ColorScheme;
-import com.microsoft.playwright.options.ReducedMotion;
 import dev.millrace.schemas.Json;
-import dev.millrace.testing.Chromium;
-import dev.millrace.testing.FreePort;
-import dev.millrace.testing.HttpApi;
-import dev.millrace.testing.NpmPackages;
-import dev.millrace.testing.ServiceProcess;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpRequest.BodyPublishers;
-import java.net.http.HttpResponse.BodyHandlers;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Assumptions;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
-import org.junit.jupiter.api.io.TempDir;
 
-/**
- * The console in a real browser, before a real standalone with a scripted model: one of each for all claims, of which
- * the last one kills the process. With {@code -Dmillrace.docs.write=true} it writes the pictures of the documents.
- */
+/** The console in a real browser, screen by screen; the last of the tests kills the process behind it. */
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
-class ConsoleIT {
-
-    private static final Duration LIMIT = Duration.ofSeconds(60);
-    private static final int WIDE = 1280;
-    private static final int NARROW = 390;
-    private static final Path PICTURES = Path.of("../docs/pictures");
-
-    private static final String TALE = IntStream.rangeClosed(1, 60)
-            .mapToObj(number -> "The wheel turned " + number + " times.")
-            .collect(Collectors.joining(" "));
-    private static final String HOSTILE = "<img src=x onerror=alert(1)>\u202E<script>alert(2)</script>"
-            + "[click](javascript:alert(3)) ![p](https://evil.example/p.png) </pre></main><style>*{display:none}</style>"
-            + "gnp.exe `code` **bold** {{7*7}} ${8*8} \u200B";
-    private static final int GIANT = 900_000;
-
-    private static final String SCRIPT = """
-            rules:
-              - user: 'slow tale'
-                reasoning: "A long tale wants time."
-                stream: { chunkChars: 12, chunkMs: 60 }
-                text: "TALE"
-              - user: 'write the note'
-                steps:
-                  - reasoning: "The person has to agree to this."
-                    calls: [{ tool: write_file, arguments: { path: "note.txt", content: "oil the gate" } }]
-                  - text: |
-                      # Done
-
-                      The note **is written**:
-
-                      - to `note.txt`
-                      - with [a link](https://example.org/)
-              - user: 'which wheel'
-                steps:
-                  - calls: [{ tool: ask_user, arguments: { question: "Which wheel do you mean?" } }]
-                  - text: "So it is {{result.ask_user}}."
-              - user: 'delegate'
-                system: 'You are the boss'
-                steps:
-                  - calls: [{ tool: spawn_task, arguments: { input: "write the note for me", type: careful } }]
-                  - text: "My helper says: {{result}}"
-              - user: 'say it back'
-                literal: true
-                text: HOSTILE
-              - user: 'giant'
-                stream: { chunkChars: 100000 }
-                text: "GIANT"
-              - user: 'refuse'
-                fail: { code: auth_failed, message: "the key is wrong" }
-              - user: 'read'
-                steps:
-                  - calls: [{ tool: list_files, arguments: { path: "." } }, { tool: current_time, arguments: {} }]
-                  - calls: [{ tool: read_file, arguments: { path: "nowhere.txt" } }]
-                  - text: "There are two files, and none is called nowhere.txt."
-              - text: "You said {{user}}"
-            """;
-
-    @TempDir
-    static Path temp;
-
-    private static final int PORT = FreePort.find();
-    private static final String BASE = "http://localhost:" + PORT + "/console";
-    private static final HttpApi API = HttpApi.onPort(PORT);
-    private static ServiceProcess up;
-    private static Playwright playwright;
-    private static Browser browser;
-    private static String axe;
-
-    private final List<String> complaints = new CopyOnWriteArrayList<>();
-    private BrowserContext context;
-    private Page page;
-
-    @BeforeAll
-    static void start() throws IOException {
-        Optional<Path> chromium = Chromium.find("ConsoleIT");
-        Assumptions.assumeTrue(chromium.isPresent(), "Chromium is not installed");
-        boolean node = NpmPackages.runs("node", "--version");
-        if (!node) {
-            System.err.println("SKIPPED: ConsoleIT needs Node 20 or newer on the PATH");
-        }
-        Assumptions.assumeTrue(node, "Node is not installed");
-        agent("careful", "tools: [write_file, list_files]\napproval:\n  write_file: always");
-        agent("boss", "tools: [list_files, write_file]\nsubAgents: [careful]");
-        Files.writeString(
-                temp.resolve("script.yaml"),
-                SCRIPT.replace("TALE", TALE)
-                        .replace("HOSTILE", Json.writeText(HOSTILE))
-                        .replace("GIANT", "W".repeat(GIANT)));
-        up = up();
-        try (InputStream in = ConsoleIT.class.getResourceAsStream("/axe.min.js")) {
-            assertThat(in).isNotNull();
-            axe = new String(in.readAllBytes(), StandardCharsets.UTF_8);
-        }
-        Map<String, String> environment = new HashMap<>(System.getenv());
-        environment.put("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "1");
-        environment.put("PLAYWRIGHT_NODEJS_PATH", nodePath());
-        playwright = Playwright.create(new Playwright.CreateOptions().setEnv(environment));
-        browser = playwright
-                .chromium()
-                .launch(new BrowserType.LaunchOptions()
-                        .setExecutablePath(chromium.orElseThrow())
-                        .setArgs(List.of("--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage")));
-    }
-
-    private static String nodePath() {
-        return Arrays.stream(System.getenv("PATH").split(":", -1))
-                .map(folder -> Path.of(folder, "node"))
-                .filter(Files::isExecutable)
-                .findFirst()
-                .orElseThrow()
-                .toString();
-    }
-
-    private static void agent(String name, String keys) throws IOException {
-        Path folder = Files.createDirectories(temp.resolve("agents").resolve(name));
-        Files.writeString(
-                folder.resolve("AGENT.md"),
-                "---\nname: " + name + "\ndescription: The " + name + " one.\n" + keys + "\n---\nYou are the " + name
-                        + ".\n");
-    }
-
-    private static ServiceProcess up() {
-        return ServiceProcess.standalone(
-                        "up",
-                        "--port",
-                        Integer.toString(PORT),
-                        "--kafka-port",
-                        "0",
-                        "--script",
-                        temp.resolve("script.yaml").toString())
-                .start(temp)
-                .awaitOutput("Millrace is ready", ServiceProcess.START_LIMIT);
-    }
-
-    @AfterAll
-    static void stop() {
-        if (browser != null) {
-            browser.close();
-        }
-        if (playwright != null) {
-            playwright.close();
-        }
-        if (up != null) {
-            up.close();
-        }
-    }
-
-    @BeforeEach
-    void open() {
-        context = browser.newContext(
-                new Browser.NewContextOptions().setViewportSize(WIDE, 800).setReducedMotion(ReducedMotion.REDUCE));
-        page = context.newPage();
-        page.setDefaultTimeout((double) LIMIT.toMillis());
-        PlaywrightAssertions.setDefaultAssertionTimeout((double) LIMIT.toMillis());
-        page.onPageError(complaints::add);
-        page.onDialog(dialog -> {
-            complaints.add("a dialog: " + dialog.message());
-            dialog.dismiss();
-        });
-        page.onConsoleMessage(message -> {
-            // what a server refused, or that it is gone, is said by the browser itself
-            if (message.type().equals("error") && !message.text().startsWith("Failed to load resource")) {
-                complaints.add(message.text());
-            }
-        });
-        page.onRequest(request -> {
-            if (!request.url().startsWith("http://localhost:" + PORT + "/")) {
-                complaints.add("a request to " + request.url());
-            }
-        });
-    }
-
-    @AfterEach
-    void shouldHaveComplainedOfNothing() {
-        context.close();
-        assertThat(complaints)
-                .as("violations of the policy, errors, and requests to elsewhere")
-                .isEmpty();
-    }
+class ConsoleIT extends ConsoleStage {
 
     @Test
     @Order(1)
@@ -374,7 +160,7 @@ class ConsoleIT {
         assertThat(page.locator(".machine .edge.on title").allTextContents().stream()
                         .map(title -> title.substring(0, title.indexOf(':'))))
                 .containsExactlyInAnyOrderElementsOf(walked);
-        picture("machine");
+        picture("machine", List.of(WIDE)); // on a telephone it is moved about in its frame
         assertAccessible("the machine");
         page.goBack();
         PlaywrightAssertions.assertThat(page.getByRole(AriaRole.TREE)).isVisible();
@@ -417,7 +203,7 @@ class ConsoleIT {
         PlaywrightAssertions.assertThat(rows.first()).containsText("completed");
 
         // when
-        page.getByLabel("Text").fill("WHEEL, number");
+        page.getByLabel("Text", new Page.GetByLabelOptions().setExact(true)).fill("WHEEL, number");
         page.getByLabel("Waits for").selectOption("answer");
         // then
         PlaywrightAssertions.assertThat(rows).hasCount(3);
@@ -776,29 +562,6 @@ class ConsoleIT {
         heading("Not found");
     }
 
-    private Locator button(String name) {
-        return page.getByRole(
-                AriaRole.BUTTON, new Page.GetByRoleOptions().setName(name).setExact(true));
-    }
-
-    private static int put(String path, String condition, String tag, String text) {
-        try (HttpClient http = HttpClient.newHttpClient()) {
-            return http.send(
-                            HttpRequest.newBuilder(URI.create("http://localhost:" + PORT + path))
-                                    .header("Content-Type", "text/markdown")
-                                    .header(condition, tag)
-                                    .PUT(BodyPublishers.ofString(text))
-                                    .build(),
-                            BodyHandlers.discarding())
-                    .statusCode();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new AssertionError("interrupted", e);
-        }
-    }
-
     @Test
     @Order(11)
     @DisplayName("conversations are found, begun and forgotten; a schedule is made, fired, paused and removed")
@@ -987,6 +750,56 @@ class ConsoleIT {
 
     @Test
     @Order(15)
+    @DisplayName("a task is played again step by step, and goes on from an event in another way; both are side by side")
+    void shouldReplayForkAndCompare() {
+        // given: a task that failed
+        String taskId = API.submit("refuse it");
+        API.awaitEnd(taskId, LIMIT);
+
+        // when
+        page.navigate(BASE + "/tasks/" + taskId + "?tab=replay");
+
+        // then
+        Locator replay = page.getByRole(AriaRole.REGION, new Page.GetByRoleOptions().setName("Replay"));
+        PlaywrightAssertions.assertThat(replay).containsText("the machine decides today what the log says");
+        PlaywrightAssertions.assertThat(replay.locator("h2")).containsText("MESSAGE_RECEIVED");
+        replay.getByRole(AriaRole.BUTTON, new Locator.GetByRoleOptions().setName("Next step"))
+                .click();
+        PlaywrightAssertions.assertThat(replay.locator("h2")).containsText("Its turn has come");
+        page.keyboard().press("End");
+        PlaywrightAssertions.assertThat(replay).containsText("failed");
+        assertAccessible("the replay");
+        assertFits("the replay");
+
+        // when
+        page.getByRole(AriaRole.BUTTON, new Page.GetByRoleOptions().setName("Fork…"))
+                .click();
+        page.locator("mill-fork textarea[name=text]").fill("say something else");
+        assertAccessible("the fork");
+        page.getByRole(
+                        AriaRole.BUTTON,
+                        new Page.GetByRoleOptions().setName("Fork").setExact(true))
+                .click();
+
+        // then
+        heading("A task and its fork");
+        assertThat(page.url()).contains("/compare/" + taskId + "/");
+        Locator sides = page.locator(".compare section");
+        PlaywrightAssertions.assertThat(sides.first()).containsText("auth_failed");
+        PlaywrightAssertions.assertThat(sides.last()).containsText("You said say something else");
+        PlaywrightAssertions.assertThat(page.locator("table")).containsText("Model calls");
+        assertAccessible("the comparison");
+        assertFits("the comparison");
+        picture("compare");
+        sides.last().getByRole(AriaRole.LINK).first().click();
+        PlaywrightAssertions.assertThat(page.locator("main")).containsText("forked from");
+        page.navigate(BASE + "/tasks/" + taskId);
+        PlaywrightAssertions.assertThat(page.getByRole(AriaRole.REGION, new Page.GetByRoleOptions().setName("Forks")))
+                .containsText("say something else");
+    }
+
+    @Test
+    @Order(20)
     @DisplayName("a process that is killed in the middle of a text: the page comes back by itself, to the same text")
     void shouldComeBackAfterAKill() {
         // given
@@ -1006,84 +819,5 @@ class ConsoleIT {
         assertThat(turn.locator(".agent .prose").textContent().strip()).isEqualTo(TALE);
         PlaywrightAssertions.assertThat(turn).hasCount(1);
         PlaywrightAssertions.assertThat(page.locator("main")).not().containsText("not live now");
-    }
-
-    /** Ends what another test has left behind. */
-    private static void leaveNobodyWaiting() {
-        API.get("/v1/tasks?state=suspended&limit=200").json().path("tasks").forEach(task -> {
-            String taskId = task.path("taskId").asText();
-            API.post("/v1/tasks/" + taskId + "/cancel", Map.of());
-            API.awaitEnd(taskId, LIMIT);
-        });
-    }
-
-    private void heading(String text) {
-        PlaywrightAssertions.assertThat(page.locator("h1")).hasText(text);
-    }
-
-    /** Moves the focus with the key for that alone. */
-    private void tabTo(String selector) {
-        for (int presses = 0; presses < 60; presses++) {
-            page.keyboard().press("Tab");
-            if (Boolean.TRUE.equals(page.evaluate("selector => document.activeElement.matches(selector)", selector))) {
-                return;
-            }
-        }
-        throw new AssertionError("No " + selector + " was reached with the key Tab");
-    }
-
-    private static String submitTo(String agent, String text) {
-        return accepted(Map.of("text", text, "agent", agent));
-    }
-
-    private static String submitTo(String agent, String text, String session) {
-        return accepted(Map.of("text", text, "agent", agent, "sessionId", session));
-    }
-
-    private static String accepted(Map<String, String> task) {
-        HttpApi.Answer accepted = API.post("/v1/tasks", task);
-        assertThat(accepted.status()).as(accepted.body()).isEqualTo(202);
-        return accepted.json().path("taskId").asText();
-    }
-
-    private static String waitsFor(String taskId) {
-        return API.get("/v1/tasks/" + taskId).json().at("/waitingFor/kind").asText();
-    }
-
-    /** No violation in light or dark. */
-    private void assertAccessible(String what) {
-        for (ColorScheme scheme : List.of(ColorScheme.LIGHT, ColorScheme.DARK)) {
-            page.emulateMedia(new Page.EmulateMediaOptions().setColorScheme(scheme));
-            page.evaluate(axe);
-            Object found = page.evaluate("""
-                    async () => (await axe.run(document)).violations.map(one =>
-                      one.id + ': ' + one.nodes.map(node => node.html.slice(0, 200) + ' ' + node.failureSummary).join(' | '))""");
-            assertThat(found).as(what + " in " + scheme).isEqualTo(List.of());
-        }
-        page.emulateMedia(new Page.EmulateMediaOptions().setColorScheme(ColorScheme.LIGHT));
-    }
-
-    /** Nothing stands out to the right, neither on a desk nor on a telephone. */
-    private void assertFits(String what) {
-        for (int width : List.of(NARROW, WIDE)) {
-            page.setViewportSize(width, 800);
-            assertThat(((Number) page.evaluate("document.documentElement.scrollWidth")).intValue())
-                    .as(what + " at a width of " + width)
-                    .isLessThanOrEqualTo(width);
-        }
-    }
-
-    /** Writes the pictures of the documents, if that is asked for. */
-    private void picture(String name) {
-        if (!Boolean.getBoolean("millrace.docs.write")) {
-            return;
-        }
-        for (ColorScheme scheme : List.of(ColorScheme.LIGHT, ColorScheme.DARK)) {
-            page.emulateMedia(new Page.EmulateMediaOptions().setColorScheme(scheme));
-            page.screenshot(new Page.ScreenshotOptions()
-                    .setPath(PICTURES.resolve(
-                            "console-" + name + '-' + scheme.name().toLowerCase(Locale.ROOT) + ".png")));
-        }
-        page.emulateMedia(new Page.EmulateMediaOptions().setColorScheme(ColorScheme.LIGHT));
     }
 }

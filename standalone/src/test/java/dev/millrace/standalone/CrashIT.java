@@ -175,9 +175,8 @@ class CrashIT {
     }
 
     @Test
-    @DisplayName(
-            "issue 5: kill -9 in the middle of a streamed reply: whoever watched hears that it begins anew, puts together"
-                    + " what the journal says, and the usage tells of two attempts")
+    @DisplayName("kill -9 in the middle of a streamed reply: whoever watched hears that it begins anew, puts together"
+            + " what the journal says, and the usage tells of two attempts")
     void shouldTellWatchersThatACallIsMadeAgain() throws IOException, InterruptedException {
         Path script = folder.resolve("spoken.yaml");
         String answer = IntStream.range(0, 60).mapToObj(i -> "word" + i).collect(Collectors.joining(" "));

@@ -1,6 +1,7 @@
 package dev.millrace.standalone;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 
 import dev.millrace.standalone.cli.ExitCodes;
 import dev.millrace.standalone.cli.Terminal;
@@ -13,6 +14,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -37,6 +39,9 @@ class LauncherHelpTest {
 
     private static final Pattern ENTRY = Pattern.compile("  ((?:[a-z-]+ )*[a-z-]+)(?: [A-Z\\[\"].*?)?(?: {2,}.*)?");
     private static final Pattern OPTION = Pattern.compile("--[a-z][a-z-]*");
+    /** In quotes or not. */
+    private static final Pattern WORD = Pattern.compile("'([^']*)'|(\\S+)");
+
     private static final Pattern ROW = Pattern.compile("(?m)^\\| `(\\d)` \\| (.*) \\|$");
 
     private static final CommandLine COMMANDS = Main.commandLine(new Terminal(
@@ -60,6 +65,41 @@ class LauncherHelpTest {
         assertThat(told.keySet()).containsAll(SCRIPTS_OWN);
         told.keySet().removeAll(SCRIPTS_OWN);
         assertThat(told).isEqualTo(there);
+    }
+
+    @Test
+    @DisplayName("the help of every command ends with examples, and each of them is a command that there is")
+    void shouldShowExamplesThatParse() {
+        for (CommandLine command : COMMANDS.getSubcommands().values()) {
+            CommandLine.Model.CommandSpec spec = command.getCommandSpec();
+            if (spec.usageMessage().hidden() || spec.name().equals("help")) {
+                continue;
+            }
+            String[] examples = spec.usageMessage().footer();
+            assertThat(examples).as(spec.name()).isNotEmpty();
+            for (String example : examples) {
+                List<String> words = words(example, spec.name());
+                assertThat(words).as(example).isNotEmpty();
+                assertThatCode(() -> COMMANDS.parseArgs(words.toArray(String[]::new)))
+                        .as(example)
+                        .doesNotThrowAnyException();
+            }
+        }
+    }
+
+    /** What a shell makes of a Millrace command, which may be a part of a line. */
+    private static List<String> words(String line, String name) {
+        String command = Arrays.stream(line.strip().split(" \\| "))
+                .map(part -> part.replaceFirst("^source <\\((.*)\\)$", "$1")
+                        .replaceFirst(" >> .*", "")
+                        .replaceFirst("^(\\./)?millrace ", ""))
+                .filter(part -> part.equals(name) || part.startsWith(name + ' '))
+                .findFirst()
+                .orElse("");
+        return WORD.matcher(command)
+                .results()
+                .map(word -> word.group(1) == null ? word.group(2) : word.group(1))
+                .toList();
     }
 
     @Test

@@ -54,8 +54,7 @@ class SubAgentsIT {
     Path folder;
 
     @Test
-    @DisplayName(
-            "issue 4: three children in the background, one fails, tool-service restarts: the parent is told all of it")
+    @DisplayName("three children in the background, one fails, tool-service restarts: the parent is told all of it")
     void shouldFinishWithAFailedChildAndARestart() throws IOException {
         // given
         agent("boss", "tools: [sleep]\nmodel: watched\nsubAgents: [teller, failer, sleeper]");

@@ -2,18 +2,20 @@ package dev.millrace.standalone.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.millrace.api.AgentView;
+import dev.millrace.client.Route;
 import dev.millrace.schemas.Json;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
 /** {@code millrace agents}: who takes tasks; with a name, one of them in full. */
 @Command(
         name = "agents",
+        footerHeading = "%nExamples:%n",
+        footer = {"  agents", "  agents careful --json"},
         description =
                 "Lists the agents of a running Millrace, and their files that are no good; with a NAME, shows one.")
 public final class AgentsCommand extends ClientCommand {
@@ -23,18 +25,15 @@ public final class AgentsCommand extends ClientCommand {
     @Parameters(paramLabel = "NAME", arity = "0..1", description = "One agent, with its prompt.")
     private @Nullable String name;
 
-    @Mixin
-    private OutputOptions output = new OutputOptions();
-
     @Override
     int run(GatewayClient client) {
         if (name == null) {
             list(client.get("/v1/agents"));
             return ExitCodes.DONE;
         }
-        JsonNode agent = client.get("/v1/agents/" + GatewayClient.encoded(name));
-        if (output.json()) {
-            OutputOptions.print(terminal(), agent);
+        JsonNode agent = client.get("/v1/agents/" + Route.encoded(name));
+        if (output().json()) {
+            output().print(agent);
         } else {
             show(agent);
         }
@@ -42,7 +41,7 @@ public final class AgentsCommand extends ClientCommand {
     }
 
     private void list(JsonNode answer) {
-        output.print(terminal(), answer.path("agents"), AgentView.class, "No agents.", AgentsCommand::table);
+        output().print(answer.path("agents"), AgentView.class, "No agents.", AgentsCommand::table);
         GatewayClient.all(answer.path("problems"), AgentView.Problem.class)
                 .forEach(problem -> err("No good: " + problem.file() + ": " + problem.problem()));
     }

@@ -1,6 +1,7 @@
 package dev.millrace.standalone.cli;
 
 import dev.millrace.api.Approval;
+import dev.millrace.client.Route;
 import dev.millrace.schemas.Json;
 import java.time.DateTimeException;
 import java.time.Duration;
@@ -15,6 +16,8 @@ import picocli.CommandLine.Option;
 /** {@code millrace approvals}: the tool calls that wait for a decision, as a table. */
 @Command(
         name = "approvals",
+        footerHeading = "%nExamples:%n",
+        footer = {"  approvals", "  approvals --tool write_file --json"},
         description = "Lists the tool calls that wait for a decision, the one that has waited longest first.")
 public final class ApprovalsCommand extends ClientCommand {
 
@@ -32,13 +35,13 @@ public final class ApprovalsCommand extends ClientCommand {
 
     @Override
     int run(GatewayClient client) {
-        Query query = new Query("/v1/approvals")
+        Route query = new Route("/v1/approvals")
                 .with("taskId", task)
                 .with("sessionId", session)
                 .with("toolName", tool);
         return page.print(
+                this,
                 client,
-                terminal(),
                 new PageOptions.Listing<>(query, "approvals", Approval.class, "Nothing waits for a decision."),
                 ApprovalsCommand::table);
     }

@@ -10,6 +10,11 @@ import picocli.CommandLine.Parameters;
 /** {@code millrace approve <call>}: lets a tool call run. */
 @Command(
         name = "approve",
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  approve CALL",
+            "  approve CALL --params '{\"path\": \"todo.txt\", \"content\": \"oil the gate\"}' --reason 'a better name'"
+        },
         description = "Lets a tool call run that waits for a decision, as it is or with other arguments.")
 public final class ApproveCommand extends ClientCommand {
 
@@ -35,7 +40,7 @@ public final class ApproveCommand extends ClientCommand {
                             ExitCodes.USAGE, "--params: expected a JSON object, found " + Progress.cut(given)));
         }
         Task.ControlAccepted answer = ToolDecision.send(client, callId, approved);
-        out(answer.note() == null ? "Approved; task " + answer.taskId() + " goes on." : answer.note());
+        done(answer, answer.note() == null ? "Approved; task " + answer.taskId() + " goes on." : answer.note());
         return ExitCodes.DONE;
     }
 }

@@ -2,9 +2,11 @@ package dev.millrace.standalone.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.millrace.api.Task;
+import dev.millrace.client.Route;
 import dev.millrace.schemas.Payload;
 import java.time.Duration;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -16,10 +18,17 @@ import picocli.CommandLine.Parameters;
 /** {@code millrace ask "…"}: submits a task, shows what happens, prints the answer. */
 @Command(
         name = "ask",
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  ask 'Which files are in the workspace?'",
+            "  ask 'And what does notes.txt say?' --session notes --agent general",
+            "  ask 'Sum up the week' --wait --timeout 2m --json"
+        },
         description = {
             "Gives a task to a running Millrace, shows on standard error what happens, and prints the answer on"
-                    + " standard output, while the model says it if that is a terminal. At a terminal it lets you answer questions and decide on tool calls that need"
-                    + " an approval; elsewhere it ends there, with an exit code of its own, and says which command does."
+                    + " standard output, while the model says it if that is a terminal. At a terminal it lets you answer"
+                    + " questions and decide on tool calls that need an approval; elsewhere it ends there, with an exit"
+                    + " code of its own, and says which command does."
         })
 public final class AskCommand extends ClientCommand {
 
@@ -39,6 +48,25 @@ public final class AskCommand extends ClientCommand {
 
     @Option(names = "--agent", paramLabel = "NAME", description = "The agent that is to do it (default: general).")
     private @Nullable String agent;
+
+    @Option(
+            names = "--participants",
+            paramLabel = "NAME",
+            split = ",",
+            description =
+                    "Who takes part in --session from now on: agents by name, and user for people. Without --agent"
+                            + " the text goes to those that it mentions with @NAME.")
+    private List<String> participants = List.of();
+
+    @Option(names = "--as", paramLabel = "NAME", description = "What you are called; agents are shown it.")
+    private @Nullable String sender;
+
+    @Option(
+            names = "--ttl",
+            paramLabel = "TIME",
+            converter = DurationConverter.class,
+            description = "A task that has not begun after so long is no longer worth it, such as 90s or 10m.")
+    private @Nullable Duration ttl;
 
     @Option(
             names = "--metadata",
@@ -68,10 +96,28 @@ public final class AskCommand extends ClientCommand {
         }
         Map<String, @Nullable Object> given = new LinkedHashMap<>(metadata);
         String taskId = client.submit(new Task.Request(
-                text, agent, null, session, null, given.isEmpty() ? null : given, null, null, null, null, null, null));
+                text,
+                agent,
+                null,
+                session,
+                null,
+                given.isEmpty() ? null : given,
+                null,
+                null,
+                null,
+                ttl == null ? null : ttl.toMillis(),
+                null,
+                null,
+                participants.isEmpty() ? null : participants,
+                sender));
         err("task " + taskId);
-        try (EventFeed feed = EventFeed.ofTask(client, taskId, terminal().live())) {
-            return follow(feed, new AskDialogue(client, terminal(), taskId));
+        try (EventFeed feed = client.taskFeed(taskId, terminal().live())) {
+            int exitCode = follow(feed, new AskDialogue(client, terminal(), taskId));
+            if (output().json()) {
+                boolean ended = exitCode == ExitCodes.DONE || exitCode == ExitCodes.FAILED;
+                output().print(client.get("/v1/tasks/" + Route.encoded(taskId) + (ended ? "?wait=10s" : "")));
+            }
+            return exitCode;
         }
     }
 
@@ -93,7 +139,7 @@ public final class AskCommand extends ClientCommand {
                 conversation.tellThatItGoesOn(timeout);
                 return ExitCodes.TIMED_OUT;
             }
-            if (live.take(next.get())) {
+            if (!output().json() && live.take(next.get())) {
                 continue;
             }
             ToldEvent event = ToldEvent.of(next.get());
@@ -114,7 +160,9 @@ public final class AskCommand extends ClientCommand {
     private Optional<Integer> outcome(Payload payload, AskDialogue conversation, LiveAnswer live) {
         return switch (payload) {
             case Payload.TaskCompleted completed -> {
-                live.finish(Objects.requireNonNullElse(completed.result().response(), ""));
+                if (!output().json()) {
+                    live.finish(Objects.requireNonNullElse(completed.result().response(), ""));
+                }
                 yield Optional.of(ExitCodes.DONE);
             }
             case Payload.TaskFailed failed -> {

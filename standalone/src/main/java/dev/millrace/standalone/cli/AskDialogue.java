@@ -2,6 +2,7 @@ package dev.millrace.standalone.cli;
 
 import dev.millrace.api.Approval;
 import dev.millrace.api.Task;
+import dev.millrace.client.Route;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.Payload;
 import dev.millrace.standalone.cli.GatewayClient.RefusedException;
@@ -70,8 +71,7 @@ final class AskDialogue {
     Optional<String> newNote() {
         try {
             String before = note;
-            note = client.get("/v1/tasks/" + GatewayClient.encoded(taskId), Task.class)
-                    .note();
+            note = client.get("/v1/tasks/" + Route.encoded(taskId), Task.class).note();
             return note == null || note.equals(before) ? Optional.empty() : Optional.of(note);
         } catch (CommandException e) {
             return Optional.empty(); // the events tell that it cannot be reached

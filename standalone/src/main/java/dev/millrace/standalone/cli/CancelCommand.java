@@ -6,7 +6,11 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /** {@code millrace cancel <task>}: ends a task, whatever it does. */
-@Command(name = "cancel", description = "Cancels a task, whatever it does, and waits until it has ended.")
+@Command(
+        name = "cancel",
+        footerHeading = "%nExamples:%n",
+        footer = {"  cancel TASK --reason 'no longer wanted'"},
+        description = "Cancels a task, whatever it does, and waits until it has ended.")
 public final class CancelCommand extends TaskCommand {
 
     @Option(names = "--reason", paramLabel = "TEXT", description = "Why; it is kept with the task.")
@@ -22,13 +26,13 @@ public final class CancelCommand extends TaskCommand {
     int run(GatewayClient client, String taskId) {
         // the task as it has ended, or what else there is to say
         Task answer = client.post(path(taskId, "cancel?wait=10s"), new Task.CancelRequest(reason, session), Task.class);
-        if (answer.state() != null) {
-            out("Task " + taskId + " is " + answer.state() + ".");
-        } else if (answer.note() != null) {
-            out(answer.note());
-        } else {
-            out("Task " + taskId + " is to be cancelled; it has not ended within 10 s.");
-        }
+        done(
+                answer,
+                answer.state() != null
+                        ? "Task " + taskId + " is " + answer.state() + "."
+                        : answer.note() != null
+                                ? answer.note()
+                                : "Task " + taskId + " is to be cancelled; it has not ended within 10 s.");
         return ExitCodes.DONE;
     }
 }

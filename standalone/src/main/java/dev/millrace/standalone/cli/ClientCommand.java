@@ -15,11 +15,12 @@ abstract class ClientCommand implements Callable<Integer> {
     @Mixin
     private GatewayOptions gateway = new GatewayOptions();
 
+    @Mixin
+    private OutputOptions output = new OutputOptions();
+
     @Override
     public final Integer call() throws IOException, InterruptedException {
-        try (GatewayClient client = gateway.client()) {
-            return run(client);
-        }
+        return run(gateway.client());
     }
 
     /** Does what the command is for, and returns one of {@link ExitCodes}. */
@@ -27,6 +28,16 @@ abstract class ClientCommand implements Callable<Integer> {
 
     final Terminal terminal() {
         return ((TopCommand) spec.root().userObject()).terminal();
+    }
+
+    /** How it shows its result. */
+    final OutputOptions output() {
+        return output;
+    }
+
+    /** Prints what was done: the answer for programs, or these words for people. */
+    final void done(Object answer, String words) {
+        output.done(answer, words);
     }
 
     /** Prints a line of the result. */

@@ -1,6 +1,7 @@
 package dev.millrace.standalone.cli;
 
 import dev.millrace.api.DeadLetterView;
+import dev.millrace.client.Route;
 import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
@@ -10,7 +11,11 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** {@code millrace dead-letters}: what was not taken, and why, as a table. */
-@Command(name = "dead-letters", description = "Lists what could not be read or was not taken, and why, newest first.")
+@Command(
+        name = "dead-letters",
+        footerHeading = "%nExamples:%n",
+        footer = {"  dead-letters", "  dead-letters --reason unknown_agent --limit 20 --json"},
+        description = "Lists what could not be read or was not taken, and why, newest first.")
 public final class DeadLettersCommand extends ClientCommand {
 
     @Mixin
@@ -24,19 +29,20 @@ public final class DeadLettersCommand extends ClientCommand {
 
     @Override
     int run(GatewayClient client) {
-        Query query = new Query("/v1/dead-letters").with("taskId", task).with("reason", reason);
+        Route query = new Route("/v1/dead-letters").with("taskId", task).with("reason", reason);
         return page.print(
+                this,
                 client,
-                terminal(),
                 new PageOptions.Listing<>(query, "deadLetters", DeadLetterView.class, "No dead letters."),
                 DeadLettersCommand::table);
     }
 
     private static List<String> table(List<DeadLetterView> letters) {
         Instant now = Instant.now();
-        Table table = new Table("SINCE", "REASON", "TYPE", "TASK", "DETAIL");
+        Table table = new Table("CURSOR", "SINCE", "REASON", "TYPE", "TASK", "DETAIL");
         for (DeadLetterView letter : letters) {
             table.add(
+                    letter.cursor(),
                     Table.age(letter.timestamp(), now),
                     Objects.requireNonNullElse(letter.reason(), "-"),
                     Objects.requireNonNullElse(letter.type(), "-"),

@@ -12,6 +12,8 @@ import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -60,6 +62,13 @@ public final class EmitCommand extends ClientCommand {
             description = "Who says so (default: ${DEFAULT-VALUE}).")
     private String source = "cli";
 
+    @Option(
+            names = "--ttl",
+            paramLabel = "TIME",
+            converter = DurationConverter.class,
+            description = "From then on it is noted and nothing follows from it, such as 90s or 10m (default: never).")
+    private @Nullable Duration ttl;
+
     @Override
     int run(GatewayClient client) {
         Map<String, String> headers = new LinkedHashMap<>();
@@ -70,8 +79,11 @@ public final class EmitCommand extends ClientCommand {
         if (session != null) {
             headers.put("ce-sessionid", encoded(session));
         }
+        if (ttl != null) {
+            headers.put("ce-expirytime", encoded(Instant.now().plus(ttl).toString()));
+        }
         JsonNode accepted = client.post("/v1/events", payload(), headers);
-        accepted.path("accepted").forEach(one -> out(one.asText()));
+        accepted.path("accepted").forEach(one -> done(Map.of("eventId", one.asText()), one.asText()));
         return ExitCodes.DONE;
     }
 

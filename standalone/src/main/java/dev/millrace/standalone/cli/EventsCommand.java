@@ -1,17 +1,19 @@
 package dev.millrace.standalone.cli;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
+import dev.millrace.client.Route;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** {@code millrace events <task>}: everything that happened to a task, as a tree of causes. */
 @Command(
         name = "events",
+        footerHeading = "%nExamples:%n",
+        footer = {"  events TASK", "  events TASK --verbose", "  events TASK --event EVENT"},
         description =
                 "Shows everything that happened to a task, as a tree: what caused what. Each event has a line, with"
                         + " what it says as far as the terminal is wide; --verbose and --event show the rest.")
@@ -26,16 +28,13 @@ public final class EventsCommand extends TaskCommand {
             description = "Show everything that is in this event; the beginning of its id will do.")
     private @Nullable String eventId;
 
-    @Mixin
-    private OutputOptions output = new OutputOptions();
-
     @Override
     int run(GatewayClient client, String taskId) {
-        ArrayNode events = client.pages(new Query(path(taskId, "events")), "after", "events");
+        ArrayNode events = client.pages(new Route(path(taskId, "events")), "after", "events");
         if (eventId != null) {
             show(one(GatewayClient.each(events, ToldEvent::of), eventId, taskId, client));
         } else {
-            output.print(terminal(), events, "No events yet.", () -> tree(GatewayClient.each(events, ToldEvent::of)));
+            output().print(events, "No events yet.", () -> tree(GatewayClient.each(events, ToldEvent::of)));
         }
         return ExitCodes.DONE;
     }
@@ -47,8 +46,8 @@ public final class EventsCommand extends TaskCommand {
     }
 
     private void show(ToldEvent event) {
-        if (output.json()) {
-            OutputOptions.print(terminal(), event.json());
+        if (output().json()) {
+            output().print(event.json());
         } else {
             out(event.type());
             EventText.fields(event).forEach(this::out);

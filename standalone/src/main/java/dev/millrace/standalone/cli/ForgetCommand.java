@@ -14,6 +14,12 @@ import picocli.CommandLine.Parameters;
  */
 @Command(
         name = "forget",
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  forget task TASK",
+            "  forget session notes --reason 'its owner asked' --yes",
+            "  forget namespace acme"
+        },
         description = "Forgets a task, a session, the memory of a namespace, or everything of a namespace: cancels what"
                 + " runs, removes it for good, and shows which topics still hold it until when.")
 public final class ForgetCommand extends ClientCommand {
@@ -87,6 +93,10 @@ public final class ForgetCommand extends ClientCommand {
     }
 
     private void show(ForgetReport report) {
+        if (output().json()) {
+            done(report, "");
+            return;
+        }
         ForgetReport.Removed removed = report.removed();
         String sums = String.format(
                 Locale.ROOT,

@@ -1,50 +1,41 @@
 package dev.millrace.standalone.cli;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import dev.millrace.api.Task;
+import dev.millrace.client.GatewayHttp;
+import dev.millrace.client.Millrace;
+import dev.millrace.client.MillraceException;
+import dev.millrace.client.RequestRefusedException;
+import dev.millrace.client.Route;
+import dev.millrace.client.UnreachableException;
 import dev.millrace.schemas.Json;
-import java.io.IOException;
-import java.io.InputStream;
 import java.net.ConnectException;
 import java.net.URI;
-import java.net.URLEncoder;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
-import java.nio.charset.StandardCharsets;
-import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.StreamSupport;
-import org.jspecify.annotations.Nullable;
 
 /**
- * Millrace's HTTP API, as far as the commands need it. Failures are {@link CommandException}s. Closes its connections.
+ * The client for Java as the commands use it: with paths and JSON, since they print what was answered, and with
+ * failures that are {@link CommandException}s.
  */
-final class GatewayClient implements AutoCloseable {
+final class GatewayClient {
 
     private static final Set<String> LOOPBACK = Set.of("localhost", "127.0.0.1", "[::1]");
-    private static final Duration CONNECT_LIMIT = Duration.ofSeconds(5);
-    private static final Duration ANSWER_LIMIT = Duration.ofSeconds(30);
 
     private final URI url;
-    private final String token;
-    private final HttpClient http;
+    private final Millrace millrace;
 
     /** {@code token} goes with every request; empty = none does. */
     GatewayClient(URI url, String token) {
         this.url = url;
-        this.token = token;
-        // HTTP/1.1, since the client would offer an upgrade to HTTP/2 with every request otherwise
-        this.http = HttpClient.newBuilder()
-                .version(HttpClient.Version.HTTP_1_1)
-                .connectTimeout(CONNECT_LIMIT)
-                .build();
+        this.millrace = Millrace.connect(url.toString(), options -> options.token(token));
     }
 
     /** As {@link Hint#of}, for the same Millrace. */
@@ -54,41 +45,29 @@ final class GatewayClient implements AutoCloseable {
 
     /** Submits a task and returns its id. */
     String submit(Task.Request task) {
-        String taskId = post("/v1/tasks", task, Task.Accepted.class).taskId();
-        if (taskId == null) { // what answers may be anything
-            throw new CommandException(
-                    ExitCodes.FAILED, url + " accepted the task but gave no taskId. Is that a Millrace gateway?");
-        }
-        return taskId;
+        return done(() -> millrace.start(task).id());
     }
 
     /** Sends a record of the API and returns the answer as another. */
     <T> T post(String path, Object body, Class<T> type) {
-        return Json.MAPPER.convertValue(
-                call(request(path)
-                        .header("Content-Type", "application/json")
-                        .POST(HttpRequest.BodyPublishers.ofByteArray(Json.write(body)))
-                        .build()),
-                type);
+        return done(() -> http().post(new Route(path), body, type));
     }
 
     /** Sends JSON with these headers. */
     JsonNode post(String path, byte[] json, Map<String, String> headers) {
-        HttpRequest.Builder request = request(path)
-                .header("Content-Type", "application/json")
-                .POST(HttpRequest.BodyPublishers.ofByteArray(json));
-        headers.forEach(request::header);
-        return call(request.build());
+        Map<String, String> all = new LinkedHashMap<>(headers);
+        all.put("Content-Type", "application/json");
+        return done(() -> http().post(new Route(path), json, all));
     }
 
     /** Any resource, as JSON. */
     JsonNode get(String path) {
-        return call(request(path).build());
+        return done(() -> http().get(new Route(path)));
     }
 
     /** Any resource, as a record of the API. */
     <T> T get(String path, Class<T> type) {
-        return Json.MAPPER.convertValue(get(path), type);
+        return done(() -> http().get(new Route(path), type));
     }
 
     /**
@@ -97,15 +76,12 @@ final class GatewayClient implements AutoCloseable {
      * @param cursor the parameter that takes what {@code next} said on the page before
      * @param field of each page, which has the list
      */
-    ArrayNode pages(Query query, String cursor, String field) {
+    ArrayNode pages(Route query, String cursor, String field) {
         ArrayNode all = Json.MAPPER.createArrayNode();
-        String next = null;
-        do {
-            JsonNode page = get(query.with(cursor, next).toString());
-            page.path(field).forEach(all::add);
-            next = page.path("next").textValue();
-        } while (next != null);
-        return all;
+        return done(() -> {
+            http().items(query, cursor, field).forEach(all::add);
+            return all;
+        });
     }
 
     /** The elements of an array. */
@@ -119,59 +95,77 @@ final class GatewayClient implements AutoCloseable {
     }
 
     /** A resource that is text, with what names its version. */
-    Text text(String path) {
-        HttpResponse<String> response = send(request(path)
-                .setHeader("Accept", "text/markdown, text/plain, application/problem+json")
-                .build());
-        return new Text(response.body(), response.headers().firstValue("ETag").orElse(""));
+    GatewayHttp.Text text(String path) {
+        return done(() -> http().text(new Route(path)));
     }
 
     /** Puts a text; the answer, if it is one. */
     JsonNode put(String path, String text, Map<String, String> headers) {
-        HttpRequest.Builder request = request(path)
-                .header("Content-Type", "text/markdown; charset=utf-8")
-                .PUT(HttpRequest.BodyPublishers.ofString(text));
-        headers.forEach(request::header);
-        return call(request.build());
+        return done(() -> http().putText(new Route(path), text, headers));
     }
 
     /** Puts a record of the API, or JSON that is one. */
     JsonNode putJson(String path, Object body) {
-        return call(request(path)
-                .header("Content-Type", "application/json")
-                .PUT(HttpRequest.BodyPublishers.ofByteArray(Json.write(body)))
-                .build());
+        return done(() -> http().put(new Route(path), body));
+    }
+
+    /** Puts bytes. */
+    JsonNode put(String path, byte[] bytes) {
+        return done(() -> http().put(new Route(path), bytes, Map.of("Content-Type", "application/octet-stream")));
     }
 
     /** Sends nothing but headers. */
     JsonNode postNothing(String path, Map<String, String> headers) {
-        HttpRequest.Builder request = request(path).POST(HttpRequest.BodyPublishers.noBody());
-        headers.forEach(request::header);
-        return call(request.build());
+        return done(() -> http().postNothing(new Route(path), headers));
     }
 
     /** Takes a resource away; the answer, if it is one. */
     JsonNode delete(String path, Map<String, String> headers) {
-        HttpRequest.Builder request = request(path).DELETE();
-        headers.forEach(request::header);
-        return call(request.build());
+        return done(() -> http().delete(new Route(path), headers));
     }
 
-    /** Opens a stream of server-sent events. The caller closes the body. */
-    HttpResponse<InputStream> open(String path, @Nullable String lastEventId) throws IOException, InterruptedException {
-        HttpRequest.Builder request = request(path).setHeader("Accept", "text/event-stream");
-        if (lastEventId != null) {
-            request.header("Last-Event-ID", lastEventId);
+    /** The events of one task, from its first on; with live text or without. */
+    EventFeed taskFeed(String taskId, boolean live) {
+        return feed(new Route(TaskCommand.path(taskId, "stream")).with("tokens", live ? "stream" : null));
+    }
+
+    /** The events of any stream. */
+    EventFeed feed(Route stream) {
+        return new EventFeed(this, millrace.feed(stream));
+    }
+
+    /** The same failure in the words of the command line. */
+    CommandException told(String refused, RuntimeException failure) {
+        if (failure instanceof RequestRefusedException refusal) {
+            return new RefusedException(refusal.status(), refused + words(refusal));
         }
-        return http.send(request.build(), HttpResponse.BodyHandlers.ofInputStream());
+        if (failure instanceof UnreachableException && failure.getCause() instanceof Exception cause) {
+            return unreachable(cause);
+        }
+        if (failure instanceof MillraceException) {
+            return new CommandException(ExitCodes.FAILED, String.valueOf(failure.getMessage()));
+        }
+        throw failure;
     }
 
-    /** A value as part of a path or of a query. */
-    static String encoded(String value) {
-        return URLEncoder.encode(value, StandardCharsets.UTF_8).replace("+", "%20");
+    private static String words(RequestRefusedException refusal) {
+        String words = String.valueOf(refusal.getMessage());
+        return refusal.status() == 401 ? words + " Say it with --token or MILLRACE_TOKEN." : words;
     }
 
-    CommandException unreachable(Exception cause) {
+    private <T> T done(Supplier<T> request) {
+        try {
+            return request.get();
+        } catch (MillraceException e) {
+            throw told("", e);
+        }
+    }
+
+    private GatewayHttp http() {
+        return millrace.http();
+    }
+
+    private CommandException unreachable(Exception cause) {
         String reason = cause instanceof ConnectException ? "nobody listens there" : String.valueOf(cause.getMessage());
         return new CommandException(
                 ExitCodes.UNREACHABLE,
@@ -192,72 +186,6 @@ final class GatewayClient implements AutoCloseable {
                                 ? Hint.local("up")
                                 : Hint.local("up", "--port", Integer.toString(url.getPort())));
     }
-
-    /** What the gateway says about a request that it refused. */
-    static String problem(int status, String body) {
-        try {
-            Refusal refusal = Json.MAPPER.readValue(body, Refusal.class);
-            String words = refusal.detail() == null ? refusal.title() : refusal.detail();
-            if (words != null && !words.isEmpty()) {
-                return status == 401 ? words + " Say it with --token or MILLRACE_TOKEN." : words;
-            }
-        } catch (JsonProcessingException e) {
-            // not a problem document; the status has to do
-        }
-        return "HTTP status " + status;
-    }
-
-    /** What is said of a problem for people, see RFC 9457. */
-    private record Refusal(@Nullable String title, @Nullable String detail) {}
-
-    @Override
-    public void close() {
-        http.shutdownNow();
-    }
-
-    private HttpRequest.Builder request(String path) {
-        HttpRequest.Builder request = HttpRequest.newBuilder(resolve(path))
-                .timeout(ANSWER_LIMIT)
-                .header("Accept", "application/json, application/problem+json");
-        return token.isEmpty() ? request : request.header("Authorization", "Bearer " + token);
-    }
-
-    private URI resolve(String path) {
-        String base = url.toString();
-        return URI.create((base.endsWith("/") ? base.substring(0, base.length() - 1) : base) + path);
-    }
-
-    private JsonNode call(HttpRequest request) {
-        try {
-            return Json.MAPPER.readTree(send(request).body());
-        } catch (JsonProcessingException e) {
-            throw new CommandException(
-                    ExitCodes.FAILED, "Expected JSON from " + request.uri() + ". Is that a Millrace gateway?");
-        }
-    }
-
-    private HttpResponse<String> send(HttpRequest request) {
-        try {
-            HttpResponse<String> response =
-                    http.send(request, HttpResponse.BodyHandlers.ofString(StandardCharsets.UTF_8));
-            if (response.statusCode() / 100 != 2) {
-                throw new RefusedException(response.statusCode(), problem(response.statusCode(), response.body()));
-            }
-            return response;
-        } catch (IOException e) {
-            throw unreachable(e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new CommandException(ExitCodes.FAILED, "Interrupted.");
-        }
-    }
-
-    /**
-     * A resource that is text.
-     *
-     * @param etag names its version, quotes included; empty = not said
-     */
-    record Text(String text, String etag) {}
 
     /** The gateway answered, and the answer was no. */
     static final class RefusedException extends CommandException {

@@ -3,6 +3,8 @@ package dev.millrace.standalone.cli;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import dev.millrace.api.MemoryPage;
+import dev.millrace.client.GatewayHttp;
+import dev.millrace.client.Route;
 import dev.millrace.schemas.Json;
 import dev.millrace.standalone.cli.GatewayClient.RefusedException;
 import java.util.ArrayList;
@@ -41,7 +43,7 @@ record MemoryClient(GatewayClient client, String namespace) {
         String cursor = null;
         do {
             MemoryPage.Namespaces page =
-                    client.get(new Query(ALL).with("cursor", cursor).toString(), MemoryPage.Namespaces.class);
+                    client.get(new Route(ALL).with("cursor", cursor).toString(), MemoryPage.Namespaces.class);
             page.namespaces().forEach(one -> all.add(new MemoryClient(client, one.namespace())));
             cursor = page.next();
         } while (cursor != null);
@@ -58,7 +60,7 @@ record MemoryClient(GatewayClient client, String namespace) {
 
     /** The documents by path, as {@link MemoryPage.Version}s. */
     ArrayNode documents() {
-        return client.pages(new Query(path()).with("limit", 1_000), "cursor", "documents");
+        return client.pages(new Route(path()).with("limit", 1_000), "cursor", "documents");
     }
 
     /** The versions of a document, the newest first, as {@link MemoryPage.Version}s; at least one. */
@@ -67,7 +69,7 @@ record MemoryClient(GatewayClient client, String namespace) {
     }
 
     /** The document as it is now; empty if it is not there. */
-    Optional<GatewayClient.Text> find(String path) {
+    Optional<GatewayHttp.Text> find(String path) {
         try {
             return Optional.of(client.text(path(path)));
         } catch (RefusedException e) {
@@ -79,7 +81,7 @@ record MemoryClient(GatewayClient client, String namespace) {
     }
 
     /** The document as it is now. */
-    GatewayClient.Text read(String path) {
+    GatewayHttp.Text read(String path) {
         return find(path)
                 .orElseThrow(() -> new CommandException(
                         ExitCodes.FAILED,
@@ -141,16 +143,16 @@ record MemoryClient(GatewayClient client, String namespace) {
     }
 
     private static String query(String path, String by) {
-        return new Query(path).with("by", by.isBlank() ? null : by).toString();
+        return new Route(path).with("by", by.isBlank() ? null : by).toString();
     }
 
     private String path() {
-        return ALL + '/' + GatewayClient.encoded(namespace);
+        return ALL + '/' + Route.encoded(namespace);
     }
 
     private String path(String path) {
         return Stream.of(path.split("/", -1))
-                .map(GatewayClient::encoded)
+                .map(Route::encoded)
                 .reduce(path(), (before, segment) -> before + '/' + segment);
     }
 }

@@ -6,6 +6,8 @@ import picocli.CommandLine.Command;
 /** {@code millrace memory}: what agents remember, for people. Does nothing itself; its subcommands do. */
 @Command(
         name = "memory",
+        footerHeading = "%nExamples:%n",
+        footer = {"  memory list", "  memory edit people/ada", "  memory undo people/ada"},
         synopsisSubcommandLabel = "COMMAND",
         description = "Shows what agents remember, sets it right, and takes it out and in as files.",
         subcommands = {

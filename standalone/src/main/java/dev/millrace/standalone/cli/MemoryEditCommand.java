@@ -1,5 +1,7 @@
 package dev.millrace.standalone.cli;
 
+import dev.millrace.api.MemoryPage;
+import dev.millrace.client.GatewayHttp;
 import java.io.IOException;
 import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
@@ -35,8 +37,8 @@ final class MemoryEditCommand extends DocumentCommand {
 
     @Override
     int run(MemoryClient memory, String path) throws IOException {
-        Optional<GatewayClient.Text> now = memory.find(path);
-        String before = now.map(GatewayClient.Text::text).orElse("");
+        Optional<GatewayHttp.Text> now = memory.find(path);
+        String before = now.map(GatewayHttp.Text::text).orElse("");
         Path file = Files.createTempFile("millrace-", ".md");
         Files.writeString(file, before);
         String after = edited(file);
@@ -45,13 +47,15 @@ final class MemoryEditCommand extends DocumentCommand {
             err("Nothing was changed.");
             return ExitCodes.DONE;
         }
+        MemoryPage.Version version;
         try {
-            memory.write(path, after, now.map(GatewayClient.Text::etag).orElse(MemoryClient.NOTHING), author.by());
+            version = memory.write(
+                    path, after, now.map(GatewayHttp.Text::etag).orElse(MemoryClient.NOTHING), author.by());
         } catch (CommandException e) {
             throw new CommandException(e.exitCode(), e.getMessage() + " Your text is in " + file + ".");
         }
         Files.delete(file);
-        out(path + " is written.");
+        done(version, path + " is written.");
         return ExitCodes.DONE;
     }
 

@@ -1,9 +1,11 @@
 package dev.millrace.standalone.cli;
 
 import dev.millrace.api.MemoryPage;
+import dev.millrace.client.GatewayHttp;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.TreeSet;
 import picocli.CommandLine.Command;
@@ -62,7 +64,7 @@ final class MemoryExportCommand extends ClientCommand {
 
     /** Whether the document is in its file now. */
     private boolean export(MemoryClient memory, MemoryFolder files, String path) throws IOException {
-        Optional<GatewayClient.Text> there = memory.find(path);
+        Optional<GatewayHttp.Text> there = memory.find(path);
         if (there.isEmpty()) {
             return true; // taken away a moment ago
         }
@@ -79,7 +81,7 @@ final class MemoryExportCommand extends ClientCommand {
         }
         if (!same) {
             files.write(memory.namespace(), path, content);
-            out(key);
+            done(Map.of("document", key), key);
         }
         files.remember(key, content, there.get().etag());
         return true;

@@ -3,7 +3,6 @@ package dev.millrace.standalone.cli;
 import dev.millrace.api.MemoryPage;
 import java.util.List;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 
 /** {@code millrace memory history <path>}: the versions of a document, as a table. */
 @Command(
@@ -11,17 +10,9 @@ import picocli.CommandLine.Mixin;
         description = "Lists the versions of a document that are kept, the newest first; also of one that is gone.")
 final class MemoryHistoryCommand extends DocumentCommand {
 
-    @Mixin
-    private OutputOptions output = new OutputOptions();
-
     @Override
     int run(MemoryClient memory, String path) {
-        output.print(
-                terminal(),
-                memory.versions(path),
-                MemoryPage.Version.class,
-                "No versions.",
-                MemoryHistoryCommand::table);
+        output().print(memory.versions(path), MemoryPage.Version.class, "No versions.", MemoryHistoryCommand::table);
         return ExitCodes.DONE;
     }
 

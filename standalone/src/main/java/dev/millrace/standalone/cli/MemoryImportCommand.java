@@ -1,6 +1,7 @@
 package dev.millrace.standalone.cli;
 
 import dev.millrace.api.MemoryPage;
+import dev.millrace.client.GatewayHttp;
 import dev.millrace.standalone.cli.MemoryClient.ChangedException;
 import dev.millrace.standalone.cli.MemoryFolder.Entry;
 import dev.millrace.standalone.cli.MemoryFolder.Origin;
@@ -136,14 +137,14 @@ final class MemoryImportCommand extends ClientCommand {
         if (origin.map(known -> known.etag().equals(listed)).orElse(false)) {
             return new Judgement(untouched ? Finding.SAME : Finding.CHANGED, listed);
         }
-        Optional<GatewayClient.Text> now = memory.find(document.path());
+        Optional<GatewayHttp.Text> now = memory.find(document.path());
         if (now.isPresent() && now.get().text().equals(document.content())) {
             files.remember(document.name(), document.content(), now.get().etag());
             return new Judgement(Finding.SAME, now.get().etag());
         }
         return new Judgement(
                 untouched ? Finding.NEWER_THERE : Finding.CONFLICT,
-                now.map(GatewayClient.Text::etag).orElse(MemoryClient.NOTHING));
+                now.map(GatewayHttp.Text::etag).orElse(MemoryClient.NOTHING));
     }
 
     private Finding told(Finding finding, Entry.Document document) {
@@ -155,7 +156,8 @@ final class MemoryImportCommand extends ClientCommand {
                 tell(
                         finding,
                         document.name()
-                                + ": changed here and in memory, or not from an export; --force writes it all the same");
+                                + ": changed here and in memory, or not from an export; --force writes it all the"
+                                + " same");
             case SAME, REFUSED -> {}
         }
         return finding;
@@ -164,7 +166,7 @@ final class MemoryImportCommand extends ClientCommand {
     private void tell(Finding finding, String what) {
         String line = finding.word() + ": " + what;
         if (finding == Finding.NEW || finding == Finding.CHANGED) {
-            out(line);
+            done(Map.of("finding", finding.word(), "document", what), line);
         } else {
             err(line);
         }

@@ -19,9 +19,6 @@ final class MemoryListCommand extends ClientCommand {
     private static final String NAMESPACE = "namespace";
 
     @Mixin
-    private OutputOptions output = new OutputOptions();
-
-    @Mixin
     private NamespaceOption namespace = new NamespaceOption();
 
     @Option(names = "--all", description = "Of all namespaces.")
@@ -41,11 +38,10 @@ final class MemoryListCommand extends ClientCommand {
                             .put(NAMESPACE, memory.namespace())
                             .setAll((ObjectNode) document));
         }
-        output.print(
-                terminal(),
-                documents,
-                "Nothing is remembered" + (all ? "." : " in " + named.namespace() + "."),
-                () -> table(GatewayClient.each(documents, MemoryListCommand::document)));
+        output().print(
+                        documents,
+                        "Nothing is remembered" + (all ? "." : " in " + named.namespace() + "."),
+                        () -> table(GatewayClient.each(documents, MemoryListCommand::document)));
         return ExitCodes.DONE;
     }
 

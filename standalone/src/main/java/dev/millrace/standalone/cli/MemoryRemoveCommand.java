@@ -1,5 +1,6 @@
 package dev.millrace.standalone.cli;
 
+import java.util.Map;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
@@ -15,7 +16,9 @@ final class MemoryRemoveCommand extends DocumentCommand {
     @Override
     int run(MemoryClient memory, String path) {
         memory.remove(path, memory.read(path).etag(), author.by());
-        out(path + " is gone. `" + memory.hint("undo", path) + "` brings it back.");
+        done(
+                Map.of("path", path, "deleted", true),
+                path + " is gone. `" + memory.hint("undo", path) + "` brings it back.");
         return ExitCodes.DONE;
     }
 }

@@ -1,5 +1,6 @@
 package dev.millrace.standalone.cli;
 
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -17,6 +18,10 @@ final class MemoryShowCommand extends DocumentCommand {
     @Override
     int run(MemoryClient memory, String path) {
         String content = version == null ? memory.read(path).text() : memory.read(path, version);
+        if (output().json()) {
+            done(Map.of("path", path, "content", content), "");
+            return ExitCodes.DONE;
+        }
         terminal().out().print(content.endsWith("\n") ? content : content + System.lineSeparator());
         return ExitCodes.DONE;
     }

@@ -41,7 +41,7 @@ final class MemoryUndoCommand extends DocumentCommand {
                 : version;
         MemoryPage.Version restored =
                 memory.restore(path, target, now.deleted() ? MemoryClient.NOTHING : now.etag(), author.by());
-        out(path + " is as in version " + target + " again; that is version " + restored.version() + ".");
+        done(restored, path + " is as in version " + target + " again; that is version " + restored.version() + ".");
         return ExitCodes.DONE;
     }
 }

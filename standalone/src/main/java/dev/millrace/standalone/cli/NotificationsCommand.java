@@ -3,18 +3,21 @@ package dev.millrace.standalone.cli;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.millrace.api.Approval;
 import dev.millrace.api.Notice;
+import dev.millrace.client.Route;
 import dev.millrace.schemas.Json;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** {@code millrace notifications}: what tasks have to say to their owners, as it comes. */
 @Command(
         name = "notifications",
+        footerHeading = "%nExamples:%n",
+        footer = {"  notifications --types approval_needed,question", "  notifications --session notes --count 1 --json"
+        },
         description = {
             "Shows what tasks have to say to their owners, as it comes: that they ended, ask something, or need an"
                     + " approval. Goes on until it is stopped."
@@ -43,21 +46,18 @@ public final class NotificationsCommand extends ClientCommand {
             description = "Stops after so many (default: 0, never).")
     private int count;
 
-    @Mixin
-    private OutputOptions output = new OutputOptions();
-
     @Override
     int run(GatewayClient client) throws InterruptedException {
-        Query query = new Query("/v1/notifications")
+        Route query = new Route("/v1/notifications")
                 .with("taskId", task)
                 .with("sessionId", session)
                 .with("types", types);
-        try (EventFeed feed = EventFeed.open(client, query.toString())) {
+        try (EventFeed feed = client.feed(query)) {
             for (int shown = 0; count <= 0 || shown < count; ) {
                 Optional<JsonNode> told = feed.next(LOOK_AGAIN);
                 if (told.isPresent()) {
-                    if (output.json()) {
-                        OutputOptions.print(terminal(), told.get());
+                    if (output().json()) {
+                        output().print(told.get());
                     } else {
                         Notice notice = Json.MAPPER.convertValue(told.get(), Notice.class);
                         out(notice.taskId() + "  " + notice.type() + "  " + says(notice, client));

@@ -1,16 +1,13 @@
 package dev.millrace.standalone.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.millrace.client.Route;
 import java.util.List;
 import java.util.function.Function;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** The options of every command that lists one page of something. */
 final class PageOptions {
-
-    @Mixin
-    private OutputOptions output = new OutputOptions();
 
     @Option(
             names = "--limit",
@@ -20,7 +17,7 @@ final class PageOptions {
     private int limit = 20;
 
     /** A page and what is on it: a field of the answer has a list of these; {@code none} is said if it is empty. */
-    record Listing<T>(Query query, String field, Class<T> type, String none) {}
+    record Listing<T>(Route query, String field, Class<T> type, String none) {}
 
     /**
      * Asks for a page and prints it.
@@ -28,12 +25,18 @@ final class PageOptions {
      * @param table makes lines of what is listed
      * @return the exit code
      */
-    <T> int print(GatewayClient client, Terminal terminal, Listing<T> listing, Function<List<T>, List<String>> table) {
-        JsonNode page = client.get(listing.query().with("limit", limit).toString());
-        output.print(terminal, page.path(listing.field()), listing.type(), listing.none(), table);
+    <T> int print(
+            ClientCommand command, GatewayClient client, Listing<T> listing, Function<List<T>, List<String>> table) {
+        JsonNode page = page(client, listing);
+        command.output().print(page.path(listing.field()), listing.type(), listing.none(), table);
         if (page.hasNonNull("next")) {
-            terminal.err().println("There are more; --limit shows them.");
+            command.err("There are more; --limit shows them.");
         }
         return ExitCodes.DONE;
+    }
+
+    /** Asks for a page. */
+    JsonNode page(GatewayClient client, Listing<?> listing) {
+        return client.get(listing.query().with("limit", limit).toString());
     }
 }

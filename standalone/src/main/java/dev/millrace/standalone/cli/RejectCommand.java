@@ -9,6 +9,8 @@ import picocli.CommandLine.Parameters;
 /** {@code millrace reject <call>}: a tool call does not run. */
 @Command(
         name = "reject",
+        footerHeading = "%nExamples:%n",
+        footer = {"  reject CALL --reason 'not in this folder'"},
         description = "Keeps a tool call from running that waits for a decision; the model is told why.")
 public final class RejectCommand extends ClientCommand {
 
@@ -21,7 +23,7 @@ public final class RejectCommand extends ClientCommand {
     @Override
     int run(GatewayClient client) {
         Task.ControlAccepted answer = ToolDecision.send(client, callId, ToolDecision.reject(reason));
-        out(answer.note() == null ? "Rejected; task " + answer.taskId() + " goes on." : answer.note());
+        done(answer, answer.note() == null ? "Rejected; task " + answer.taskId() + " goes on." : answer.note());
         return ExitCodes.DONE;
     }
 }

@@ -8,6 +8,8 @@ import picocli.CommandLine.Option;
 /** {@code millrace resume <task>}: lets a task go on, with an answer or new input. */
 @Command(
         name = "resume",
+        footerHeading = "%nExamples:%n",
+        footer = {"  resume TASK --input 'The wheel at the gate'"},
         description = "Lets a suspended task go on, answers its question, or gives a completed task new input.")
 public final class ResumeCommand extends TaskCommand {
 
@@ -19,8 +21,9 @@ public final class ResumeCommand extends TaskCommand {
 
     @Override
     int run(GatewayClient client, String taskId) {
-        client.post(path(taskId, "resume"), new Task.NewInput(input), Task.ControlAccepted.class);
-        out("Task " + taskId + " goes on; `" + client.hint("events", taskId) + "` shows how.");
+        Task.ControlAccepted answer =
+                client.post(path(taskId, "resume"), new Task.NewInput(input), Task.ControlAccepted.class);
+        done(answer, "Task " + taskId + " goes on; `" + client.hint("events", taskId) + "` shows how.");
         return ExitCodes.DONE;
     }
 }

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
 import dev.millrace.api.RuleView;
+import dev.millrace.client.Route;
 import dev.millrace.schemas.Json;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -13,12 +14,13 @@ import java.util.List;
 import java.util.Map;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
 /** {@code millrace rules}: what follows from events. Does nothing itself; its subcommands do. */
 @Command(
         name = "rules",
+        footerHeading = "%nExamples:%n",
+        footer = {"  rules list", "  rules put rules/orders.yaml", "  rules delete orders"},
         synopsisSubcommandLabel = "COMMAND",
         description = "Shows, defines and removes rules: what follows from events of the outside world.",
         subcommands = {
@@ -41,19 +43,16 @@ public final class RulesCommand implements Runnable {
     }
 
     private static String route(String id) {
-        return ROUTE + '/' + GatewayClient.encoded(id);
+        return ROUTE + '/' + Route.encoded(id);
     }
 
     /** {@code millrace rules list}. */
     @Command(name = "list", description = "Lists the rules that are in force, the highest priority first.")
     static final class ListAll extends ClientCommand {
 
-        @Mixin
-        private OutputOptions output = new OutputOptions();
-
         @Override
         int run(GatewayClient client) {
-            output.print(terminal(), client.get(ROUTE).path(FIELD), RuleView.class, "No rules.", ListAll::table);
+            output().print(client.get(ROUTE).path(FIELD), RuleView.class, "No rules.", ListAll::table);
             return ExitCodes.DONE;
         }
 
@@ -79,14 +78,11 @@ public final class RulesCommand implements Runnable {
         @Parameters(paramLabel = "ID", description = "The rule.")
         private String id = "";
 
-        @Mixin
-        private OutputOptions output = new OutputOptions();
-
         @Override
         int run(GatewayClient client) {
             JsonNode rule = client.get(route(id));
-            if (output.json()) {
-                OutputOptions.print(terminal(), rule);
+            if (output().json()) {
+                output().print(rule);
                 return ExitCodes.DONE;
             }
             Table table = new Table("RULE", rule.path("id").asText());
@@ -105,8 +101,8 @@ public final class RulesCommand implements Runnable {
     @Command(
             name = "put",
             description = {
-                "Defines the rules of a file on every instance, or defines them anew. A definition stands above a rule of"
-                        + " the same id that is one of a folder or built in.",
+                "Defines the rules of a file on every instance, or defines them anew. A definition stands above a rule"
+                        + " of the same id that is one of a folder or built in.",
                 "The file is like those of the folder of rules: YAML or JSON, with the rules by id under `rules`."
             })
     static final class Put extends ClientCommand {
@@ -123,7 +119,7 @@ public final class RulesCommand implements Runnable {
             rules.properties().forEach(rule -> {
                 RuleView view =
                         Json.MAPPER.convertValue(client.putJson(route(rule.getKey()), rule.getValue()), RuleView.class);
-                out("Rule " + view.id() + " is defined, version " + view.version() + '.');
+                done(view, "Rule " + view.id() + " is defined, version " + view.version() + '.');
             });
             return ExitCodes.DONE;
         }
@@ -149,7 +145,7 @@ public final class RulesCommand implements Runnable {
         @Override
         int run(GatewayClient client) {
             JsonNode unused = client.delete(route(id), Map.of());
-            out("The definition of rule " + id + " is gone.");
+            done(Map.of("id", id, "deleted", true), "The definition of rule " + id + " is gone.");
             return ExitCodes.DONE;
         }
     }

@@ -2,7 +2,7 @@ package dev.millrace.standalone.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.millrace.api.ScheduleView;
-import dev.millrace.api.Task;
+import dev.millrace.client.Route;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.MalformedEventException;
 import java.io.IOException;
@@ -16,13 +16,18 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** {@code millrace schedules}: tasks that are due by the clock. Does nothing itself; its subcommands do. */
 @Command(
         name = "schedules",
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  schedules set report --cron '0 9 * * 1-5' --zone Europe/Rome --text 'Write the report' --agent general",
+            "  schedules next report --count 3",
+            "  schedules fire report"
+        },
         synopsisSubcommandLabel = "COMMAND",
         description = "Shows, defines, pauses, fires and removes schedules: tasks that are due by the clock.",
         subcommands = {
@@ -57,8 +62,8 @@ public final class SchedulesCommand implements Runnable {
                 description = "The tenant (default: ${DEFAULT-VALUE}).")
         private String namespace = MemoryClient.DEFAULT_NAMESPACE;
 
-        final Query query(String path) {
-            return new Query(path).with("namespace", namespace);
+        final Route query(String path) {
+            return new Route(path).with("namespace", namespace);
         }
     }
 
@@ -72,8 +77,8 @@ public final class SchedulesCommand implements Runnable {
             return name;
         }
 
-        final Query one(String rest) {
-            return query(ROUTE + '/' + GatewayClient.encoded(name) + rest);
+        final Route one(String rest) {
+            return query(ROUTE + '/' + Route.encoded(name) + rest);
         }
     }
 
@@ -81,13 +86,10 @@ public final class SchedulesCommand implements Runnable {
     @Command(name = "list", description = "Lists the schedules, each with when it is due next.")
     static final class ListAll extends OfNamespace {
 
-        @Mixin
-        private OutputOptions output = new OutputOptions();
-
         @Override
         int run(GatewayClient client) {
             JsonNode answer = client.get(query(ROUTE).toString());
-            output.print(terminal(), answer.path("schedules"), ScheduleView.class, "No schedules.", ListAll::table);
+            output().print(answer.path("schedules"), ScheduleView.class, "No schedules.", ListAll::table);
             return ExitCodes.DONE;
         }
 
@@ -115,14 +117,11 @@ public final class SchedulesCommand implements Runnable {
     @Command(name = "show", description = "Shows everything about a schedule.")
     static final class Show extends OfOne {
 
-        @Mixin
-        private OutputOptions output = new OutputOptions();
-
         @Override
         int run(GatewayClient client) {
             JsonNode schedule = client.get(one("").toString());
-            if (output.json()) {
-                OutputOptions.print(terminal(), schedule);
+            if (output().json()) {
+                output().print(schedule);
             } else {
                 Table table = new Table("SCHEDULE", schedule.path("name").asText());
                 schedule.properties().forEach(field -> {
@@ -154,7 +153,9 @@ public final class SchedulesCommand implements Runnable {
             if (schedule.next().isEmpty()) {
                 err(schedule.paused() ? "It is paused." : "It is never due again.");
             }
-            schedule.next().forEach(moment -> out(local(moment, schedule.zone())));
+            schedule.next()
+                    .forEach(moment ->
+                            done(Map.of("next", moment, "zone", schedule.zone()), local(moment, schedule.zone())));
             return ExitCodes.DONE;
         }
     }
@@ -222,7 +223,8 @@ public final class SchedulesCommand implements Runnable {
             put(definition, "overlap", overlap);
             ScheduleView schedule =
                     Json.MAPPER.convertValue(client.putJson(one("").toString(), definition), ScheduleView.class);
-            out(
+            done(
+                    schedule,
                     schedule.next().isEmpty()
                             ? "Schedule " + name() + " is defined, and not due."
                             : "Schedule " + name() + " is due next at "
@@ -252,8 +254,8 @@ public final class SchedulesCommand implements Runnable {
     static final class Pause extends OfOne {
         @Override
         int run(GatewayClient client) {
-            JsonNode unused = client.postNothing(one("/pause").toString(), Map.of());
-            out("Schedule " + name() + " is paused.");
+            JsonNode answer = client.postNothing(one("/pause").toString(), Map.of());
+            done(answer, "Schedule " + name() + " is paused.");
             return ExitCodes.DONE;
         }
     }
@@ -263,8 +265,8 @@ public final class SchedulesCommand implements Runnable {
     static final class Resume extends OfOne {
         @Override
         int run(GatewayClient client) {
-            JsonNode unused = client.postNothing(one("/resume").toString(), Map.of());
-            out("Schedule " + name() + " goes on.");
+            JsonNode answer = client.postNothing(one("/resume").toString(), Map.of());
+            done(answer, "Schedule " + name() + " goes on.");
             return ExitCodes.DONE;
         }
     }
@@ -274,9 +276,8 @@ public final class SchedulesCommand implements Runnable {
     static final class Fire extends OfOne {
         @Override
         int run(GatewayClient client) {
-            Task.Accepted accepted = Json.MAPPER.convertValue(
-                    client.postNothing(one("/fire").toString(), Map.of()), Task.Accepted.class);
-            out(String.valueOf(accepted.taskId()));
+            JsonNode accepted = client.postNothing(one("/fire").toString(), Map.of());
+            done(accepted, accepted.path("taskId").asText());
             return ExitCodes.DONE;
         }
     }
@@ -287,7 +288,7 @@ public final class SchedulesCommand implements Runnable {
         @Override
         int run(GatewayClient client) {
             JsonNode unused = client.delete(one("").toString(), Map.of());
-            out("Schedule " + name() + " is gone.");
+            done(Map.of("name", name(), "deleted", true), "Schedule " + name() + " is gone.");
             return ExitCodes.DONE;
         }
     }

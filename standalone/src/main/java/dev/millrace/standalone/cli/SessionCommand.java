@@ -1,5 +1,6 @@
 package dev.millrace.standalone.cli;
 
+import dev.millrace.client.Route;
 import dev.millrace.standalone.cli.GatewayClient.RefusedException;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -35,8 +36,8 @@ abstract class SessionCommand extends ClientCommand {
      *
      * @param what empty = the session itself, else what of it, with a slash before it
      */
-    final Query query(String what) {
-        return new Query("/v1/sessions/" + GatewayClient.encoded(sessionId) + what).with("namespace", namespace);
+    final Route query(String what) {
+        return new Route("/v1/sessions/" + Route.encoded(sessionId) + what).with("namespace", namespace);
     }
 
     /** Does it to this conversation. */

@@ -1,5 +1,6 @@
 package dev.millrace.standalone.cli;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import java.util.Map;
 import java.util.Optional;
 import picocli.CommandLine.Command;
@@ -19,9 +20,11 @@ final class SessionDeleteCommand extends SessionCommand {
         if (!yes && !isConfirmed(id)) {
             throw new CommandException(ExitCodes.FAILED, "Nothing was deleted.");
         }
-        String forgetId =
-                client.delete(query("").toString(), Map.of()).path("forgetId").asText();
-        terminal().out().println("Session " + id + " is being deleted, as request " + forgetId + ".");
+        JsonNode answer = client.delete(query("").toString(), Map.of());
+        done(
+                answer,
+                "Session " + id + " is being deleted, as request "
+                        + answer.path("forgetId").asText() + ".");
         return ExitCodes.DONE;
     }
 

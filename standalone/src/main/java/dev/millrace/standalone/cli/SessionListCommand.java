@@ -1,6 +1,7 @@
 package dev.millrace.standalone.cli;
 
 import dev.millrace.api.Session;
+import dev.millrace.client.Route;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -21,10 +22,10 @@ final class SessionListCommand extends ClientCommand {
     @Override
     int run(GatewayClient client) {
         return page.print(
+                this,
                 client,
-                terminal(),
                 new PageOptions.Listing<>(
-                        new Query("/v1/sessions").with("namespace", namespace),
+                        new Route("/v1/sessions").with("namespace", namespace),
                         "sessions",
                         Session.class,
                         "There are no sessions."),
@@ -33,13 +34,14 @@ final class SessionListCommand extends ClientCommand {
 
     private static List<String> table(List<Session> sessions) {
         Instant now = Instant.now();
-        Table table = new Table("SESSION", "TITLE", "SINCE", "LAST");
+        Table table = new Table("SESSION", "TITLE", "SINCE", "LAST", "PARTICIPANTS");
         for (Session session : sessions) {
             table.add(
                     session.sessionId(),
                     session.title() == null ? "-" : Progress.cut(session.title()),
                     Table.age(session.createdAt(), now),
-                    Table.age(session.updatedAt(), now));
+                    Table.age(session.updatedAt(), now),
+                    session.participants().isEmpty() ? "-" : String.join(", ", session.participants()));
         }
         return table.lines();
     }

@@ -25,8 +25,8 @@ final class SessionMessagesCommand extends SessionCommand {
     @Override
     int run(GatewayClient client, String id) {
         return page.print(
+                this,
                 client,
-                terminal(),
                 new PageOptions.Listing<>(
                         query("/messages").with("startTime", from).with("endTime", to),
                         "messages",

@@ -8,7 +8,7 @@ final class SessionShowCommand extends SessionCommand {
 
     @Override
     int run(GatewayClient client, String id) {
-        OutputOptions.print(terminal(), client.get(query("").toString()));
+        output().print(client.get(query("").toString()));
         return ExitCodes.DONE;
     }
 }

@@ -6,6 +6,8 @@ import picocli.CommandLine.Command;
 /** {@code millrace sessions}: conversations. Does nothing itself; its subcommands do. */
 @Command(
         name = "sessions",
+        footerHeading = "%nExamples:%n",
+        footer = {"  sessions list", "  sessions messages notes", "  sessions delete notes --yes"},
         synopsisSubcommandLabel = "COMMAND",
         description = "Lists conversations, shows what was said in them, and deletes them.",
         subcommands = {

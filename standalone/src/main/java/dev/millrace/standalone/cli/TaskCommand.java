@@ -1,5 +1,6 @@
 package dev.millrace.standalone.cli;
 
+import dev.millrace.client.Route;
 import dev.millrace.standalone.cli.GatewayClient.RefusedException;
 import picocli.CommandLine.Parameters;
 
@@ -27,7 +28,7 @@ abstract class TaskCommand extends ClientCommand {
 
     /** Something of a task. */
     static String path(String taskId, String what) {
-        return "/v1/tasks/" + GatewayClient.encoded(taskId) + '/' + what;
+        return "/v1/tasks/" + Route.encoded(taskId) + '/' + what;
     }
 
     /** Does it to this task. */

@@ -1,6 +1,8 @@
 package dev.millrace.standalone.cli;
 
 import dev.millrace.api.Task;
+import dev.millrace.client.Route;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -10,8 +12,19 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** {@code millrace tasks}: the newest tasks as a table. */
-@Command(name = "tasks", description = "Lists the tasks of a running Millrace, newest first.")
+@Command(
+        name = "tasks",
+        description = "Lists the tasks of a running Millrace, newest first.",
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  tasks --state failed --limit 5",
+            "  tasks --waiting-for answer --json | jq -r .taskId",
+            "  tasks --watch",
+            "  tasks --session report-7 --watch --until-idle"
+        })
 public final class TasksCommand extends ClientCommand {
+
+    private static final Duration EVERY = Duration.ofSeconds(2);
 
     @Mixin
     private PageOptions page = new PageOptions();
@@ -31,17 +44,41 @@ public final class TasksCommand extends ClientCommand {
             description = "Only those that wait for admission, model, tools, answer, approval, resume or children.")
     private @Nullable String waitingFor;
 
+    @Option(
+            names = "--watch",
+            description =
+                    "Show them anew every other second until it is interrupted; where nobody looks, a line for each"
+                            + " that has moved.")
+    private boolean watch;
+
+    @Option(names = "--until-idle", description = "With --watch: end as soon as each of them has ended.")
+    private boolean untilIdle;
+
     @Override
-    int run(GatewayClient client) {
-        Query query = new Query("/v1/tasks")
+    int run(GatewayClient client) throws InterruptedException {
+        Route query = new Route("/v1/tasks")
                 .with("state", state)
                 .with("sessionId", session)
                 .with("waitingFor", waitingFor);
-        return page.print(
-                client,
-                terminal(),
-                new PageOptions.Listing<>(query, "tasks", Task.class, "No tasks."),
-                TasksCommand::table);
+        PageOptions.Listing<Task> tasks = new PageOptions.Listing<>(query, "tasks", Task.class, "No tasks.");
+        if (!watch) {
+            return page.print(this, client, tasks, TasksCommand::table);
+        }
+        TaskTable table = new TaskTable(terminal(), output());
+        while (true) {
+            try {
+                table.show(page.page(client, tasks).path("tasks"), TasksCommand::table);
+                if (untilIdle && table.isIdle()) {
+                    return ExitCodes.DONE;
+                }
+            } catch (CommandException e) {
+                if (e.exitCode() != ExitCodes.UNREACHABLE) {
+                    throw e;
+                }
+                table.lost(String.valueOf(e.getMessage()));
+            }
+            Thread.sleep(EVERY);
+        }
     }
 
     /** One line per task under a heading, and one for each task that there is more to say of. */

@@ -2,6 +2,7 @@ package dev.millrace.standalone.cli;
 
 import dev.millrace.api.Approval;
 import dev.millrace.api.Task;
+import dev.millrace.client.Route;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.MalformedEventException;
 import java.nio.charset.StandardCharsets;
@@ -35,7 +36,7 @@ final class ToolDecision {
     }
 
     static Task.ControlAccepted send(GatewayClient client, String callId, Approval.Decision decision) {
-        return client.post("/v1/approvals/" + GatewayClient.encoded(callId), decision, Task.ControlAccepted.class);
+        return client.post("/v1/approvals/" + Route.encoded(callId), decision, Task.ControlAccepted.class);
     }
 
     private static String decidedBy() {

@@ -2,16 +2,20 @@ package dev.millrace.standalone.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.millrace.api.ToolView;
+import dev.millrace.client.Route;
 import dev.millrace.schemas.Json;
 import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** {@code millrace tools}: what tasks can do. */
-@Command(name = "tools", description = "Lists the tools of a running Millrace.")
+@Command(
+        name = "tools",
+        footerHeading = "%nExamples:%n",
+        footer = {"  tools", "  tools --agent careful --json"},
+        description = "Lists the tools of a running Millrace.")
 public final class ToolsCommand extends ClientCommand {
 
     @Option(
@@ -20,13 +24,10 @@ public final class ToolsCommand extends ClientCommand {
             description = "Only those that this agent may use, with its own rules for approval.")
     private @Nullable String agent;
 
-    @Mixin
-    private OutputOptions output = new OutputOptions();
-
     @Override
     int run(GatewayClient client) {
-        JsonNode answer = client.get(new Query("/v1/tools").with("agent", agent).toString());
-        output.print(terminal(), answer.path("tools"), ToolView.class, "No tools.", ToolsCommand::table);
+        JsonNode answer = client.get(new Route("/v1/tools").with("agent", agent).toString());
+        output().print(answer.path("tools"), ToolView.class, "No tools.", ToolsCommand::table);
         return ExitCodes.DONE;
     }
 

@@ -5,13 +5,17 @@ import java.util.Map;
 import picocli.CommandLine.Command;
 
 /** {@code millrace undrain}: admits tasks again. */
-@Command(name = "undrain", description = "Admits tasks again after `./millrace drain`.")
+@Command(
+        name = "undrain",
+        footerHeading = "%nExamples:%n",
+        footer = {"  undrain"},
+        description = "Admits tasks again after `./millrace drain`.")
 public final class UndrainCommand extends ClientCommand {
 
     @Override
     int run(GatewayClient client) {
-        client.post("/v1/system/resume", Map.of(), Task.BroadcastAccepted.class);
-        out("Tasks are admitted again.");
+        Task.BroadcastAccepted answer = client.post("/v1/system/resume", Map.of(), Task.BroadcastAccepted.class);
+        done(answer, "Tasks are admitted again.");
         return ExitCodes.DONE;
     }
 }

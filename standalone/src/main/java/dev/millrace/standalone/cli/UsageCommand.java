@@ -3,6 +3,7 @@ package dev.millrace.standalone.cli;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.millrace.api.UsageAnswer;
 import dev.millrace.api.UsageSums;
+import dev.millrace.client.Route;
 import dev.millrace.schemas.Json;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
@@ -14,17 +15,17 @@ import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** {@code millrace usage}: what model calls have used, as a table. */
-@Command(name = "usage", description = "Shows what model calls have used in a running Millrace, in tokens and dollars.")
+@Command(
+        name = "usage",
+        footerHeading = "%nExamples:%n",
+        footer = {"  usage --by day,model --from 2026-01-31", "  usage --by namespace --namespace '*' --json"},
+        description = "Shows what model calls have used in a running Millrace, in tokens and dollars.")
 public final class UsageCommand extends ClientCommand {
 
     private static final String NONE = "-";
-
-    @Mixin
-    private OutputOptions output = new OutputOptions();
 
     @Option(
             names = "--by",
@@ -60,7 +61,7 @@ public final class UsageCommand extends ClientCommand {
 
     @Override
     int run(GatewayClient client) {
-        Query query = new Query("/v1/usage")
+        Route query = new Route("/v1/usage")
                 .with("groupBy", String.join(",", by))
                 .with("from", from)
                 .with("to", to)
@@ -71,12 +72,11 @@ public final class UsageCommand extends ClientCommand {
                 .with("model", model);
         JsonNode answer = client.get(query.toString());
         UsageSums total = Json.MAPPER.convertValue(answer.path("total"), UsageSums.class);
-        output.print(
-                terminal(),
-                answer.path("groups"),
-                UsageAnswer.Group.class,
-                "No model calls.",
-                groups -> table(groups, total));
+        output().print(
+                        answer.path("groups"),
+                        UsageAnswer.Group.class,
+                        "No model calls.",
+                        groups -> table(groups, total));
         notes(total).forEach(this::err);
         return ExitCodes.DONE;
     }

@@ -1,6 +1,7 @@
 package dev.millrace.standalone.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.millrace.client.Route;
 import java.time.Duration;
 import java.time.ZoneId;
 import java.util.Optional;
@@ -11,10 +12,12 @@ import picocli.CommandLine.Parameters;
 /** {@code millrace watch <session>}: what the agents of a conversation do, while they do it. */
 @Command(
         name = "watch",
+        footerHeading = "%nExamples:%n",
+        footer = {"  watch notes", "  watch notes --until-idle"},
         description =
-                "Shows what the agents of a conversation do while they do it, until it is interrupted: what happens"
-                        + " a line each, and at a terminal what they say as they say it. Begins now; goes on by itself after a"
-                        + " gateway was away.")
+                "Shows what the agents of a conversation do while they do it, until it is interrupted: what happens a"
+                        + " line each, and at a terminal what they say as they say it. Begins now; goes on by itself after"
+                        + " a gateway was away.")
 public final class WatchCommand extends ClientCommand {
 
     private static final Duration PATIENCE = Duration.ofSeconds(1);
@@ -30,30 +33,26 @@ public final class WatchCommand extends ClientCommand {
     private String namespace = MemoryClient.DEFAULT_NAMESPACE;
 
     @Option(
-            names = "--json",
-            description = "Print each event as the stream has it, one line of JSON each, live text too.")
-    private boolean json;
-
-    @Option(
             names = "--until-idle",
             description = "End as soon as a task of the conversation has ended and no other goes on.")
     private boolean untilIdle;
 
     @Override
     int run(GatewayClient client) throws InterruptedException {
-        Query path = new Query("/v1/sessions/" + GatewayClient.encoded(session) + "/stream")
+        boolean json = output().json();
+        Route path = new Route("/v1/sessions/" + Route.encoded(session) + "/stream")
                 .with("namespace", namespace)
                 .with("tokens", json || terminal().live() ? "stream" : null);
-        SessionView view = new SessionView(terminal(), System.getenv("NO_COLOR") == null, ZoneId.systemDefault());
+        SessionView view = new SessionView(terminal(), Colours.of(terminal()).on(), ZoneId.systemDefault());
         if (!json) {
             err("Watching " + session + "; interrupt to end.");
         }
-        try (EventFeed feed = EventFeed.open(client, path.toString())) {
+        try (EventFeed feed = client.feed(path)) {
             while (!(untilIdle && view.isIdle())) {
                 Optional<JsonNode> event = feed.next(PATIENCE);
                 event.ifPresent(one -> {
                     if (json) {
-                        OutputOptions.print(terminal(), one);
+                        output().print(one);
                         view.follow(one);
                     } else {
                         view.show(one);

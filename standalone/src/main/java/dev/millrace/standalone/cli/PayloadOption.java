@@ -1,0 +1,48 @@
+package dev.millrace.standalone.cli;
+
+import dev.millrace.schemas.Json;
+import dev.millrace.schemas.MalformedEventException;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** Another payload for what is tried again. */
+final class PayloadOption {
+
+    @Option(
+            names = "--payload",
+            paramLabel = "JSON",
+            description = "Another payload: a JSON object, or @FILE for one in a file (default: as it was).")
+    private @Nullable String payload;
+
+    /** Whether there is one. */
+    boolean isGiven() {
+        return payload != null;
+    }
+
+    /** The body of the request. */
+    byte[] body() {
+        Map<String, @Nullable Object> body = new LinkedHashMap<>();
+        if (payload != null) {
+            body.put("payload", object(payload));
+        }
+        return Json.write(body);
+    }
+
+    private static Map<String, @Nullable Object> object(String said) {
+        String where = said.startsWith("@") ? said.substring(1) : "--payload";
+        try {
+            return Json.readObject(
+                    said.startsWith("@") ? Files.readAllBytes(Path.of(where)) : said.getBytes(StandardCharsets.UTF_8));
+        } catch (IOException e) {
+            throw new CommandException(ExitCodes.FAILED, where + " cannot be read: " + e);
+        } catch (MalformedEventException e) {
+            throw new CommandException(ExitCodes.USAGE, where + ": " + e.getMessage());
+        }
+    }
+}

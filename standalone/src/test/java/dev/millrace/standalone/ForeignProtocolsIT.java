@@ -1,0 +1,493 @@
+package dev.millrace.standalone;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.millrace.schemas.Json;
+import dev.millrace.testing.FreePort;
+import dev.millrace.testing.HttpApi;
+import dev.millrace.testing.NpmPackages;
+import dev.millrace.testing.ServiceProcess;
+import dev.millrace.testing.StubModelServer;
+import dev.millrace.testing.StubModelServer.Answer;
+import dev.millrace.testing.StubModelServer.ToolCall;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Other people's protocols, spoken by other people's clients to one system with two gateways. */
+class ForeignProtocolsIT {
+    private static final Duration LIMIT = Duration.ofSeconds(90);
+    /** Far longer than pieces are gathered for. */
+    private static final Duration BREATH = Duration.ofMillis(700);
+
+    private static final String SECRET = "a-secret-that-only-this-test-has-0123456789";
+    private static final String[] PACKAGES = {
+        "openai@6.49.0",
+        "ai@6.0.324",
+        "@ai-sdk/openai@3.0.141",
+        "@modelcontextprotocol/client@2.4.0",
+        "@ag-ui/client@1.0.0"
+    };
+    /** How many broken requests each door gets. */
+    private static final int FUZZ = Integer.getInteger("millrace.test.fuzz", 200);
+
+    @TempDir
+    static Path folder;
+
+    private static final int PORT = FreePort.find();
+    private static final int KAFKA = FreePort.find();
+    private static final HttpApi API = HttpApi.onPort(PORT);
+    private static final StubModelServer MODEL = StubModelServer.start(ForeignProtocolsIT::answer);
+    private static @Nullable ServiceProcess up;
+
+    @BeforeAll
+    static void start() throws IOException {
+        Path agent = Files.createDirectories(folder.resolve("agents/careful")).resolve("AGENT.md");
+        Files.writeString(agent, """
+                ---
+                name: careful
+                description: Asks before it writes a file.
+                tools: [current_time, write_file, ask_user]
+                expose: [mcp]
+                approval:
+                  write_file: always
+                ---
+                You are a careful agent.
+                """);
+        up = ServiceProcess.standalone("up", "--port", "" + PORT, "--kafka-port", "" + KAFKA, "--agents", "agents")
+                .env("OPENAI_BASE_URL", MODEL.baseUrl().toString())
+                .env("MILLRACE_HTTP_INTERNAL_SECRET", SECRET)
+                .start(folder)
+                .awaitReady(ready(PORT));
+    }
+
+    @AfterAll
+    static void stop() {
+        if (up != null) {
+            up.close();
+        }
+        MODEL.close();
+    }
+
+    @Test
+    @DisplayName("the unmodified openai package has responses, streams, questions and approvals, also over a kill -9")
+    void shouldServeResponses() throws Exception {
+        // when
+        JsonNode found;
+        int port = FreePort.find();
+        try (ServiceProcess gateway = gateway(port)) {
+            found = run("responses.mjs", gateway, base(PORT), base(port));
+        }
+
+        // then
+        JsonNode first = found.path("first");
+        assertThat(first.path("status").asText()).isEqualTo("completed");
+        assertThat(first.path("text").asText()).isEqualTo("You said: hello");
+        assertThat(first.path("model").asText()).isEqualTo("careful");
+        assertThat(first.path("metadata").path("order").asText()).isEqualTo("17");
+        assertThat(first.path("tokens").asInt()).isEqualTo(15);
+        assertThat(found.path("again").path("text").asText()).isEqualTo("You said: hello");
+        assertThat(found.path("next").path("text").asText()).isEqualTo("You said: and now");
+        JsonNode call = found.path("tool").path(0);
+        assertThat(call.path("type").asText()).isEqualTo("mcp_call");
+        assertThat(call.path("name").asText()).isEqualTo("current_time");
+        assertThat(call.path("status").asText()).isEqualTo("completed");
+        assertThat(call.path("output").asText()).isNotEmpty();
+        assertThat(found.path("question").path("text").asText()).isEqualTo("Which colour?");
+        assertThat(found.path("answered").path("text").asText()).isEqualTo("You said: blue");
+        assertThat(found.path("conversation").path("text").asText()).isEqualTo("42");
+
+        // and: approvals
+        assertThat(texts(found.path("asked").path("items")))
+                .containsExactly("mcp_approval_request", "mcp_approval_request");
+        assertThat(texts(found.path("half").path("items"))).containsExactly("mcp_approval_request");
+        assertThat(texts(found.path("decided").path("items"))).contains("mcp_call:completed", "message:completed");
+        assertThat(found.path("twice").path("code").asText()).isEqualTo("already_decided");
+
+        // and: streams
+        assertThat(texts(found.path("types")))
+                .startsWith("response.created", "response.in_progress", "response.output_item.added")
+                .endsWith("response.output_item.done", "response.completed");
+        List<Long> numbers = new ArrayList<>();
+        found.path("numbers").forEach(one -> numbers.add(one.asLong()));
+        assertThat(numbers).isSorted().doesNotHaveDuplicates();
+        assertThat(found.path("text").asText()).isEqualTo("One two three.");
+        assertThat(texts(found.path("rest")))
+                .as("whatever the client has seen, it gets the rest")
+                .hasSize(numbers.size())
+                .containsOnly("One two three.");
+        assertThat(found.path("background").asText()).isEqualTo("queued");
+        assertThat(found.path("cancelled").asText()).isEqualTo("cancelled");
+        assertThat(found.path("unknownAgent").path("code").asText()).isEqualTo("model_not_found");
+        assertThat(found.path("unknownResponse").path("status").asInt()).isEqualTo(404);
+        assertThat(found.path("tools").path("param").asText()).isEqualTo("tools");
+
+        // and: another gateway tells the rest
+        assertThat(found.path("died").asBoolean()).isTrue();
+        assertThat(found.path("survived").asText()).isEqualTo("One two three.");
+        assertThat(found.path("end").asText()).isEqualTo("response.completed");
+    }
+
+    @Test
+    @DisplayName("Vercel's AI SDK has text, streams, references to what was said, and approvals")
+    void shouldServeTheAiSdk() throws Exception {
+        // when
+        JsonNode found = run("vercel.mjs", null, base(PORT));
+
+        // then
+        assertThat(found.path("first").path(0).asText()).isEqualTo("You said: remember 42");
+        assertThat(found.path("first").path(1).asInt()).isEqualTo(15);
+        assertThat(found.path("first").path(2).asText()).isEqualTo("stop");
+        assertThat(found.path("second").asText()).as("it was shown all of it").isEqualTo("42");
+        assertThat(texts(found.path("pieces"))).containsExactly("One ", "two ", "three.");
+        assertThat(texts(found.path("asked"))).contains("tool-approval-request");
+    }
+
+    @Test
+    @DisplayName(
+            "the unmodified client of the Model Context Protocol has agents and memory, with a handshake and without")
+    void shouldServeMcp() throws Exception {
+        // given
+        byte[] document = "# Ada\n\nLikes wheels.\n".getBytes(StandardCharsets.UTF_8);
+        assertThat(API.put("/v1/memory/default/facts/ada.md?wait=20s", "text/markdown", document)
+                        .status())
+                .isBetween(200, 202);
+
+        // when
+        JsonNode found;
+        int port = FreePort.find();
+        try (ServiceProcess gateway = gateway(port)) {
+            found = run("mcp.mjs", gateway, "http://127.0.0.1:" + PORT, "http://127.0.0.1:" + port);
+        }
+
+        // then
+        assertThat(found.path("auto").path("era").asText()).isEqualTo("modern");
+        assertThat(found.path("legacy").path("era").asText()).isEqualTo("legacy");
+        for (String mode : List.of("auto", "legacy")) {
+            JsonNode client = found.path(mode);
+            assertThat(texts(client.path("tools"))).as("only who says so").containsExactly("careful");
+            assertThat(client.path("hello").asText()).isEqualTo("You said: hello");
+            assertThat(texts(client.path("progress"))).contains("tool current_time");
+            assertThat(texts(client.path("resources"))).containsExactly("memory:///facts/ada.md");
+            assertThat(client.path("document").asText()).contains("Likes wheels.");
+            assertThat(client.path("unknownTool").asInt()).isEqualTo(-32602);
+            assertThat(client.path("unknownResource").asInt()).isIn(-32002, -32602);
+        }
+
+        // and: people are asked where the client can ask them, and told how to answer where not
+        JsonNode asked = found.path("auto").path("asked");
+        assertThat(texts(asked)).anySatisfy(one -> assertThat(one).contains("Which colour?"));
+        assertThat(texts(asked)).filteredOn(one -> one.contains("write_file")).hasSize(2);
+        assertThat(found.path("auto").path("question").asText()).isEqualTo("You said: blue");
+        assertThat(found.path("auto").path("approval").asText()).isEqualTo("One is written.");
+        assertThat(found.path("legacy").path("question").asText())
+                .startsWith("Which colour?")
+                .contains("taskId");
+        assertThat(found.path("legacy").path("answered").asText()).isEqualTo("You said: blue");
+        assertThat(found.path("legacy").path("approval").asText()).startsWith("A person has to approve this first");
+
+        // and: a task outlives the gateway, and goes on at another one
+        assertThat(found.path("died").asBoolean()).isTrue();
+        assertThat(found.path("survived").asText()).isEqualTo("completed");
+        assertThat(found.path("next").asText()).isEqualTo("You said: and now");
+    }
+
+    @Test
+    @DisplayName("a message of the stateless protocol says in its headers what it is, and only that")
+    void shouldCompareHeadersOfMcp() {
+        String list = """
+                {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": {
+                  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                  "io.modelcontextprotocol/clientCapabilities": {}}}}""";
+        assertThat(mcp(list, Map.of("MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/list"))
+                        .status())
+                .isEqualTo(200);
+        HttpApi.Answer other = mcp(list, Map.of("MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call"));
+        assertThat(other.status()).isEqualTo(400);
+        assertThat(other.json().path("error").path("code").asInt()).isEqualTo(-32020);
+        HttpApi.Answer unknown = mcp(list, Map.of("MCP-Protocol-Version", "2031-01-01", "Mcp-Method", "tools/list"));
+        assertThat(unknown.status()).isEqualTo(400);
+        assertThat(unknown.json().path("error").path("code").asInt()).isEqualTo(-32022);
+        assertThat(texts(unknown.json().path("error").path("data").path("supported")))
+                .containsExactly("2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26");
+        assertThat(API.status("/mcp")).as("there is no stream to get").isEqualTo(405);
+        assertThat(mcp(list, Map.of("Origin", "https://evil.example")).status()).isEqualTo(403);
+    }
+
+    private static HttpApi.Answer mcp(String message, Map<String, String> headers) {
+        Map<String, String> all = new HashMap<>(headers);
+        all.put("Content-Type", "application/json");
+        return API.post("/mcp", all, message.getBytes(StandardCharsets.UTF_8));
+    }
+
+    @Test
+    @DisplayName(
+            "the unmodified client of AG-UI verifies runs, answers what interrupts them, and has one told again after a kill -9")
+    void shouldServeAgui() throws Exception {
+        // when
+        JsonNode found;
+        int port = FreePort.find();
+        try (ServiceProcess gateway = gateway(port)) {
+            found = run("agui.mjs", gateway, "http://127.0.0.1:" + PORT, "http://127.0.0.1:" + port);
+        }
+
+        // then
+        assertThat(texts(found.path("types")))
+                .containsExactly(
+                        "RUN_STARTED",
+                        "TOOL_CALL_START",
+                        "TOOL_CALL_ARGS",
+                        "TOOL_CALL_END",
+                        "TOOL_CALL_RESULT",
+                        "TEXT_MESSAGE_START",
+                        "TEXT_MESSAGE_CONTENT",
+                        "TEXT_MESSAGE_END",
+                        "RUN_FINISHED");
+        assertThat(found.path("text").asText()).isEqualTo("The tool says so.");
+        assertThat(texts(found.path("pieces"))).containsExactly("One ", "two ", "three.");
+        assertThat(texts(found.path("roles")))
+                .containsExactly("user", "assistant", "tool", "assistant", "user", "assistant");
+        JsonNode question = found.path("question").path("interrupts").path(0);
+        assertThat(question.path("reason").asText()).isEqualTo("question");
+        assertThat(question.path("message").asText()).isEqualTo("Which colour?");
+        assertThat(found.path("answered").asText()).isEqualTo("You said: blue");
+        assertThat(found.path("approvals").path("type").asText()).isEqualTo("interrupt");
+        assertThat(found.path("approvals").path("interrupts")).hasSize(2);
+        assertThat(found.path("decided").asText()).isEqualTo("One is written.");
+        assertThat(found.path("failed").path("type").asText()).isEqualTo("RUN_ERROR");
+        assertThat(found.path("failed").path("code").asText()).isEqualTo("content_filtered");
+
+        // and: another gateway tells the same run
+        assertThat(found.path("died").asBoolean()).isTrue();
+        assertThat(found.path("survived").asText()).isEqualTo("One two three.");
+        assertThat(found.path("sameTask").asBoolean()).isTrue();
+    }
+
+    @Test
+    @DisplayName("broken requests get an answer, and never a 5xx")
+    void shouldTakeAnything() {
+        fuzz("/v1/responses", 20261123, List.of("""
+                {"model": "careful", "input": "hello", "background": true}""", """
+                {"model": "careful", "background": true, "instructions": "Be brief.", "metadata": {"a": "b"}, "input": [
+                  {"role": "developer", "content": "x"},
+                  {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "y"}]},
+                  {"type": "item_reference", "id": "msg_1_none"},
+                  {"type": "mcp_approval_response", "approval_request_id": "a/1", "approve": true},
+                  {"role": "user", "content": [{"type": "input_text", "text": "z"}]}]}""", """
+                {"model": "careful", "background": true, "conversation": {"id": "fuzz"}, "input": "hello"}""", """
+                {"model": "careful", "background": true, "previous_response_id": "resp_x", "input": [
+                  {"type": "mcp_approval_response", "approval_request_id": "a/1", "approve": false, "reason": "r"}]}"""));
+        fuzz("/v1/agui/careful", 20261125, List.of("""
+                {"threadId": "fuzz", "runId": "r", "messages": [
+                  {"id": "1", "role": "assistant", "content": "x"},
+                  {"id": "2", "role": "user", "content": [{"type": "text", "text": "hello"}]}],
+                  "tools": [], "context": [], "state": {}}""", """
+                {"threadId": "fuzz", "runId": "r", "messages": [], "resume": [
+                  {"interruptId": "question/none", "status": "resolved", "payload": "x"},
+                  {"interruptId": "a/1", "status": "cancelled"}]}"""));
+        fuzz("/mcp", 20261124, List.of("""
+                {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"cursor": "x", "_meta": {"progressToken": 1,
+                  "io.modelcontextprotocol/clientCapabilities": {"elicitation": {}}}}}""", """
+                {"jsonrpc": "2.0", "id": "a", "method": "resources/read", "params": {"uri": "memory:///facts/a%20b.md"}}""", """
+                {"jsonrpc": "2.0", "id": 1, "method": "resources/list", "params": {"cursor": "facts"}}""", """
+                {"jsonrpc": "2.0", "id": 2, "method": "initialize", "params": {"protocolVersion": "2025-06-18",
+                  "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}}""", """
+                {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "careful",
+                  "arguments": {"taskId": "none", "text": "hello"}, "requestState": "x",
+                  "inputResponses": {"answer": {"action": "accept", "content": {"answer": "x"}}}}}"""));
+        assertThat(API.get("/v1/responses/%E2%80%AE").status()).isEqualTo(404);
+        assertThat(API.get("/v1/responses/resp_a?stream=true&starting_after=x").status())
+                .isEqualTo(404);
+    }
+
+    /** Sends requests that are like these, but not quite. */
+    private static void fuzz(String path, long seed, List<String> like) {
+        Random random = new Random(seed);
+        for (int i = 0; i < FUZZ; i++) {
+            JsonNode whole = json(like.get(random.nextInt(like.size())));
+            for (int changes = random.nextInt(3); changes >= 0; changes--) {
+                whole = changed(whole, random);
+            }
+            byte[] body = Json.write(whole);
+            byte[] sent = random.nextInt(10) == 0 ? Arrays.copyOf(body, random.nextInt(body.length + 1)) : body;
+            HttpApi.Answer answer = API.post(path, Map.of("Content-Type", "application/json"), sent);
+            assertThat(answer.status())
+                    .as(
+                            "%s %d of seed %d: %s -> %s",
+                            path, i, seed, new String(sent, StandardCharsets.UTF_8), answer.body())
+                    .isLessThan(500);
+        }
+    }
+
+    private static JsonNode json(String text) {
+        try {
+            return Json.MAPPER.readTree(text);
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static JsonNode changed(JsonNode whole, Random random) {
+        if (whole instanceof ObjectNode object && !object.isEmpty() && random.nextInt(12) > 0) {
+            List<String> names = new ArrayList<>();
+            object.fieldNames().forEachRemaining(names::add);
+            String name = names.get(random.nextInt(names.size()));
+            if (random.nextInt(6) == 0) {
+                object.remove(name);
+            } else if (!name.equals("background")) { // else the client would wait for the answer
+                object.set(name, changed(Objects.requireNonNull(object.get(name)), random));
+            }
+            return object;
+        }
+        if (whole instanceof ArrayNode array && !array.isEmpty() && random.nextInt(6) > 0) {
+            int index = random.nextInt(array.size());
+            array.set(index, changed(array.get(index), random));
+            return array;
+        }
+        return switch (random.nextInt(9)) {
+            case 0 -> Json.MAPPER.nullNode();
+            case 1 -> Json.MAPPER.getNodeFactory().numberNode(random.nextLong());
+            case 2 -> Json.MAPPER.getNodeFactory().textNode("");
+            case 3 -> Json.MAPPER.getNodeFactory().textNode("\u0000\u202e\uffff/../" + random.nextInt());
+            case 4 -> Json.MAPPER.getNodeFactory().textNode("x".repeat(random.nextInt(150_000)));
+            case 5 -> Json.MAPPER.createArrayNode().add(whole).add(whole);
+            case 6 -> Json.MAPPER.createObjectNode().set("type", whole);
+            case 7 -> Json.MAPPER.getNodeFactory().booleanNode(random.nextBoolean());
+            default -> Json.MAPPER.getNodeFactory().numberNode(random.nextDouble());
+        };
+    }
+
+    private static List<String> texts(JsonNode list) {
+        List<String> texts = new ArrayList<>();
+        list.forEach(one -> texts.add(one.asText()));
+        return texts;
+    }
+
+    /** A second gateway of the same system. */
+    private static ServiceProcess gateway(int port) {
+        return ServiceProcess.service("gateway-service")
+                .env("KAFKA_BOOTSTRAP_SERVERS", "127.0.0.1:" + KAFKA)
+                .env("QUARKUS_HTTP_PORT", Integer.toString(port))
+                .env("MILLRACE_TOPICS_PARTITIONS", "2")
+                .env("MILLRACE_GATEWAY_AGENT_URL", "http://127.0.0.1:" + PORT)
+                .env("MILLRACE_HTTP_INTERNAL_SECRET", SECRET)
+                .start(folder)
+                .awaitReady(ready(port));
+    }
+
+    private static URI ready(int port) {
+        return URI.create("http://127.0.0.1:" + port + "/q/health/ready");
+    }
+
+    private static String base(int port) {
+        return "http://127.0.0.1:" + port + "/v1";
+    }
+
+    private static String piece(String text) {
+        return chunk(Map.of("index", 0, "delta", Map.of("role", "assistant", "content", text)));
+    }
+
+    private static String chunk(Map<String, Object> choice) {
+        return Json.writeText(Map.of(
+                "id",
+                "chatcmpl-1",
+                "object",
+                "chat.completion.chunk",
+                "created",
+                1,
+                "model",
+                "stub-model",
+                "choices",
+                List.of(choice)));
+    }
+
+    private static Answer answer(StubModelServer.Request request) {
+        String said = request.last("user");
+        boolean first = request.messages().stream().noneMatch(message -> "tool".equals(message.get("role")));
+        return switch (said) {
+            case "break" -> Answer.message("content_filter", Map.of("role", "assistant", "content", ""));
+            case "slow" -> Answer.text("nobody hears this").after(LIMIT);
+            case "use a tool" -> first ? call("current_time", "{}") : Answer.text("The tool says so.");
+            case "ask me" ->
+                first ? call("ask_user", "{\"question\":\"Which colour?\"}") : Answer.text("You said: blue");
+            case "write twice" ->
+                first
+                        ? Answer.toolCalls(
+                                new ToolCall("call_1", "write_file", "{\"path\":\"a.txt\",\"content\":\"a\"}"),
+                                new ToolCall("call_2", "write_file", "{\"path\":\"b.txt\",\"content\":\"b\"}"))
+                        : Answer.text("One is written.");
+            case "which number?" -> Answer.text(request.text().contains("remember 42") ? "42" : "?");
+            case "piece by piece" ->
+                Answer.events(
+                                piece("One "),
+                                piece("two "),
+                                piece("three."),
+                                chunk(Map.of("index", 0, "delta", Map.of(), "finish_reason", "stop")),
+                                "[DONE]")
+                        .pausingBefore(1, BREATH)
+                        .pausingBefore(2, BREATH);
+            default -> Answer.text("You said: " + said);
+        };
+    }
+
+    private static Answer call(String tool, String arguments) {
+        return Answer.toolCalls(new ToolCall("call_1", tool, arguments));
+    }
+
+    /** Runs a script of the resources, and kills the gateway when the script says so. */
+    private static JsonNode run(String script, @Nullable ServiceProcess victim, String... args) throws Exception {
+        Optional<Path> installed = NpmPackages.install("ForeignProtocolsIT", PACKAGES);
+        Assumptions.assumeTrue(installed.isPresent(), "Node or a package is missing");
+        Path copy = installed.orElseThrow().resolve(ProcessHandle.current().pid() + "-" + script);
+        try (var resource =
+                Objects.requireNonNull(ForeignProtocolsIT.class.getResourceAsStream("/foreign/" + script), script)) {
+            Files.write(copy, resource.readAllBytes());
+        }
+        Path out = folder.resolve(script + ".json");
+        Path err = folder.resolve(script + ".txt");
+        List<String> command = new ArrayList<>(List.of("node", copy.toString()));
+        command.addAll(List.of(args));
+        Process node = new ProcessBuilder(command)
+                .redirectOutput(out.toFile())
+                .redirectError(err.toFile())
+                .start();
+        try {
+            long end = System.nanoTime() + LIMIT.toNanos();
+            while (!node.waitFor(20, TimeUnit.MILLISECONDS)) {
+                assertThat(System.nanoTime())
+                        .as("it ends: " + Files.readString(err))
+                        .isLessThan(end);
+                if (victim != null && victim.isAlive() && Files.readString(err).contains("KILL")) {
+                    victim.kill();
+                }
+            }
+            assertThat(node.exitValue()).as(Files.readString(err)).isZero();
+            return Json.MAPPER.readTree(Files.readString(out));
+        } finally {
+            node.destroyForcibly();
+            Files.deleteIfExists(copy);
+        }
+    }
+}
