@@ -180,8 +180,12 @@ class Worker:
         self.running = False
 
 
-if __name__ == "__main__":
+def main():
     worker = Worker()
     signal.signal(signal.SIGTERM, worker.stop)
     signal.signal(signal.SIGINT, worker.stop)
     worker.work()
+
+
+if __name__ == "__main__":
+    main()
