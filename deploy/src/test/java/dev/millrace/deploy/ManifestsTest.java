@@ -100,6 +100,43 @@ class ManifestsTest {
     }
 
     @Test
+    @DisplayName("README.md makes each Secret that production cannot do without")
+    void shouldTellHowToMakeSecrets() throws IOException {
+        String readme = Files.readString(Path.of("README.md"));
+
+        assertThat(Rules.SECRETS_OF_USERS)
+                .allSatisfy(secret -> assertThat(readme).contains("create secret generic " + secret + ' '));
+    }
+
+    @Test
+    @DisplayName(
+            "production asks who calls, with the key file that is mounted, and its services show each other a secret")
+    void shouldHaveCallersLogIn() throws IOException {
+        Manifests production = Manifests.rendered("production");
+        ObjectNode gateway = production
+                .workloads()
+                .filter(workload -> Manifests.name(workload).equals("gateway"))
+                .findFirst()
+                .orElseThrow();
+        JsonNode keys = production
+                .of("ConfigMap")
+                .filter(map -> map.at("/metadata/name").asText().startsWith("gateway-"))
+                .findFirst()
+                .orElseThrow();
+
+        assertThat(keys.at("/data/MILLRACE_GATEWAY_AUTH").asText()).isEqualTo("key");
+        assertThat(keys.at("/data/MILLRACE_GATEWAY_AUTH_KEYS_FILE").asText())
+                .startsWith(Manifests.container(gateway)
+                                .at("/volumeMounts/0/mountPath")
+                                .asText()
+                        + '/');
+        assertThat(production.workloads())
+                .allSatisfy(workload -> assertThat(Manifests.container(workload).path("envFrom"))
+                        .anyMatch(
+                                source -> source.at("/secretRef/name").asText().equals("internal")));
+    }
+
+    @Test
     @DisplayName("each alert has a runbook, and each runbook an alert")
     void shouldHaveARunbookForEachAlert() throws IOException {
         // given
