@@ -73,6 +73,7 @@ public final class Bench {
                 new BacklogWorkload(),
                 new StreamsWorkload(),
                 new RecoveryWorkload(),
+                new QueueWorkload(),
                 new PeersWorkload(),
                 new CurvesWorkload(),
                 new CrashWorkload(),

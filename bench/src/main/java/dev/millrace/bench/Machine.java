@@ -101,6 +101,9 @@ final class Machine {
         public void deadLettered(String reason) {}
 
         @Override
+        public void processed(String processor, String outcome) {}
+
+        @Override
         public void rerouted() {}
 
         @Override

@@ -24,9 +24,8 @@ class FaultsIT {
     Path folder;
 
     @Test
-    @DisplayName(
-            "issue 7: three brokers, replication 3, under load: one is killed, one restarted, an agent-service stopped for"
-                    + " longer than its session: every task ends, nothing twice, order per session kept, no partition stuck")
+    @DisplayName("three brokers, replication 3, under load: one is killed, one restarted, an agent-service stopped for"
+            + " longer than its session: every task ends, nothing twice, order per session kept, no partition stuck")
     void shouldKeepItsPromisesWhenBrokersAndServicesGo() throws IOException, InterruptedException, ExecutionException {
         // given
         KAFKA.setLevel(Level.SEVERE);

@@ -70,7 +70,7 @@ class ReplicasIT {
             Map<String, Object> kafka = Map.of("bootstrap.servers", joined(ports, "127.0.0.1:"));
             TopicSetup.ensure(kafka, topics, new TopicSettings(1, TopicSettings.BROKER_DEFAULT, true), START_LIMIT);
             int leader = leaderOfTheLane(kafka);
-            try (EventSender gateway = new EventSender(new Cluster(kafka, topics), PATIENCE);
+            try (EventSender gateway = new EventSender(new Cluster(kafka, topics), PATIENCE, event -> {});
                     LaneProducer thinker = new LaneProducer(kafka, topics, "thinker");
                     var threads = Executors.newVirtualThreadPerTaskExecutor()) {
                 // given: both know the cluster
