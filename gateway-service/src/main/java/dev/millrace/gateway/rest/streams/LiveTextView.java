@@ -6,7 +6,9 @@ import dev.millrace.gateway.kafka.JournalFilter;
 import dev.millrace.gateway.rest.problems.ProblemException;
 import dev.millrace.gateway.rest.requests.Parameters;
 import dev.millrace.gateway.rest.streams.EventStream.Shown;
+import dev.millrace.gateway.rest.tasks.TaskWaiter;
 import dev.millrace.schemas.Event;
+import dev.millrace.schemas.EventType;
 import dev.millrace.schemas.JournalEntry;
 import dev.millrace.schemas.StreamType;
 import java.util.Arrays;
@@ -80,10 +82,23 @@ final class LiveTextView implements EventStream.View {
 
     /** A fact as the client gets it; empty = it does not want to see it. */
     Optional<Shown> fact(JournalEntry entry) {
-        String type = entry.event().type().wireName();
-        return types.isEmpty() || types.contains(type)
-                ? Optional.of(new Shown(type, entry.toJson()))
+        return shows(entry)
+                ? Optional.of(new Shown(entry.event().type().wireName(), entry.toJson()))
                 : Optional.empty();
+    }
+
+    /** Whether the client wants to see this fact. */
+    boolean shows(JournalEntry entry) {
+        return shows(entry.event().type());
+    }
+
+    /** Whether it wants to see how a task ends, however it does. */
+    boolean showsEveryEnd() {
+        return TaskWaiter.ENDS.stream().allMatch(this::shows);
+    }
+
+    private boolean shows(EventType type) {
+        return types.isEmpty() || types.contains(type.wireName());
     }
 
     private Optional<Shown> piece(Event event) {

@@ -38,15 +38,18 @@ record TaskStream(Name name, @Nullable Places seen, boolean follow, LiveTextView
      */
     record Sources(Tasks tasks, EventStreams streams, Duration atMost) {}
 
-    /** Whether there is nothing to send, now or later: the client has seen the end. */
+    /**
+     * Whether there is nothing to send, now or later: the task has ended, and the client has seen all that it wants to
+     * see. What else follows the end does not count, else a client of some types would come back for ever.
+     */
     boolean isOver() throws QueryUnavailableException, InterruptedException {
-        if (seen == null || follow) {
+        if (follow || (seen == null && live.showsEveryEnd())) {
             return false;
         }
         AtomicBoolean something = new AtomicBoolean();
         TaskHistory history = history();
-        boolean known =
-                history.<RuntimeException>readOn(() -> {}, entry -> something.compareAndSet(false, isNew(entry)));
+        boolean known = history.<RuntimeException>readOn(
+                () -> {}, entry -> something.compareAndSet(false, isNew(entry) && live.shows(entry)));
         return known && history.ended() && !something.get();
     }
 

@@ -68,14 +68,14 @@ public class TaskStreamResource {
                     "Begins with the first event of the task and ends after the one that ends it. event: is the type,"
                             + " data: a JournalEntry, id: its cursor. A client that comes back with Last-Event-ID (or ?after=)"
                             + " goes on behind it, without a gap or a double, at any instance; 204 tells it that there will be"
-                            + " no more. A comment every 15 s of silence keeps the connection open. With tokens=stream live text"
+                            + " no more of what it wants to see. A comment every 15 s of silence keeps the connection open. With tokens=stream live text"
                             + " comes in between: what the model says while it says it, as stream.start, stream.text and so on"
                             + " (docs/streaming.md); with tokens=plain as TOKEN. The reply of a call is told after its live text.")
     @APIResponse(
             responseCode = "200",
             content =
                     @Content(mediaType = MediaType.SERVER_SENT_EVENTS, schema = @Schema(implementation = Entry.class)))
-    @APIResponse(responseCode = "204", description = "The task has ended and the client has seen everything.")
+    @APIResponse(responseCode = "204", description = "The task has ended and the client has seen all of these types.")
     @APIResponse(responseCode = "400", description = "bad_parameter")
     @APIResponse(responseCode = "404", description = "unknown_task")
     @APIResponse(responseCode = "429", description = "too_many_streams: of this client")

@@ -29,6 +29,10 @@ import org.jspecify.annotations.Nullable;
 /** Waits until a task has ended, or waits for somebody: for an answer or an approval. */
 @Singleton
 public class TaskWaiter {
+    /** The events that a task ends with. */
+    public static final Set<EventType> ENDS =
+            Set.of(KnownEventType.TASK_COMPLETED, KnownEventType.TASK_FAILED, KnownEventType.TASK_CANCELLED);
+
     private static final Duration LOOK_AGAIN = Duration.ofSeconds(1);
     private static final Set<String> AT_REST = Set.of("completed", "failed", "cancelled", "suspended");
     private static final Set<String> TYPES = Set.of(
@@ -49,9 +53,7 @@ public class TaskWaiter {
 
     /** Whether a task ends with this event. */
     public static boolean ends(EventType type) {
-        return type == KnownEventType.TASK_COMPLETED
-                || type == KnownEventType.TASK_FAILED
-                || type == KnownEventType.TASK_CANCELLED;
+        return ENDS.contains(type);
     }
 
     /** A task that was accepted and that agent-service does not know yet. */

@@ -123,6 +123,36 @@ class StreamsIT {
     }
 
     @Test
+    void shouldTellAClientOfSomeTypesNotToComeBackForOthers() throws Exception {
+        // given a task of which something is told after its end
+        String id = Ids.random();
+        List<Event> written = past(id, 4);
+        gateway.journal(written.getFirst(), KnownEventType.TASK_CANCELLED, 100, Map.of());
+        gateway.journal(written.getFirst(), KnownEventType.REFLECTION_COMPLETE, 101, Map.of());
+        awaitKnown(id, 6);
+        String ends = "/v1/tasks/" + id + "/stream?types=TASK_COMPLETED,TASK_FAILED,TASK_CANCELLED";
+        String last;
+        try (SseClient stream = gateway.stream(ends, null)) {
+            last = Objects.requireNonNull(stream.rest().getLast().id());
+        }
+
+        // when
+        Answer again =
+                gateway.send(gateway.request(ends).header("Last-Event-ID", last).GET());
+        Answer whole = gateway.send(gateway.request("/v1/tasks/" + id + "/stream")
+                .header("Last-Event-ID", last)
+                .GET());
+        Answer none = gateway.send(gateway.request("/v1/tasks/" + id + "/stream?types=TASK_COMPLETED")
+                .GET());
+
+        // then
+        assertThat(again.status()).isEqualTo(204);
+        assertThat(whole.status()).isEqualTo(200);
+        assertThat(whole.body()).contains("REFLECTION_COMPLETE");
+        assertThat(none.status()).isEqualTo(204);
+    }
+
+    @Test
     @DisplayName(
             "F-250, F-251: /events tells exactly its session in flat messages: connected, live text, facts, heartbeats")
     void shouldTellASessionInFlatMessages() throws Exception {
