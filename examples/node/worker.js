@@ -59,7 +59,9 @@ function sessionKey(headers) {
 }
 
 function reply(request, type, payload) {
-  const copied = ['ce_subject', 'ce_sessionid', 'ce_namespace', 'ce_correlationid', 'traceparent', 'tracestate'];
+  const whose = ['ce_subject', 'ce_sessionid', 'ce_namespace', 'ce_correlationid'];
+  // the token shows that the request was ours: without it the answer is not believed
+  const copied = [...whose, 'ce_replytoken', 'traceparent', 'tracestate'];
   const headers = {
     ce_specversion: '1.0',
     // the same for each answer to this call, so that a second one is known as such

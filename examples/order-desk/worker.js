@@ -48,7 +48,7 @@ function answer({ callId, toolName, params }) {
   }
 }
 
-/** The record that answers a request: headers that say whose it is are passed on, and the id follows from the call's. */
+/** The record that answers a request: headers that say whose it is and that it was asked for are passed on, and the id follows from the call's. */
 function reply(request, type, payload) {
   const headers = {
     ce_specversion: '1.0',
@@ -59,7 +59,8 @@ function reply(request, type, payload) {
     ce_causationid: request.ce_causationid ?? request.ce_id,
     'content-type': 'application/json',
   };
-  for (const name of ['ce_subject', 'ce_sessionid', 'ce_namespace', 'ce_correlationid', 'traceparent', 'tracestate']) {
+  const whose = ['ce_subject', 'ce_sessionid', 'ce_namespace', 'ce_correlationid'];
+  for (const name of [...whose, 'ce_replytoken', 'traceparent', 'tracestate']) {
     if (request[name] !== undefined) {
       headers[name] = request[name];
     }

@@ -18,7 +18,9 @@ BROKERS = os.environ.get("KAFKA_BOOTSTRAP_SERVERS", "localhost:9092")
 PREFIX = os.environ.get("MILLRACE_PREFIX", "millrace.")
 NAME = os.environ.get("WORKER_NAME", f"python-{os.getpid()}")
 TOOLSET = "words"
-COPIED = ("ce_subject", "ce_sessionid", "ce_namespace", "ce_correlationid", "traceparent", "tracestate")
+# ce_replytoken shows that the request was ours: without it the answer is not believed
+COPIED = ("ce_subject", "ce_sessionid", "ce_namespace", "ce_correlationid", "ce_replytoken")
+COPIED += ("traceparent", "tracestate")
 
 TOOLS = [
     {

@@ -2,10 +2,12 @@ package dev.millrace.requests;
 
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventType;
+import dev.millrace.schemas.Extensions;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Payload;
 import java.time.Instant;
+import java.util.Map;
 import java.util.Objects;
 
 /** The one place where a {@link Reply} becomes an event. */
@@ -27,7 +29,7 @@ public final class ReplyEvents {
 
     /**
      * The reply as an event: TOOL_CALL_COMPLETED or TOOL_CALL_FAILED. It belongs to the request's task, session,
-     * namespace, chain and trace, and its cause is the fact that led to the request. Its id follows from the call id
+     * namespace, chain and trace, shows its token, and its cause is the fact that led to the request. Its id follows from the call id
      * and the type, so a second execution of the same call gives the same id.
      *
      * @throws IllegalArgumentException if the result is not made of JSON values
@@ -39,6 +41,7 @@ public final class ReplyEvents {
                     case Reply.Completed completed -> KnownEventType.TOOL_CALL_COMPLETED;
                     case Reply.Failed failed -> KnownEventType.TOOL_CALL_FAILED;
                 };
+        String token = cause.extensions().get(Extensions.REPLY_TOKEN);
         String id = Ids.hash(request.callId() + '\n' + type.wireName()).substring(0, 32);
         return Event.root(id, type, now)
                 .source(SOURCE)
@@ -49,6 +52,7 @@ public final class ReplyEvents {
                 .parentEventId(Objects.requireNonNullElse(cause.parentEventId(), cause.id()))
                 .traceparent(cause.traceparent())
                 .tracestate(cause.tracestate())
+                .extensions(token == null ? Map.of() : Map.of(Extensions.REPLY_TOKEN, token))
                 .payload(payload(request, reply))
                 .build();
     }

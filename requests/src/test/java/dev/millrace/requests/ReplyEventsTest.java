@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.entry;
 
 import dev.millrace.schemas.Event;
+import dev.millrace.schemas.Extensions;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.Segment;
@@ -29,6 +30,7 @@ class ReplyEventsTest {
                 .parentEventId("reason-1")
                 .traceparent("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
                 .tracestate("a=b")
+                .extensions(Map.of(Extensions.REPLY_TOKEN, "t0ken", "clientid", "c-1"))
                 .build();
         // when
         Event reply = ReplyEvents.toEvent(Request.of(event, 1), new Reply.Completed(List.of(1, 2), 7), NOW);
@@ -45,6 +47,7 @@ class ReplyEventsTest {
         assertThat(reply.parentEventId()).isEqualTo("reason-1");
         assertThat(reply.traceparent()).isEqualTo(event.traceparent());
         assertThat(reply.tracestate()).isEqualTo("a=b");
+        assertThat(reply.extensions()).containsExactly(entry(Extensions.REPLY_TOKEN, "t0ken"));
         assertThat(reply.fields())
                 .containsExactly(
                         entry("callId", "call-1"),

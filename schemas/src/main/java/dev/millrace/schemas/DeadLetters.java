@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What a dead letter looks like: the key, value and headers of the record that could not be read or processed, byte for
- * byte, and beside them headers that say why and where it came from. All texts are UTF-8, numbers are decimal digits.
+ * byte (but a token for a reply, which is for nobody to find), and beside them headers that say why and where it came from. All texts are UTF-8, numbers are decimal digits.
  */
 public final class DeadLetters {
 
@@ -60,8 +60,8 @@ public final class DeadLetters {
     }
 
     /**
-     * The headers of a dead letter: the original ones in their order, then ours. Ours are replaced if the record had
-     * been a dead letter before. The argument stays as it is.
+     * The headers of a dead letter: the original ones in their order, without a token for a reply, then ours. Ours are
+     * replaced if the record had been a dead letter before. The argument stays as it is.
      *
      * @param reason stable word, lower snake case, at most 64 characters
      * @param detail for people; {@code null} = nothing to add
@@ -74,6 +74,7 @@ public final class DeadLetters {
         }
         Headers headers = new RecordHeaders(original.toArray());
         ALL.forEach(headers::remove);
+        headers.remove(EventCodec.CE_PREFIX + Extensions.REPLY_TOKEN);
         add(headers, REASON, reason);
         if (detail != null) {
             add(headers, DETAIL, cut(detail));

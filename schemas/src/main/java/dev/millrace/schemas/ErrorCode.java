@@ -42,6 +42,9 @@ public enum ErrorCode {
             Place.DEAD_LETTER,
             Place.TASK),
     DUPLICATE_ID("The id is that of a task in another session.", Place.DEAD_LETTER),
+    BAD_REPLY_TOKEN(
+            "The record answers a call and does not show the token that the request had: its sender was not asked.",
+            Place.DEAD_LETTER),
     NOT_WAITING("The task waits for nobody, so a message to it was not taken.", Place.DEAD_LETTER),
     TASK_COMPLETED("The task has completed; only TASK_RESUMED with new input goes on with it.", Place.DEAD_LETTER),
     TASK_ENDED("The task has failed or was cancelled, so a message to it was not taken.", Place.DEAD_LETTER),

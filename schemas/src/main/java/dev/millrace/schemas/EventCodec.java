@@ -79,7 +79,7 @@ public final class EventCodec {
     public static final String TRACESTATE = "tracestate";
 
     /** What the headers of binary mode begin with. */
-    private static final String CE_PREFIX = "ce_";
+    public static final String CE_PREFIX = "ce_";
 
     private static final String JSON = "application/json";
     private static final String STRUCTURED = "application/cloudevents+json";

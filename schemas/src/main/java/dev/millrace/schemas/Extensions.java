@@ -31,6 +31,12 @@ public final class Extensions {
     /** The id under which the event was sent, if another source had used it already. */
     public static final String ORIGINAL_ID = "originalid";
 
+    /**
+     * What the requester of a call has signed it with, and whoever answers shows; taken off before anybody else sees
+     * the event.
+     */
+    public static final String REPLY_TOKEN = "replytoken";
+
     /** Which version of which rule took the event; written by the task machine, whoever sent it. */
     public static final String RULE = "takenbyrule";
 

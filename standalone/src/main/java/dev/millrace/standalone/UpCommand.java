@@ -1,5 +1,6 @@
 package dev.millrace.standalone;
 
+import dev.millrace.agent.topology.ReplySecrets;
 import dev.millrace.broker.EmbeddedBroker;
 import dev.millrace.gateway.access.ApiKey;
 import dev.millrace.gateway.access.ApiKeyFile;
@@ -17,7 +18,10 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.security.SecureRandom;
 import java.time.Instant;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -274,6 +278,9 @@ final class UpCommand implements Callable<Integer> {
         if (System.getenv("MILLRACE_HTTP_INTERNAL_SECRET") == null) {
             System.setProperty(InternalSecret.KEY, Ids.hash(Ids.random()));
         }
+        if (System.getenv("MILLRACE_AGENT_REPLY_SECRET") == null) {
+            System.setProperty(ReplySecrets.KEY, replySecret(dataPath.resolve("reply-secret")));
+        }
         if (!token) {
             return;
         }
@@ -292,6 +299,22 @@ final class UpCommand implements Callable<Integer> {
             }
         } catch (IOException e) {
             throw new CommandException(ExitCodes.FAILED, "The file of keys: " + e.getMessage());
+        }
+    }
+
+    /** Kept, since workers answer after a restart what they were asked before it; for the owner alone to read. */
+    private static String replySecret(Path file) {
+        try {
+            if (Files.notExists(file)) {
+                byte[] drawn = new byte[ReplySecrets.MIN_LENGTH];
+                new SecureRandom().nextBytes(drawn);
+                Path next = Files.createTempFile(file.getParent(), ".reply-secret", null);
+                Files.writeString(next, HexFormat.of().formatHex(drawn));
+                Files.move(next, file, StandardCopyOption.ATOMIC_MOVE);
+            }
+            return Files.readString(file).strip();
+        } catch (IOException e) {
+            throw new CommandException(ExitCodes.FAILED, "The secret for replies: " + e.getMessage());
         }
     }
 

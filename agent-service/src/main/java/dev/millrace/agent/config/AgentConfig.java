@@ -7,6 +7,7 @@ import io.smallrye.config.WithDefault;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 
@@ -49,6 +50,20 @@ public interface AgentConfig {
      */
     @WithDefault("8s")
     Duration shutdownGrace();
+
+    /**
+     * With what calls are signed, so that nobody answers them but those who were asked (see security.md): 32 characters
+     * or more, the same in all instances. Several while it is changed: the first signs, all count. Absent = nothing is
+     * signed, and whoever may write to a lane may answer any call.
+     */
+    Optional<List<String>> replySecret();
+
+    /**
+     * Whether a reply that shows no token is refused as well, where there is a secret; a wrong one always is. {@code
+     * false} is for the time in which workers learn to show it.
+     */
+    @WithDefault("true")
+    boolean replyTokenRequired();
 
     /** How lanes are read. */
     Lanes lanes();

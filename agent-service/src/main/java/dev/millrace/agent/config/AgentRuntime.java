@@ -261,7 +261,8 @@ public final class AgentRuntime implements AutoCloseable {
                             parts.dispatcher().model(),
                             parts.tracing().content()),
                     Clock.systemUTC(),
-                    topics.lane(Segment.COGNITIVE)));
+                    topics.lane(Segment.COGNITIVE),
+                    settings.shell().replies()));
             return TaskStreams.of(
                     kafka,
                     settings.streams(),

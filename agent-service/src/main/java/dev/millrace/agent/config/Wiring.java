@@ -28,6 +28,7 @@ import dev.millrace.agent.thinker.LiveText;
 import dev.millrace.agent.topology.AdmissionSettings;
 import dev.millrace.agent.topology.LocalTools;
 import dev.millrace.agent.topology.Occupancy;
+import dev.millrace.agent.topology.ReplySecrets;
 import dev.millrace.agent.topology.TaskReplay;
 import dev.millrace.agent.topology.TaskShellSettings;
 import dev.millrace.agent.topology.TaskStreams;
@@ -59,6 +60,7 @@ import jakarta.inject.Singleton;
 import jakarta.interceptor.Interceptor;
 import java.time.Clock;
 import java.util.HashSet;
+import java.util.List;
 import java.util.OptionalLong;
 import java.util.Set;
 import org.eclipse.microprofile.config.Config;
@@ -351,7 +353,8 @@ public class Wiring {
                         agent.lanes().priority(),
                         new TaskShellSettings.Background(
                                 agent.background().timeout(), agent.background().progressInterval()),
-                        task.onRestart()),
+                        task.onRestart(),
+                        ReplySecrets.of(agent.replySecret().orElse(List.of()), agent.replyTokenRequired())),
                 new TaskStreams.Settings(
                         topics.topics(),
                         topics.prefix() + "agent",

@@ -254,7 +254,7 @@ final class Steps {
     static Acting record(Acting s, Plan.CallStep step, ToolReturned e, List<Effect> effects) {
         List<TranscriptEntry> result = List.of(Turns.result(step, e));
         effects.add(new Append(s.context().transcriptLength(), result));
-        if (e.notification() != null && !e.isError()) {
+        if (e.notification() != null && !e.isError() && e.notification().isOf(step.toolName())) {
             effects.add(new Publish(new Fact.Notified(e.notification())));
         }
         TaskContext context = s.context().appended(result).actionDone();

@@ -255,9 +255,19 @@ public sealed interface TaskEvent {
             @Nullable String channelId,
             @Nullable String replyTo) {
 
+        /** The tool whose calls say something to the owner. */
+        public static final String TO_OWNER = "notify";
+        /** The tool whose calls say something in a channel. */
+        public static final String TO_CHANNEL = "reply";
+
         /** For the owner. */
         public Notice(String message) {
             this(message, null, null);
+        }
+
+        /** Whether a call of this tool says it: a worker speaks for nothing but the call that it was given. */
+        boolean isOf(String toolName) {
+            return toolName.equals(channelId == null ? TO_OWNER : TO_CHANNEL);
         }
     }
 

@@ -8,6 +8,7 @@ import dev.millrace.agent.ToolRouting;
 import dev.millrace.agent.core.TranscriptEntry;
 import dev.millrace.agent.telemetry.CallSpans;
 import dev.millrace.agent.topology.OutstandingCall;
+import dev.millrace.agent.topology.ReplySecrets;
 import dev.millrace.agent.topology.Transcripts;
 import dev.millrace.engine.Inbox;
 import dev.millrace.engine.LaneProducer;
@@ -48,6 +49,7 @@ public final class Thinker implements ModelCalls<OutstandingCall> {
     private final CallSpans spans;
     private final Clock clock;
     private final String cognitiveLane;
+    private final ReplySecrets replies;
     /** By the key of the task: completed when its last reply is on a lane. */
     private final Map<String, CompletableFuture<Void>> underWay = new ConcurrentHashMap<>();
 
@@ -66,9 +68,13 @@ public final class Thinker implements ModelCalls<OutstandingCall> {
         this.spans = wiring.spans();
         this.clock = wiring.clock();
         this.cognitiveLane = wiring.cognitiveLane();
+        this.replies = wiring.replies();
     }
 
-    /** What a thinker works with; {@code cognitiveLane} is the topic that fences are put on. */
+    /**
+     * What a thinker works with; {@code cognitiveLane} is the topic that fences are put on, {@code replies} signs what
+     * goes on lanes.
+     */
     public record Wiring(
             ModelDispatcher dispatcher,
             Agents agents,
@@ -81,7 +87,8 @@ public final class Thinker implements ModelCalls<OutstandingCall> {
             LiveText live,
             CallSpans spans,
             Clock clock,
-            String cognitiveLane) {}
+            String cognitiveLane,
+            ReplySecrets replies) {}
 
     @Override
     public void request(int partition, OutstandingCall call) {
@@ -190,7 +197,8 @@ public final class Thinker implements ModelCalls<OutstandingCall> {
         }
     }
 
-    private void put(OutstandingCall call, Event event, boolean handed) {
+    private void put(OutstandingCall call, Event reply, boolean handed) {
+        Event event = replies.signed(reply);
         try {
             boolean taken = handed ? lanes.send(event, HeaderNames.HANDED, call.key()) : lanes.send(event);
             if (!taken) {

@@ -424,8 +424,9 @@ final class EventMapping {
             return null;
         }
         return switch (completed.toolName()) {
-            case "notify" -> said.get("message") instanceof String message ? new TaskEvent.Notice(message) : null;
-            case "reply" ->
+            case TaskEvent.Notice.TO_OWNER ->
+                said.get("message") instanceof String message ? new TaskEvent.Notice(message) : null;
+            case TaskEvent.Notice.TO_CHANNEL ->
                 said.get("text") instanceof String text && said.get("channelId") instanceof String channelId
                         ? new TaskEvent.Notice(text, channelId, said.get("replyTo") instanceof String to ? to : null)
                         : null;

@@ -44,6 +44,7 @@ final class Intake implements Processing.Onward {
     private final Remembered remembered;
     private final Machine machine;
     private final Processing processing;
+    private final ReplyTokens tokens;
 
     /** Where it is: the partition, and what is written there. */
     record Home(TaskShellSettings settings, int partition, UnitOfWork unit, Outbox outbox) {
@@ -72,6 +73,7 @@ final class Intake implements Processing.Onward {
         this.home = home;
         this.remembered = remembered;
         this.machine = machine;
+        this.tokens = home.settings().replies().tokens();
     }
 
     /** Takes a record of a lane: here, or on the partition that it belongs on. */
@@ -135,9 +137,10 @@ final class Intake implements Processing.Onward {
         home.unit().whenKept(() -> remembered.seen().add(event, now));
     }
 
-    private void take(Record<byte[], LaneDates.Dated> incoming, Event sent, Instant now)
+    private void take(Record<byte[], LaneDates.Dated> incoming, Event shown, Instant now)
             throws RejectedRecordException {
-        requireSchema(sent);
+        requireSchema(shown);
+        Event sent = tokens.believed(shown);
         requireOwnId(sent);
         boolean external = SeenEvents.isExternal(sent);
         SeenEvents.Before before = external ? remembered.seen().before(sent, now) : SeenEvents.Before.NEVER;

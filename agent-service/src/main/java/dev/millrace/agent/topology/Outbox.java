@@ -49,15 +49,17 @@ final class Outbox {
 
     private final Sender sender;
     private final Topics topics;
+    private final ReplyTokens tokens;
     private final ShellMetrics metrics;
     private final boolean tracing;
     private final CommitTiming commits;
     private @Nullable String takenId;
     private Map<String, String> takenReceived = Map.of();
 
-    Outbox(Sender sender, Topics topics, ShellMetrics metrics, boolean tracing, CommitTiming commits) {
+    Outbox(Sender sender, TaskShellSettings settings, ShellMetrics metrics, boolean tracing, CommitTiming commits) {
         this.sender = sender;
-        this.topics = topics;
+        this.topics = settings.topics();
+        this.tokens = settings.replies().tokens();
         this.metrics = metrics;
         this.tracing = tracing;
         this.commits = commits;
@@ -152,9 +154,14 @@ final class Outbox {
                 : request;
     }
 
-    /** Asks a worker. */
+    /** Asks a worker, with the token that its reply has to show. */
     void request(TaskMove.Request request, Instant now) {
-        sender.send(topics.requests(request.toolset()), request.key(), request.event(), now, Map.of());
+        sender.send(
+                topics.requests(request.toolset()),
+                request.key(),
+                request.event(),
+                now,
+                tokens.header(request.event()));
         commits.awaited();
     }
 
@@ -165,7 +172,7 @@ final class Outbox {
 
     /** Puts an event on the lane that it belongs on. */
     void lane(Event event, Instant now) {
-        sender.send(topics.lane(event.lane()), event.sessionKey(), event, now, Map.of());
+        sender.send(topics.lane(event.lane()), event.sessionKey(), event, now, tokens.header(event));
         commits.awaited();
     }
 

@@ -96,11 +96,7 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
         commits = CommitTiming.of(context, parts.occupancy()::active);
         unit = new UnitOfWork(context, settings.topics(), context.getStateStore(TaskStores.ROWS), this::readRowsAnew);
         outbox = new Outbox(
-                new Sender(context, settings.topics(), unit),
-                settings.topics(),
-                parts.metrics(),
-                parts.tracing(),
-                commits);
+                new Sender(context, settings.topics(), unit), settings, parts.metrics(), parts.tracing(), commits);
         boolean rowsLast = settings.endedRetention().compareTo(settings.seenRetention()) >= 0;
         seen = new SeenEvents(
                 context.getStateStore(TaskStores.SEEN),

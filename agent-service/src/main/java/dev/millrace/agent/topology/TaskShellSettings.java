@@ -16,6 +16,7 @@ import java.time.Duration;
  * @param lanePriority whether higher lanes are read before lower ones; if not, the oldest record goes first
  * @param background of tasks that are delegated
  * @param onRestart what becomes of tasks that were under way
+ * @param replies with what calls are signed
  */
 public record TaskShellSettings(
         Topics topics,
@@ -27,9 +28,10 @@ public record TaskShellSettings(
         Duration sessionRetention,
         boolean lanePriority,
         Background background,
-        RestartPolicy onRestart) {
+        RestartPolicy onRestart,
+        ReplySecrets replies) {
 
-    /** As usual in the background. */
+    /** As usual in the background, with nothing signed. */
     public TaskShellSettings(
             Topics topics,
             int partitions,
@@ -49,7 +51,24 @@ public record TaskShellSettings(
                 sessionRetention,
                 lanePriority,
                 Background.DEFAULT,
-                RestartPolicy.RESUME);
+                RestartPolicy.RESUME,
+                ReplySecrets.none());
+    }
+
+    /** The same with these secrets. */
+    public TaskShellSettings signedBy(ReplySecrets secrets) {
+        return new TaskShellSettings(
+                topics,
+                partitions,
+                seenRetention,
+                endedRetention,
+                reflection,
+                admission,
+                sessionRetention,
+                lanePriority,
+                background,
+                onRestart,
+                secrets);
     }
 
     /** The same with another policy. */
@@ -64,7 +83,8 @@ public record TaskShellSettings(
                 sessionRetention,
                 lanePriority,
                 background,
-                policy);
+                policy,
+                replies);
     }
 
     /**

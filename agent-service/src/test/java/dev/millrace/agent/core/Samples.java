@@ -40,7 +40,7 @@ final class Samples {
             MachineLimits.DEFAULT.toolCallGraceMs());
 
     private static final Acting LAST_CALL_OPEN =
-            aTask().iteration(1).transcript(3, 30).acting(open(0, "c1", "search"), done(1, "c2", "fetch"));
+            aTask().iteration(1).transcript(3, 30).acting(open(0, "c1", "notify"), done(1, "c2", "fetch"));
     private static final Acting ALL_DONE =
             aTask().iteration(1).transcript(4, 30).acting(done(0, "c1", "search"), done(1, "c2", "fetch"));
     private static final Acting ALL_DONE_AT_LIMIT =
@@ -68,14 +68,14 @@ final class Samples {
                     .crowded()
                     .children(child("b1", true))
                     .compacting("m1"),
-            aTask().iteration(1).acting(open(0, "c1", "search"), open(1, "c2", "fetch")),
-            aTask().iteration(1).transcript(6, 40).crowded().acting(open(0, "c1", "search")),
+            aTask().iteration(1).acting(open(0, "c1", "notify"), open(1, "c2", "fetch")),
+            aTask().iteration(1).transcript(6, 40).crowded().acting(open(0, "c1", "notify")),
             LAST_CALL_OPEN,
-            aTask().iteration(3).transcript(2, 20).acting(open(0, "c1", "search")),
+            aTask().iteration(3).transcript(2, 20).acting(open(0, "c1", "notify")),
             aTask().iteration(1).transcript(2, 7).acting(response("Hello")),
-            aTask().transcript(2, 20).acting(open(0, "c1", "search")),
+            aTask().transcript(2, 20).acting(open(0, "c1", "notify")),
             aTask().transcript(2, 20).acting(open(0, "c2", "search")),
-            suspended(aTask().transcript(2, 20).acting(open(0, "c1", "search"))),
+            suspended(aTask().transcript(2, 20).acting(open(0, "c1", "notify"))),
             suspended(aTask().transcript(2, 20).acting(open(0, "c2", "search"))),
             deciding(aTask().transcript(2, 20).acting(undecided(0, "c1", "pay"))),
             suspended(aTask().iteration(1).reasoning("m1")),
@@ -97,14 +97,14 @@ final class Samples {
             suspended(LAST_CALL_OPEN),
             suspended(ALL_DONE),
             suspended(ALL_DONE_AT_LIMIT),
-            aTask().iteration(1).actingInOrder(open(0, "c1", "search"), held(1, "c2", "fetch")),
-            aTask().iteration(1).actingInOrder(open(0, "c1", "search"), IF_APPROVED),
+            aTask().iteration(1).actingInOrder(open(0, "c1", "notify"), held(1, "c2", "fetch")),
+            aTask().iteration(1).actingInOrder(open(0, "c1", "notify"), IF_APPROVED),
             deciding(aTask().iteration(1).acting(undecided(0, "c1", "search"), open(1, "c2", "fetch"))),
             deciding(aTask().iteration(1).acting(undecided(0, "c1", "search"), undecided(1, "c2", "fetch"))),
             aTask().iteration(1).children(child("b1", true)).reasoning("m1"),
-            aTask().iteration(1).children(child("b1", true)).acting(open(0, "c1", "search")),
+            aTask().iteration(1).children(child("b1", true)).acting(open(0, "c1", "notify")),
             aTask().iteration(1).children(child("b1", true)).transcript(2, 7).acting(response("Hello")),
-            aTask().iteration(1).children(child("c2", false)).acting(open(0, "c1", "search"), delegated(1, "c2")),
+            aTask().iteration(1).children(child("c2", false)).acting(open(0, "c1", "notify"), delegated(1, "c2")),
             forChildren(aTask().iteration(1).children(child("c1", false)).acting(delegated(0, "c1"))),
             forChildren(
                     aTask().iteration(1).children(child("b1", true)).acting(new Plan.RespondStep(0, "Hello", true))),

@@ -352,6 +352,13 @@ class TaskFsmTest {
                         new Publish(new Fact.Notified("halfway")),
                         new CallModel(callId(2, 0, 3), 2)),
                 row(
+                        "ACTING, a worker says notify to the call of another tool → nothing is published",
+                        aTask().iteration(1).transcript(2, 20).acting(open(0, "c1", "search")),
+                        notified("c1", "halfway"),
+                        aTask().iteration(2).transcript(3, 33).actions(1).reasoning(callId(2, 0, 3)),
+                        new Append(2, List.of(new ToolResult("p-c1", "search", "{\"sent\":true}", false))),
+                        new CallModel(callId(2, 0, 3), 2)),
+                row(
                         "F-116: ACTING, a notify call that failed → nothing is published",
                         aTask().iteration(1).transcript(2, 20).acting(open(0, "c1", "notify")),
                         new TaskEvent.ToolReturned(

@@ -28,6 +28,7 @@ import dev.millrace.schemas.EventType;
 import dev.millrace.schemas.HeaderNames;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
+import dev.millrace.schemas.Segment;
 import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.schemas.Topics;
 import java.nio.charset.StandardCharsets;
@@ -90,6 +91,7 @@ final class TestMachine implements AutoCloseable {
     final Agents agents;
     final Map<String, ToolDefinition> tools = new TreeMap<>();
     final TopologyTestDriver driver;
+    private final ReplySecrets replies;
     private final Counted counted = new Counted();
     private final TestOutputTopic<byte[], byte[]> journal;
     private final TestOutputTopic<byte[], byte[]> deadLetters;
@@ -108,7 +110,22 @@ final class TestMachine implements AutoCloseable {
                 List.of(),
                 BuiltInAgents.agents(),
                 RestartPolicy.RESUME,
-                true);
+                true,
+                ReplySecrets.none());
+    }
+
+    /** One that signs its calls. */
+    static TestMachine signing(Path stateDir, ReplySecrets secrets) {
+        return new TestMachine(
+                stateDir,
+                new AdmissionSettings(50, AdmissionSettings.Policy.QUEUE),
+                1,
+                START,
+                List.of(),
+                BuiltInAgents.agents(),
+                RestartPolicy.RESUME,
+                false,
+                secrets);
     }
 
     TestMachine(Path stateDir, AdmissionSettings admission, int partitions) {
@@ -143,7 +160,7 @@ final class TestMachine implements AutoCloseable {
             List<ToolDefinition> served,
             Agents agents,
             RestartPolicy onRestart) {
-        this(stateDir, admission, partitions, start, served, agents, onRestart, false);
+        this(stateDir, admission, partitions, start, served, agents, onRestart, false, ReplySecrets.none());
     }
 
     private TestMachine(
@@ -154,9 +171,11 @@ final class TestMachine implements AutoCloseable {
             List<ToolDefinition> served,
             Agents agents,
             RestartPolicy onRestart,
-            boolean newSessions) {
+            boolean newSessions,
+            ReplySecrets replies) {
         this.rules = new Rules(RuleSet.NONE, new Rules.Bounds(true, 3, 5, newSessions));
         this.agents = agents;
+        this.replies = replies;
         served.forEach(tool -> tools.put(tool.name(), tool));
         Properties config = new Properties();
         config.put(StreamsConfig.APPLICATION_ID_CONFIG, "test");
@@ -173,7 +192,8 @@ final class TestMachine implements AutoCloseable {
                                         admission,
                                         Duration.ofDays(30),
                                         true)
-                                .onRestart(onRestart),
+                                .onRestart(onRestart)
+                                .signedBy(replies),
                         new TaskFsm(MachineLimits.DEFAULT),
                         new TaskTopology.Surroundings(
                                 new ToolRouting(agents, new Tools(tools), new Approvals(Duration.ofHours(1))),
@@ -326,8 +346,13 @@ final class TestMachine implements AutoCloseable {
 
     /** Lets the model call a tool. */
     void callTool(String taskId, String toolName) {
+        callTool(taskId, toolName, Map.of());
+    }
+
+    /** The same with these arguments. */
+    void callTool(String taskId, String toolName, Map<String, Object> arguments) {
         OutstandingCall call = call(taskId);
-        send(call.reply(KnownEventType.REASON_DONE, START)
+        send(replies.signed(call.reply(KnownEventType.REASON_DONE, START)
                 .payload(Map.of(
                         "callId",
                         call.callId(),
@@ -336,13 +361,14 @@ final class TestMachine implements AutoCloseable {
                         "needsClarification",
                         false,
                         "toolCalls",
-                        List.of(Map.of("toolCallId", "p1", "toolName", toolName, "arguments", Map.of())),
+                        List.of(Map.of("toolCallId", "p1", "toolName", toolName, "arguments", arguments)),
                         "model",
                         "test",
                         "finishReason",
                         "tool_calls",
                         "usage",
-                        Map.of("inputTokens", 3, "outputTokens", 2))));
+                        Map.of("inputTokens", 3, "outputTokens", 2)))
+                .build()));
     }
 
     /** Sends bytes that need not be an event. */
@@ -442,15 +468,24 @@ final class TestMachine implements AutoCloseable {
 
     /** What a toolset was asked for since the last time. */
     List<Event> requests(String toolset) {
-        return output(TOPICS.requests(toolset)).readRecordsToList().stream()
-                .map(request -> {
+        return events(TOPICS.requests(toolset));
+    }
+
+    private List<Event> events(String topic) {
+        return output(topic).readRecordsToList().stream()
+                .map(sent -> {
                     try {
-                        return EventCodec.fromRecord(request.headers(), request.value(), START);
+                        return EventCodec.fromRecord(sent.headers(), sent.value(), START);
                     } catch (MalformedEventException e) {
                         throw new AssertionError(e);
                     }
                 })
                 .toList();
+    }
+
+    /** What the machine has put on a lane for other tasks since the last time. */
+    List<Event> sent(Segment lane) {
+        return events(TOPICS.lane(lane));
     }
 
     /** What is in a section of its store. */
