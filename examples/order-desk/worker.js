@@ -48,7 +48,7 @@ function answer({ callId, toolName, params }) {
   }
 }
 
-/** The record that answers a request: headers that say whose it is and that it was asked for are passed on, and the id follows from the call's. */
+/** The answer to a request: headers that say whose it is, and that it was asked for, go back; the id is the call's. */
 function reply(request, type, payload) {
   const headers = {
     ce_specversion: '1.0',

@@ -29,8 +29,8 @@ public final class ReplyEvents {
 
     /**
      * The reply as an event: TOOL_CALL_COMPLETED or TOOL_CALL_FAILED. It belongs to the request's task, session,
-     * namespace, chain and trace, shows its token, and its cause is the fact that led to the request. Its id follows from the call id
-     * and the type, so a second execution of the same call gives the same id.
+     * namespace, chain and trace, shows its token, and its cause is the fact that led to the request. Its id follows
+     * from the call id and the type, so a second execution of the same call gives the same id.
      *
      * @throws IllegalArgumentException if the result is not made of JSON values
      */

@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What a dead letter looks like: the key, value and headers of the record that could not be read or processed, byte for
- * byte (but a token for a reply, which is for nobody to find), and beside them headers that say why and where it came from. All texts are UTF-8, numbers are decimal digits.
+ * byte (but a token for a reply, which is for nobody to find), and beside them headers that say why and where it came
+ * from. All texts are UTF-8, numbers are decimal digits.
  */
 public final class DeadLetters {
 
