@@ -15,6 +15,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.InvalidOffsetException;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.WakeupException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -153,6 +154,9 @@ public final class RecordLoop implements AutoCloseable {
             ConsumerRecords<byte[], byte[]> records;
             try {
                 records = consumer.poll(POLL);
+            } catch (WakeupException e) {
+                LOGGER.debug("Woken up to stop");
+                continue;
             } catch (InvalidOffsetException e) {
                 anew(e.getMessage());
                 return;

@@ -7,11 +7,13 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.MockConsumer;
@@ -149,6 +151,26 @@ class RecordLoopTest {
         }
     }
 
+    @Test
+    void shouldTellThatItEndsAlsoWhereItIsClosedWhileItLooks() throws Exception {
+        AtomicReference<@Nullable RecordLoop> itself = new AtomicReference<>();
+        RecordLoop loop = loop(consumer -> {
+            add(consumer, 0, "a");
+            consumer.schedulePollTask(() -> {});
+            consumer.schedulePollTask(() -> {
+                Thread.currentThread().interrupt(); // so that it does not wait for itself
+                Objects.requireNonNull(itself.get()).close();
+                assertThat(Thread.interrupted()).isTrue();
+            });
+        });
+        itself.set(loop);
+        loop.start();
+
+        assertThat(next()).isEqualTo("a");
+        assertThat(next()).isEqualTo("ends");
+        assertThat(begun).hasSize(1);
+    }
+
     private RecordLoop loop(Consumer<MockConsumer<byte[], byte[]>> script) {
         return new RecordLoop(
                 "reader",
@@ -197,6 +219,11 @@ class RecordLoopTest {
         @Override
         public void beginAnew() {
             taken.add("begins anew");
+        }
+
+        @Override
+        public void ending(org.apache.kafka.clients.consumer.Consumer<byte[], byte[]> consumer) {
+            taken.add("ends");
         }
 
         @Override
