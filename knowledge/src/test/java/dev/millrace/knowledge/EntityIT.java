@@ -165,6 +165,84 @@ class EntityIT {
     }
 
     @Test
+    @DisplayName("F-303: names at least as similar as the upper threshold are one entity, and no model is asked, unless"
+            + " their numbers differ, or their types")
+    void shouldMergeNamesThatAreNearlyTheSame() throws Exception {
+        // given
+        finds = found("Lovelace Ada", "person");
+        take("acme", "m-1", "one", null);
+        // when
+        finds = found("Ada, Lovelace", "person");
+        take("acme", "m-2", "two", null);
+        // then
+        assertThat(compared).hasValue(0);
+        KnowledgeView.Entity ada = only("acme", "Lovelace Ada");
+        assertThat(ada.aliases()).containsExactly("Ada, Lovelace");
+        assertThat(ada.mentionCount()).isEqualTo(2);
+        // when
+        finds = found("Of Ada Lovelace", "ship");
+        take("acme", "m-3", "three", null);
+        finds = found("Ada Lovelace of", "person");
+        take("acme", "m-4", "four", null);
+        // then
+        assertThat(compared).hasValue(2);
+        assertThat(names("acme", "ship")).containsExactly("Of Ada Lovelace");
+        assertThat(names("acme", "person")).containsExactlyInAnyOrder("Lovelace Ada", "Ada Lovelace of");
+    }
+
+    @Test
+    @DisplayName("F-303: of several that are as similar as that, it is the one with the same numbers; a model is asked"
+            + " where there is none, about the nearest")
+    void shouldTellApartWhatHasOtherNumbers() throws Exception {
+        // given
+        finds = found("Linton room 2 floor 4", "room");
+        take("acme", "m-1", "one", null);
+        // when
+        finds = found("Linton room 4 floor 2", "room");
+        take("acme", "m-2", "two", null);
+        // then
+        assertThat(compared).hasValue(1);
+        KnowledgeView.Entity other = only("acme", "Linton room 4 floor 2");
+        assertThat(names("acme", "room")).containsExactlyInAnyOrder("Linton room 2 floor 4", "Linton room 4 floor 2");
+        assertThat(parts.graph
+                        .around("acme", "entity:" + other.id(), 1, 100)
+                        .orElseThrow()
+                        .edges())
+                .anySatisfy(edge -> assertThat(edge.similarity()).isEqualTo(1.0));
+        // when
+        finds = found("Room 4 floor 2 Linton", "room");
+        take("acme", "m-3", "three", null);
+        // then
+        assertThat(compared).hasValue(1);
+        assertThat(only("acme", "Linton room 4 floor 2").aliases()).containsExactly("Room 4 floor 2 Linton");
+        assertThat(only("acme", "Linton room 2 floor 4").mentionCount()).isEqualTo(1);
+    }
+
+    @Test
+    @DisplayName("F-303: all doubts about a text are one question, each about the nearest of several")
+    void shouldAskOnceAboutAllDoubtsOfAText() throws Exception {
+        // given
+        finds = "{\"entities\": [{\"name\": \"Ada Lovelace\", \"type\": \"person\"},"
+                + " {\"name\": \"Ada Lovelace of Ockham\", \"type\": \"person\"},"
+                + " {\"name\": \"Charles Babbage\", \"type\": \"person\"}]}";
+        take("acme", "m-1", "one", null);
+        // when
+        finds = "{\"entities\": [{\"name\": \"Ada Lovelace Ockham\", \"type\": \"person\"},"
+                + " {\"name\": \"Charles Babbage Esquire\", \"type\": \"person\"}]}";
+        same = "{\"same\": [2]}";
+        take("acme", "m-2", "two", null);
+        // then
+        assertThat(compared).hasValue(1);
+        assertThat(model.requests().getLast().last("user"))
+                .isEqualTo("1. Ada Lovelace Ockham (person) | Ada Lovelace of Ockham (person)\n"
+                        + "2. Charles Babbage Esquire (person) | Charles Babbage (person)");
+        assertThat(names("acme", "person"))
+                .containsExactlyInAnyOrder(
+                        "Ada Lovelace", "Ada Lovelace of Ockham", "Ada Lovelace Ockham", "Charles Babbage");
+        assertThat(only("acme", "Charles Babbage").aliases()).containsExactly("Charles Babbage Esquire");
+    }
+
+    @Test
     @DisplayName(
             "F-303: conversations, agents and tenants have entities of their own; a task sees its own and the global"
                     + " ones")
@@ -202,13 +280,7 @@ class EntityIT {
         parts.notices.handle(event("acme", "m-2", "two", null, "task-2"));
         assertThat(only("acme", "Ada Lovelace").mentionCount()).isEqualTo(2);
         // when
-        broker.produce(new ProducerRecord<>(
-                topics.forgotten(),
-                "acme".getBytes(StandardCharsets.UTF_8),
-                new Forgotten(
-                                new ForgetScope(ForgetScope.Kind.TASK, "acme", "task-1"),
-                                Instant.now().toEpochMilli())
-                        .toJson()));
+        forget(new ForgetScope(ForgetScope.Kind.TASK, "acme", "task-1"));
         // then
         Awaitility.await().atMost(20, TimeUnit.SECONDS).untilAsserted(() -> {
             parts.forgetting.look();
@@ -229,6 +301,48 @@ class EntityIT {
         // what comes late is not taken
         Event late = event("acme", "m-1", "one", null, "task-1");
         assertThat(parts.notices.handle(late)).isInstanceOf(Outcome.Done.class);
+    }
+
+    @Test
+    @DisplayName("what was said in a session or a namespace that is forgotten is known no more, of others it is; what"
+            + " comes late is not taken")
+    void shouldForgetWhatWasSaidInASessionAndANamespace() throws Exception {
+        // given
+        finds = ADA;
+        Event ofSession = inSession(event("acme", "m-1", "one", null, null), "s-1");
+        parts.notices.handle(ofSession);
+        finds = found("Ada Lovelace", "person");
+        parts.notices.handle(inSession(event("acme", "m-2", "two", null, null), "s-2"));
+        finds = found("Linton", "place");
+        Event ofNone = event("acme", "m-3", "three", null, null);
+        parts.notices.handle(ofNone);
+        parts.notices.handle(inSession(event("beta", "m-4", "four", null, null), "s-1"));
+        assertThat(names("acme", null)).containsExactlyInAnyOrder("Ada Lovelace", "Analytical Engine", "Linton");
+        // when
+        forget(new ForgetScope(ForgetScope.Kind.SESSION, "acme", "s-1"));
+        // then
+        untilThereAre("acme", "Ada Lovelace", "Linton");
+        KnowledgeView.Entity ada = only("acme", "Ada Lovelace");
+        assertThat(ada.mentionCount()).isEqualTo(1);
+        assertThat(ada.description()).isNull();
+        assertThat(parts.graph
+                        .around("acme", "entity:" + ada.id(), 2, 100)
+                        .orElseThrow()
+                        .nodes())
+                .hasSize(2);
+        parts.notices.handle(ofSession);
+        assertThat(names("acme", null)).containsExactlyInAnyOrder("Ada Lovelace", "Linton");
+        // when
+        forget(new ForgetScope(ForgetScope.Kind.NAMESPACE, "acme", null));
+        // then
+        untilThereAre("acme");
+        parts.notices.handle(ofNone);
+        assertThat(names("acme", null)).isEmpty();
+        assertThat(names("beta", null)).containsExactly("Linton");
+        // when
+        forget(new ForgetScope(ForgetScope.Kind.MEMORY, "beta", null));
+        // then
+        untilThereAre("beta");
     }
 
     @Test
@@ -322,6 +436,39 @@ class EntityIT {
                 .payload(new Payload.EntityExtract(text, "message", sourceId, scope))
                 .build();
         return taskId == null ? event : event.withTaskId(taskId);
+    }
+
+    private static Event inSession(Event event, String sessionId) {
+        return Event.root(event.id(), KnownEventType.ENTITY_EXTRACT, event.timestamp())
+                .source("/test")
+                .namespace(event.namespace())
+                .sessionId(sessionId)
+                .payload(event.payload())
+                .build();
+    }
+
+    private static String found(String name, String type) {
+        return "{\"entities\": [{\"name\": \"" + name + "\", \"type\": \"" + type + "\"}]}";
+    }
+
+    private List<String> names(String namespace, @Nullable String type) throws Exception {
+        return parts.entities.list(new Within(namespace, null), type, null, 10).stream()
+                .map(KnowledgeView.Entity::name)
+                .toList();
+    }
+
+    private void forget(ForgetScope scope) {
+        broker.produce(new ProducerRecord<>(
+                topics.forgotten(),
+                scope.namespace().getBytes(StandardCharsets.UTF_8),
+                new Forgotten(scope, Instant.now().toEpochMilli()).toJson()));
+    }
+
+    private void untilThereAre(String namespace, String... names) {
+        Awaitility.await().atMost(20, TimeUnit.SECONDS).untilAsserted(() -> {
+            parts.forgetting.look();
+            assertThat(names(namespace, null)).containsExactlyInAnyOrder(names);
+        });
     }
 
     private KnowledgeView.Entity only(String namespace, String name) throws Exception {

@@ -319,12 +319,16 @@ public final class EntityExtraction {
         if (near.isEmpty()) {
             return new Place.New();
         }
+        // the nearest may be another kind of thing, or have other numbers, and the one after it be just this one
+        for (EntityIndex.Near one : near) {
+            if (one.similarity() >= thresholds.merge()
+                    && one.entity().type().equals(found.type())
+                    && numbers(one.entity().name()).equals(numbers(found.name()))) {
+                return new Place.Known(one.entity());
+            }
+        }
         EntityIndex.Near nearest = near.getFirst();
-        return nearest.similarity() >= thresholds.merge()
-                        && nearest.entity().type().equals(found.type())
-                        && numbers(nearest.entity().name()).equals(numbers(found.name()))
-                ? new Place.Known(nearest.entity())
-                : new Place.Doubtful(nearest.entity(), nearest.similarity());
+        return new Place.Doubtful(nearest.entity(), nearest.similarity());
     }
 
     /** What makes order 4711 another one than order 4712, which no vector tells. */
