@@ -51,12 +51,8 @@ final class StubEmbeddings implements AutoCloseable {
     }
 
     RemoteEmbedder embedder(RemoteEmbedder.Api api) {
-        return embedder(api, url());
-    }
-
-    static RemoteEmbedder embedder(RemoteEmbedder.Api api, URI url) {
         return new RemoteEmbedder(new RemoteEmbedder.Server(
-                api, url, "stub", "secret", RemoteEmbedder.THRESHOLDS, Duration.ofSeconds(10)));
+                api, url(), "stub", "secret", RemoteEmbedder.THRESHOLDS, Duration.ofSeconds(10)));
     }
 
     private void answer(HttpExchange exchange) throws IOException {
