@@ -82,6 +82,10 @@ public final class HttpApi {
                 .build());
     }
 
+    public Answer delete(String path) {
+        return send(request(path).DELETE().build());
+    }
+
     /** The status of a GET; 0 if nobody answers. */
     public int status(String path) {
         try {

@@ -215,12 +215,21 @@ public final class ServiceProcess implements AutoCloseable {
                 + String.join("\n", lines.subList(Math.max(0, lines.size() - TAIL_LINES), lines.size()));
     }
 
-    private static List<String> application(String module) {
+    /**
+     * What a module was built to.
+     *
+     * @throws AssertionError if it was not built
+     */
+    public static Path jar(String module) {
         Path jar = repository().resolve(Path.of(module, "target", "quarkus-app", "quarkus-run.jar"));
         if (!Files.isRegularFile(jar)) {
             throw new AssertionError("Expected a built " + jar + ", found none. Run ./mvnw package.");
         }
-        return List.of("-jar", jar.toString());
+        return jar;
+    }
+
+    private static List<String> application(String module) {
+        return List.of("-jar", jar(module).toString());
     }
 
     /**
