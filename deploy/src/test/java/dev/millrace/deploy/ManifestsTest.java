@@ -13,8 +13,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
-import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -31,8 +31,14 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ManifestsTest {
 
     private static final Path OPERATIONS = Path.of("..", "docs", "operations.md");
+    private static final Path KNOWLEDGE = Path.of("..", "docs", "knowledge.md");
+    private static final Path LAUNCHER = Path.of("..", "millrace");
     private static final Path RUNBOOKS = Path.of("runbooks");
     private static final Pattern KEY = Pattern.compile("(?m)^\\| `(millrace\\.[a-z.-]+)`");
+    /** In docs/knowledge.md they stand without what they begin with. */
+    private static final Pattern KEY_OF_KNOWLEDGE = Pattern.compile("(?m)^\\| `([a-z.-]+)`");
+
+    private static final Pattern BUILT = Pattern.compile("modules=\\(([^)]*)\\)");
     private static final Pattern EXAMPLE = Pattern.compile("(?s)(?:```yaml|<<'YAML')\\n(.*?)\\n(?:```|YAML\\n)");
     private static final Pattern USER = Pattern.compile("<user>(.*)</user>");
 
@@ -83,7 +89,7 @@ class ManifestsTest {
         Files.writeString(folder.resolve(Path.of("agents", "careful", "AGENT.md")), "an agent");
 
         // then
-        assertThat(examples).hasSize(5);
+        assertThat(examples).hasSize(6);
         for (String example : examples) {
             String whole =
                     (example.contains("resources:") ? "" : "resources: [../deploy/overlays/production]\n") + example;
@@ -162,10 +168,18 @@ class ManifestsTest {
     @DisplayName("an image that is named is one that is built, in this version")
     void shouldNameTheImagesThatAreBuilt() throws IOException {
         String version = find(Pattern.compile("<version>(.*)</version>"), Files.readString(Path.of("pom.xml")));
-        for (ObjectNode workload : Manifests.rendered("production").workloads().toList()) {
+        Set<String> built = new TreeSet<>();
+        for (String module : find(BUILT, Files.readString(LAUNCHER)).split(" ", -1)) {
+            String name = module.split(":", -1)[0];
+            assertThat(Path.of("..", name)).isDirectory();
+            built.add(name.replaceFirst("-service$", ""));
+        }
+        List<ObjectNode> workloads =
+                Manifests.rendered("production").workloads().toList();
+        assertThat(workloads).extracting(Manifests::name).containsExactlyInAnyOrderElementsOf(built);
+        for (ObjectNode workload : workloads) {
             assertThat(Manifests.container(workload).path("image").asText())
                     .isEqualTo("millrace/" + Manifests.name(workload) + ':' + version);
-            assertThat(Path.of("..", Manifests.name(workload) + "-service")).isDirectory();
         }
     }
 
@@ -174,12 +188,16 @@ class ManifestsTest {
         return find(USER, Files.readString(Path.of("pom.xml")));
     }
 
-    /** The keys that docs/operations.md lists, which a test there holds to the code. */
+    /** The keys that docs/operations.md lists, which a test there holds to the code, and those of docs/knowledge.md. */
     static Set<String> keys() throws IOException {
-        return KEY.matcher(Files.readString(OPERATIONS))
-                .results()
-                .map((MatchResult key) ->
-                        key.group(1).replaceAll("[^a-z0-9]", "_").toUpperCase(Locale.ROOT))
+        String knowledge = Files.readString(KNOWLEDGE);
+        return Stream.concat(
+                        KEY.matcher(Files.readString(OPERATIONS)).results().map(key -> key.group(1)),
+                        KEY_OF_KNOWLEDGE
+                                .matcher(knowledge.substring(knowledge.indexOf("\n## Keys\n")))
+                                .results()
+                                .map(key -> "millrace.knowledge." + key.group(1)))
+                .map(key -> key.replaceAll("[^a-z0-9]", "_").toUpperCase(Locale.ROOT))
                 .collect(Collectors.toSet());
     }
 

@@ -134,6 +134,8 @@ class RulesTest {
                         "StatefulSet", "reflection", CONTAINER + "/volumeMounts/1/mountPath", "/data", "on no volume"),
                 // keys
                 new Fault("ConfigMap", "agent-", "/data/MILLRACE_AGENT_STATE_DIRS", "/tmp/x", "stops the start"),
+                new Fault("ConfigMap", "knowledge-", "/data/MILLRACE_KNOWLEDGE_STATE", "/tmp/x", "stops the start"),
+                new Fault("ConfigMap", "knowledge-", "/data/MILLRACE_KNOWLEDGE_STATE_DIR", "/srv", "on no volume"),
                 new Fault("ConfigMap", "common-", "/data/KAFKA_CLIENT_RACK", "'${RACK}'", "expanded"),
                 new Fault("ConfigMap", "agent-", "/data/KAFKA_GROUP_INSTANCE_ID", "agent-0", "fatal"),
                 new Fault("ConfigMap", "agent-", "/data/KAFKA_NUM_STANDBY_REPLICAS", "1", "ignored"),
@@ -145,8 +147,32 @@ class RulesTest {
                 new Fault("NetworkPolicy", "kafka", "/spec/egress/0/ports/0/port", "9093", "reach Kafka"),
                 new Fault("Kafka", "millrace", "/spec/kafka/listeners/0/networkPolicyPeers", "[]", "reach Kafka"),
                 new Fault("ConfigMap", "common-", "/data/KAFKA_BOOTSTRAP_SERVERS", "kafka:9092", "reach Kafka"),
-                new Fault("NetworkPolicy", "questions-to", "/spec/ingress/0/from", "[]", "policies keep it from agent"),
-                new Fault("NetworkPolicy", "questions-from", "/spec/egress/0/to", "[]", "policies keep it from agent"),
+                new Fault(
+                        "NetworkPolicy",
+                        "questions-to-agent",
+                        "/spec/ingress/0/from",
+                        "[]",
+                        "policies keep it from agent"),
+                new Fault(
+                        "NetworkPolicy",
+                        "questions-from-gateway-and-tool",
+                        "/spec/egress/0/to",
+                        "[]",
+                        "policies keep it from agent"),
+                new Fault(
+                        "NetworkPolicy",
+                        "questions-to-knowledge",
+                        "/spec/ingress/0/from",
+                        "[]",
+                        "policies keep it from knowledge"),
+                new Fault(
+                        "NetworkPolicy",
+                        "questions-from-gateway-and-agent",
+                        "/spec/podSelector/matchExpressions/0/values",
+                        "[gateway]",
+                        "StatefulSet/agent: policies keep it from knowledge"),
+                new Fault(
+                        "ConfigMap", "agent-", "/data/MILLRACE_AGENT_KNOWLEDGE_URL", "http://know:8084", "there is no"),
                 new Fault(
                         "ConfigMap", "gateway-", "/data/MILLRACE_GATEWAY_AGENT_URL", "http://agent:80", "there is no"),
                 new Fault("ConfigMap", "agent-", "/data/MILLRACE_HTTP_ALLOWED_HOSTS", "gone", "name agent"),

@@ -64,7 +64,7 @@ record Ways(Manifests all, Problems problems) {
                 workload,
                 "cannot reach Kafka at \"" + bootstrap + '"');
         environment.forEach((variable, value) -> {
-            if (variable.endsWith("_AGENT_URL")) {
+            if (variable.endsWith("_AGENT_URL") || variable.endsWith("_KNOWLEDGE_URL")) {
                 asks(workload, URI.create(value));
             } else if (variable.equals("OTEL_EXPORTER_OTLP_ENDPOINT")) {
                 int port = URI.create(value).getPort();
