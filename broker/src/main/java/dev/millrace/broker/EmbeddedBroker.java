@@ -23,6 +23,7 @@ import kafka.server.SharedServer;
 import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.metadata.bootstrap.BootstrapMetadata;
 import org.apache.kafka.metadata.properties.MetaPropertiesEnsemble;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import scala.Tuple2;
@@ -82,11 +83,21 @@ public final class EmbeddedBroker implements AutoCloseable {
      *     itself there
      */
     public static EmbeddedBroker start(Path dataFolder, int port, String advertisedHost) throws BrokerStartException {
+        return start(dataFolder, port, advertisedHost, null);
+    }
+
+    /** As above, for these users alone. */
+    public static EmbeddedBroker start(Path dataFolder, int port, BrokerUsers users) throws BrokerStartException {
+        return start(dataFolder, port, BrokerSettings.LOOPBACK, users);
+    }
+
+    private static EmbeddedBroker start(Path dataFolder, int port, String advertisedHost, @Nullable BrokerUsers users)
+            throws BrokerStartException {
         try (Sockets sockets = Sockets.bind(port)) {
             DataFolder folder = DataFolder.take(dataFolder, sockets.brokerPort());
             try {
                 folder.format();
-                return start(folder, sockets, advertisedHost);
+                return start(folder, sockets, advertisedHost, users);
             } catch (BrokerStartException | RuntimeException e) {
                 folder.close();
                 throw e;
@@ -94,10 +105,14 @@ public final class EmbeddedBroker implements AutoCloseable {
         }
     }
 
-    private static EmbeddedBroker start(DataFolder folder, Sockets sockets, String advertisedHost)
+    private static EmbeddedBroker start(
+            DataFolder folder, Sockets sockets, String advertisedHost, @Nullable BrokerUsers users)
             throws BrokerStartException {
         Properties settings =
                 BrokerSettings.of(folder.path(), sockets.brokerPort(), sockets.controllerPort(), advertisedHost);
+        if (users != null) {
+            users.applyTo(settings, BrokerSettings.BROKER_LISTENER, DataFolder.CONTROLLER_LISTENER);
+        }
         KafkaConfig config = KafkaConfig.fromProps(settings, false);
         Tuple2<MetaPropertiesEnsemble, BootstrapMetadata> onDisk;
         try {

@@ -33,7 +33,7 @@ class ArchitectureTest {
                 .and()
                 .areTopLevelClasses()
                 .should()
-                .haveNameMatching(".*\\.(EmbeddedBroker|BrokerStartException)")
+                .haveNameMatching(".*\\.(EmbeddedBroker|BrokerUsers|BrokerStartException)")
                 .because("everything else may change with Kafka's internals")
                 .check(BROKER);
     }

@@ -2,6 +2,7 @@ package dev.millrace.broker;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.millrace.broker.BrokerStartException.Reason;
@@ -12,6 +13,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -30,6 +32,9 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.AuthorizationException;
+import org.apache.kafka.common.errors.SaslAuthenticationException;
+import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.apache.kafka.common.serialization.StringDeserializer;
 import org.apache.kafka.common.serialization.StringSerializer;
@@ -48,6 +53,42 @@ class EmbeddedBrokerIT {
     // what is left of a start that was refused may still write for a moment
     @TempDir(deletionStrategy = TempDirDeletionStrategy.IgnoreFailures.class)
     Path temp;
+
+    @Test
+    @DisplayName("asks its users who they are, lets them do what lines say, and goes on so after a restart")
+    void shouldKnowItsUsers() throws Exception {
+        BrokerUsers users = new BrokerUsers(Map.of("admin", "s3cret", "guest", "s4cret"), Set.of("admin"));
+        for (int start = 0; start < 2; start++) {
+            try (EmbeddedBroker broker = EmbeddedBroker.start(temp, 0, users);
+                    Admin admin = Admin.create(of(broker, users.client("admin")));
+                    Admin guest = Admin.create(of(broker, users.client("guest")));
+                    Admin nobody = Admin.create(of(broker, Map.of()));
+                    Admin liar = Admin.create(
+                            of(broker, new BrokerUsers(Map.of("admin", "guess"), Set.of("admin")).client("admin")))) {
+                NewTopic topic = new NewTopic(TOPIC + start, 1, (short) 1);
+
+                assertThatThrownBy(
+                                () -> guest.createTopics(List.of(topic)).all().get())
+                        .hasCauseInstanceOf(AuthorizationException.class);
+                assertThatThrownBy(() -> liar.createTopics(List.of(topic)).all().get())
+                        .hasCauseInstanceOf(SaslAuthenticationException.class);
+                assertThatThrownBy(
+                                () -> nobody.createTopics(List.of(topic)).all().get())
+                        .hasCauseInstanceOf(TimeoutException.class);
+                assertThatCode(() -> admin.createTopics(List.of(topic)).all().get())
+                        .doesNotThrowAnyException();
+            }
+        }
+        assertThat(users.toString()).doesNotContain("s3cret", "s4cret");
+    }
+
+    private static Map<String, Object> of(EmbeddedBroker broker, Map<String, String> client) {
+        Map<String, Object> settings = new HashMap<>(client);
+        settings.put("bootstrap.servers", broker.bootstrapServers());
+        settings.put("default.api.timeout.ms", 2_000);
+        settings.put("request.timeout.ms", 1_000);
+        return settings;
+    }
 
     @Test
     @DisplayName("keeps records, topics and the cluster's identity from one start to the next")

@@ -7,9 +7,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
+import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.admin.AlterConfigOp;
@@ -38,6 +40,13 @@ final class ShareGroup implements AutoCloseable {
     private static final String OFFSET_RESET = "share.auto.offset.reset";
     private static final String ISOLATION_LEVEL = "share.isolation.level";
     private static final String LOCK_DURATION = "share.record.lock.duration.ms";
+    /**
+     * Kafka's defaults are latest, by which what was asked before the first worker came would be lost, and
+     * read_uncommitted, by which a request of an aborted transaction would be done.
+     */
+    private static final Map<String, String> REQUIRED =
+            Map.of(OFFSET_RESET, "earliest", ISOLATION_LEVEL, "read_committed");
+
     private static final String BROKER_MIN_LOCK = "group.share.min.record.lock.duration.ms";
     private static final String BROKER_MAX_LOCK = "group.share.max.record.lock.duration.ms";
 
@@ -54,10 +63,12 @@ final class ShareGroup implements AutoCloseable {
     }
 
     /**
-     * Configures the group.
+     * Configures the group, or sees that somebody else has. A group that is not as it must be would lose requests, or
+     * do those of aborted transactions, and is never used.
      *
      * @return how many partitions the request topic has
-     * @throws KafkaException if the broker is not there, or the topic, or something else is in the way
+     * @throws KafkaException if the broker is not there, or the topic, or the group is not as it must be and this user
+     *     may not set it up
      */
     int prepare() throws InterruptedException {
         TopicDescription topic = get(admin.describeTopics(List.of(settings.topic()))
@@ -66,31 +77,62 @@ final class ShareGroup implements AutoCloseable {
                 .iterator()
                 .next());
         ConfigResource group = new ConfigResource(ConfigResource.Type.GROUP, settings.group());
-        Map<String, String> wanted = new HashMap<>();
-        // Kafka's default is latest: what was asked before the first worker came would be lost
-        wanted.put(OFFSET_RESET, "earliest");
-        // Kafka's default is read_uncommitted: a request of an aborted transaction would be done
-        wanted.put(ISOLATION_LEVEL, "read_committed");
+        Config found = found(group);
+        Map<String, String> wanted = new TreeMap<>(REQUIRED);
         wanted.put(LOCK_DURATION, Long.toString(allowedLockMs()));
-        try {
-            Config found = get(admin.describeConfigs(List.of(group)).values().get(group));
-            List<AlterConfigOp> changes = new ArrayList<>();
-            wanted.forEach((name, value) -> {
-                ConfigEntry entry = found.get(name);
-                if (entry == null || !value.equals(entry.value())) {
-                    changes.add(new AlterConfigOp(new ConfigEntry(name, value), AlterConfigOp.OpType.SET));
-                }
-            });
-            if (!changes.isEmpty()) {
+        List<AlterConfigOp> changes = differing(found, wanted)
+                .map(entry ->
+                        new AlterConfigOp(new ConfigEntry(entry.getKey(), entry.getValue()), AlterConfigOp.OpType.SET))
+                .toList();
+        if (!changes.isEmpty()) {
+            try {
                 get(admin.incrementalAlterConfigs(Map.of(group, changes)).all());
+            } catch (AuthorizationException e) {
+                requireUsable(found, e);
             }
-        } catch (AuthorizationException e) {
-            LOGGER.atWarn()
-                    .addKeyValue("group", settings.group())
-                    .addKeyValue("expected", wanted)
-                    .log("Not allowed to read or set the configuration of the share group, which must be as expected");
         }
         return topic.partitions().size();
+    }
+
+    private Config found(ConfigResource group) throws InterruptedException {
+        try {
+            return get(admin.describeConfigs(List.of(group)).values().get(group));
+        } catch (AuthorizationException e) {
+            throw new KafkaException(
+                    "the group " + settings.group() + ": expected to be allowed to DescribeConfigs, since it may be on"
+                            + " latest and lose requests; found that this user is not",
+                    e);
+        }
+    }
+
+    /** Another lock than wanted costs time at most. */
+    private void requireUsable(Config found, AuthorizationException denied) {
+        List<String> wrong = differing(found, REQUIRED)
+                .map(entry -> entry.getKey() + '=' + entry.getValue() + ", found " + value(found, entry.getKey()))
+                .toList();
+        if (!wrong.isEmpty()) {
+            throw new KafkaException(
+                    "the group " + settings.group() + ": expected " + String.join("; expected ", wrong)
+                            + "; allow this user to AlterConfigs of the group, or set it with kafka-configs.sh"
+                            + " --entity-type groups",
+                    denied);
+        }
+        LOGGER.atInfo()
+                .addKeyValue("group", settings.group())
+                .addKeyValue("lockMs", value(found, LOCK_DURATION))
+                .log("Not allowed to set the lock on requests, the group's own is used");
+    }
+
+    /** Those that are not as wanted. */
+    private static Stream<Map.Entry<String, String>> differing(Config found, Map<String, String> wanted) {
+        return wanted.entrySet().stream()
+                .sorted(Map.Entry.comparingByKey())
+                .filter(entry -> !entry.getValue().equals(value(found, entry.getKey())));
+    }
+
+    private static @Nullable String value(Config config, String name) {
+        ConfigEntry entry = config.get(name);
+        return entry == null ? null : entry.value();
     }
 
     /** Whether the broker answers. */
@@ -170,10 +212,8 @@ final class ShareGroup implements AutoCloseable {
     }
 
     private static OptionalInt number(Config config, String name) {
-        ConfigEntry entry = config.get(name);
-        return entry == null || entry.value() == null
-                ? OptionalInt.empty()
-                : OptionalInt.of(Integer.parseInt(entry.value()));
+        String value = value(config, name);
+        return value == null ? OptionalInt.empty() : OptionalInt.of(Integer.parseInt(value));
     }
 
     private static <T> T get(@Nullable KafkaFuture<T> future) throws InterruptedException {

@@ -171,6 +171,17 @@ class UpFailuresIT {
         assertThat(message).contains("models.main", "a key in ANTHROPIC_API_KEY");
     }
 
+    @Test
+    @DisplayName("an address of other machines, and nothing said of who may call")
+    void shouldNotBeOpenToOthersByMistake() {
+        // when
+        String message =
+                failureOf(ServiceProcess.standalone(up("--kafka-port", "0")).env("QUARKUS_HTTP_HOST", "0.0.0.0"));
+
+        // then
+        assertThat(message).contains("millrace.gateway.auth: the gateway listens on 0.0.0.0", "key or jwt");
+    }
+
     private String[] up(String... more) {
         String[] args = {"up", "--port", Integer.toString(FreePort.find()), "--data", "data", "--workspace", "workspace"
         };
@@ -182,7 +193,11 @@ class UpFailuresIT {
 
     /** The one line that the command wrote before it ended. */
     private String failureOf(String... args) {
-        try (ServiceProcess process = ServiceProcess.standalone(args).start(temp)) {
+        return failureOf(ServiceProcess.standalone(args));
+    }
+
+    private String failureOf(ServiceProcess.Builder command) {
+        try (ServiceProcess process = command.start(temp)) {
             int exitCode = process.awaitEnd(END_LIMIT);
             String output = process.output();
             assertThat(exitCode).as(output).isEqualTo(1);

@@ -9,9 +9,10 @@ import org.jspecify.annotations.Nullable;
  *
  * @param at when the gateway had decided, RFC 3339
  * @param principal who asked; {@code null} = nobody who is known
+ * @param login how they have logged in, {@code key} or {@code jwt}; {@code null} = they have not
  * @param method of HTTP
  * @param path as it was asked for, with the ids that are in it
- * @param namespace where; {@code *} = in all of them; {@code null} = the body says it
+ * @param namespace where; {@code *} = in all of them; {@code null} = it was refused before that was known
  * @param needs the permission that the route asks for
  * @param outcome what was decided
  * @param code why it was refused, the code of the problem; {@code null} = it was not
@@ -22,6 +23,7 @@ import org.jspecify.annotations.Nullable;
 public record AuditEntry(
         String at,
         @Nullable String principal,
+        @Nullable String login,
         String method,
         String path,
         @Nullable String namespace,
@@ -42,6 +44,16 @@ public record AuditEntry(
     /** The same refusal, with how many before it are missing. */
     public AuditEntry after(long missing) {
         return new AuditEntry(
-                at, principal, method, path, namespace, needs, outcome, code, client, missing == 0 ? null : missing);
+                at,
+                principal,
+                login,
+                method,
+                path,
+                namespace,
+                needs,
+                outcome,
+                code,
+                client,
+                missing == 0 ? null : missing);
     }
 }

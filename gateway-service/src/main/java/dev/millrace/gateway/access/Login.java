@@ -24,8 +24,16 @@ public final class Login {
     /** Nobody has to say who they are. */
     public record Open() implements Outcome {}
 
-    /** This is who calls. */
-    public record Known(Identity identity) implements Outcome {}
+    /** This is who calls, and how they have said so. */
+    public record Known(Identity identity, Means means) implements Outcome {}
+
+    /** By what somebody has logged in. */
+    public enum Means {
+        /** An API key. */
+        KEY,
+        /** A JSON web token. */
+        JWT
+    }
 
     /** The caller has not said who they are. */
     public record Missing() implements Outcome {}
@@ -94,7 +102,8 @@ public final class Login {
     private Outcome known(String token) {
         if (token.startsWith(ApiKey.PREFIX)) {
             Optional<Identity> found = keys == null ? Optional.empty() : keys.find(token);
-            return found.<Outcome>map(Known::new).orElseGet(() -> new Refused("no such key counts here"));
+            return found.<Outcome>map(identity -> new Known(identity, Means.KEY))
+                    .orElseGet(() -> new Refused("no such key counts here"));
         }
         return tokens == null ? new Refused("it is no API key of this gateway") : tokens.read(token);
     }

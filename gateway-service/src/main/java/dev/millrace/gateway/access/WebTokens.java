@@ -85,7 +85,8 @@ public final class WebTokens {
     Login.Outcome read(String token) {
         try {
             JwtClaims claims = consumer.processToClaims(token);
-            return new Login.Known(new Identity(claims.getSubject(), grants(claims.getClaimValue(claim))));
+            return new Login.Known(
+                    new Identity(claims.getSubject(), grants(claims.getClaimValue(claim))), Login.Means.JWT);
         } catch (InvalidJwtException e) {
             return unresolved(e) ? new Login.Unavailable() : new Login.Refused(reason(e));
         } catch (MalformedClaimException | IllegalArgumentException e) {

@@ -104,6 +104,12 @@ public interface GatewayConfig {
 
         /** The same in millionths of a US dollar, as far as models have prices. */
         Optional<@Min(0) Long> costMicrosPerDay();
+
+        /**
+         * Streams that may be open for those who have logged in for it, of each instance of the gateway; one too many
+         * is 429 {@code too_many_streams}. At least 1.
+         */
+        Optional<@Min(1) Integer> streams();
     }
 
     /** Conversations. */

@@ -108,7 +108,8 @@ public class GatewayWiring {
         return new Quotas.Quota(
                 quota.tasksPerMinute().orElse(null),
                 quota.tokensPerDay().orElse(null),
-                quota.costMicrosPerDay().orElse(null));
+                quota.costMicrosPerDay().orElse(null),
+                quota.streams().orElse(null));
     }
 
     @Produces

@@ -1,10 +1,13 @@
 package dev.millrace.gateway.kafka;
 
 import dev.millrace.gateway.kafka.JournalFilter.Labels;
+import dev.millrace.schemas.EventType;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.header.Header;
 import org.jspecify.annotations.Nullable;
@@ -18,6 +21,7 @@ public final class DeadLetter {
     public static final int MAX_KEPT = 8_000;
 
     private static final int MAX_HEADERS = 32;
+    private static final String STRUCTURED = "application/cloudevents+json";
 
     private final int partition;
     private final long offset;
@@ -71,6 +75,28 @@ public final class DeadLetter {
     /** The last header of this name, as text; {@code null} = there is none. */
     public @Nullable String header(String name) {
         return headers.get(name);
+    }
+
+    /**
+     * The namespace of the event that it was; {@code null} = nobody's: it was no event, or one that says two things of
+     * itself.
+     */
+    public @Nullable String namespace() {
+        String kind = header("content-type");
+        boolean structured =
+                kind != null && kind.strip().toLowerCase(Locale.ROOT).startsWith(STRUCTURED);
+        return labels.id().isEmpty() || type().isEmpty() || (structured && header("ce_id") != null)
+                ? null
+                : labels.namespace();
+    }
+
+    /** The type of the event that it was; empty = it was none. */
+    public Optional<EventType> type() {
+        try {
+            return Optional.of(EventType.of(labels.type()));
+        } catch (IllegalArgumentException e) {
+            return Optional.empty();
+        }
     }
 
     /** Whose it was and what it was about, as far as it said so. */

@@ -9,6 +9,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -49,11 +50,13 @@ public final class Quotas {
      * @param tasksPerMinute at an instance of the gateway, as many at once; {@code null} = any number
      * @param tokensPerDay that models read and write, by the day in UTC; {@code null} = any number
      * @param costMicrosPerDay in millionths of a US dollar, as far as prices are configured; {@code null} = any amount
+     * @param streams that may be open at an instance of the gateway; {@code null} = any number
      */
     public record Quota(
             @Nullable Integer tasksPerMinute,
             @Nullable Long tokensPerDay,
-            @Nullable Long costMicrosPerDay) {
+            @Nullable Long costMicrosPerDay,
+            @Nullable Integer streams) {
 
         boolean ofTheDay() {
             return tokensPerDay != null || costMicrosPerDay != null;
@@ -126,6 +129,12 @@ public final class Quotas {
         return quota.tasksPerMinute() == null
                 ? Optional.empty()
                 : ofTheMinute(namespace, quota.tasksPerMinute(), tasks);
+    }
+
+    /** How many streams of a namespace may be open here at the same time; empty = any number. */
+    public OptionalInt streams(String namespace) {
+        Quota quota = quotas.getOrDefault(namespace, quotas.get(ALL_OTHERS));
+        return quota == null || quota.streams() == null ? OptionalInt.empty() : OptionalInt.of(quota.streams());
     }
 
     private Optional<Exceeded> ofTheMinute(String namespace, int limit, int tasks) {

@@ -64,15 +64,18 @@ class WebTokensTest {
 
         assertThat(tokens.read(signed(claims)))
                 .isEqualTo(new Login.Known(
-                        new Identity("alice", List.of(Grant.parse("acme:read"), Grant.parse("*:write")))));
+                        new Identity("alice", List.of(Grant.parse("acme:read"), Grant.parse("*:write"))),
+                        Login.Means.JWT));
 
         claims.setStringClaim("roles", "acme:read staff acme:*");
         assertThat(tokens.read(signed(claims)))
                 .isEqualTo(new Login.Known(
-                        new Identity("alice", List.of(Grant.parse("acme:read"), Grant.parse("acme:*")))));
+                        new Identity("alice", List.of(Grant.parse("acme:read"), Grant.parse("acme:*"))),
+                        Login.Means.JWT));
 
         claims.setClaim("roles", 7);
-        assertThat(tokens.read(signed(claims))).isEqualTo(new Login.Known(new Identity("alice", List.of())));
+        assertThat(tokens.read(signed(claims)))
+                .isEqualTo(new Login.Known(new Identity("alice", List.of()), Login.Means.JWT));
     }
 
     @Test

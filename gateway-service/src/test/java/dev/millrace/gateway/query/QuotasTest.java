@@ -48,7 +48,7 @@ class QuotasTest {
     @Test
     @DisplayName("who has no quota may start anything, and nobody is asked what they used")
     void shouldLimitNobodyWithoutAQuota() {
-        Quotas quotas = quotas(Map.of("acme", new Quota(1, 1L, 1L)));
+        Quotas quotas = quotas(Map.of("acme", new Quota(1, 1L, 1L, null)));
 
         assertThat(quotas.take("other", 1_000_000)).isEmpty();
         assertThat(asked).isEmpty();
@@ -57,7 +57,7 @@ class QuotasTest {
     @Test
     @DisplayName("tasks of a minute: as many at once, then one whenever its part of the minute has passed")
     void shouldLimitTasksPerMinute() {
-        Quotas quotas = quotas(Map.of("acme", new Quota(60, null, null)));
+        Quotas quotas = quotas(Map.of("acme", new Quota(60, null, null, null)));
 
         assertThat(quotas.take("acme", 60)).isEmpty();
         assertThat(quotas.take("acme", 1)).contains(new Exceeded("tasks-per-minute", 60, 1, Duration.ofSeconds(1)));
@@ -76,7 +76,7 @@ class QuotasTest {
     @Test
     @DisplayName("what was refused is not counted, and a clock that goes back gives nothing")
     void shouldNotCountRefusals() {
-        Quotas quotas = quotas(Map.of("acme", new Quota(2, null, null)));
+        Quotas quotas = quotas(Map.of("acme", new Quota(2, null, null, null)));
 
         assertThat(quotas.take("acme", 3)).isPresent();
         assertThat(quotas.take("acme", 2)).isEmpty();
@@ -87,7 +87,7 @@ class QuotasTest {
     @Test
     @DisplayName("the quota of all others is one for each of them")
     void shouldGiveEachOtherAQuotaOfTheirOwn() {
-        Quotas quotas = quotas(Map.of("*", new Quota(1, null, null), "acme", new Quota(2, null, null)));
+        Quotas quotas = quotas(Map.of("*", new Quota(1, null, null, null), "acme", new Quota(2, null, null, null)));
 
         assertThat(quotas.take("a", 1)).isEmpty();
         assertThat(quotas.take("b", 1)).isEmpty();
@@ -98,7 +98,7 @@ class QuotasTest {
     @Test
     @DisplayName("tokens of a day: none is started from the limit on, until midnight in UTC")
     void shouldLimitTokensPerDay() {
-        Quotas quotas = quotas(Map.of("acme", new Quota(null, 100L, null)));
+        Quotas quotas = quotas(Map.of("acme", new Quota(null, 100L, null, null)));
         tokens = 99;
 
         assertThat(quotas.take("acme", 1)).isEmpty();
@@ -121,7 +121,7 @@ class QuotasTest {
     @Test
     @DisplayName("cost of a day: the same")
     void shouldLimitCostPerDay() {
-        Quotas quotas = quotas(Map.of("acme", new Quota(5, null, 2_000_000L)));
+        Quotas quotas = quotas(Map.of("acme", new Quota(5, null, 2_000_000L, null)));
         costMicros = 2_000_000;
 
         assertThat(quotas.take("acme", 1)).map(Exceeded::name).contains("cost-micros-per-day");
@@ -130,7 +130,7 @@ class QuotasTest {
     @Test
     @DisplayName("while agent-service is away what was known last counts, and nothing at first")
     void shouldGoByWhatWasKnownLast() {
-        Quotas quotas = quotas(Map.of("acme", new Quota(null, 10L, null)));
+        Quotas quotas = quotas(Map.of("acme", new Quota(null, 10L, null, null)));
         away = true;
         assertThat(quotas.take("acme", 1)).isEmpty();
         away = false;
@@ -146,7 +146,7 @@ class QuotasTest {
     @Test
     @DisplayName("of more namespaces than are remembered those begin anew that started nothing for longest")
     void shouldForgetWhoStartedNothingForLongest() {
-        Quotas quotas = quotas(Map.of("*", new Quota(1, null, null)));
+        Quotas quotas = quotas(Map.of("*", new Quota(1, null, null, null)));
         List<Optional<Exceeded>> first = new ArrayList<>();
         for (int i : IntStream.rangeClosed(0, Quotas.REMEMBERED).toArray()) {
             first.add(quotas.take("n" + i, 1));

@@ -6,9 +6,11 @@ import dev.millrace.gateway.rest.problems.ProblemException;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Problem;
 import jakarta.enterprise.context.RequestScoped;
+import java.util.HashSet;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.BiConsumer;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -29,7 +31,10 @@ public class Access {
     private @Nullable Identity identity;
     private @Nullable Permission needed;
     private @Nullable String refusal;
+    private @Nullable String place;
     private BooleanSupplier standing = () -> true;
+    private BiConsumer<String, Permission> permitted = (namespace, permission) -> {};
+    private final Set<String> told = new HashSet<>();
 
     /**
      * Who it is.
@@ -51,6 +56,11 @@ public class Access {
         identity = caller;
         needed = permission;
         standing = stillIn;
+    }
+
+    /** Who is to hear, before anything is done, what is permitted where: of each once. */
+    void tell(BiConsumer<String, Permission> listener) {
+        permitted = listener;
     }
 
     /**
@@ -81,6 +91,11 @@ public class Access {
         return namespace;
     }
 
+    /** The namespace in which something was permitted last; {@code null} = the request has named none so far. */
+    public @Nullable String place() {
+        return place;
+    }
+
     /** The namespace of what names none, see {@link Identity#home}. */
     public String home() {
         Identity caller = caller();
@@ -94,6 +109,10 @@ public class Access {
             ProblemException refused = notPermitted(caller, namespace, permission);
             refusal = refused.problem().code();
             throw refused;
+        }
+        place = namespace;
+        if (told.add(namespace + ':' + permission.word())) {
+            permitted.accept(namespace, permission);
         }
     }
 

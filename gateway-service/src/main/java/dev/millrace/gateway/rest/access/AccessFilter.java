@@ -31,6 +31,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -74,9 +75,9 @@ public class AccessFilter {
     /**
      * A request that somebody has to log in for.
      *
-     * @param principal {@code null} = nobody who is known
+     * @param caller {@code null} = nobody who is known
      */
-    private record Asked(Route route, @Nullable String principal) {}
+    private record Asked(Route route, Login.@Nullable Known caller) {}
 
     /**
      * What a route says of itself.
@@ -86,10 +87,15 @@ public class AccessFilter {
      */
     private record Route(@Nullable Needs needs, boolean inPath, boolean inQuery, boolean ofAll) {
 
+        /** Whether only the body says where something is done. */
+        boolean inBody() {
+            return needs != null && needs.in() == Needs.Scope.BODY;
+        }
+
         /** What the audit log says of where something is done; {@code null} = that is in the body. */
         @Nullable
         String place(ContainerRequestContext request, RoutingContext context) {
-            return needs == null || needs.in() == Needs.Scope.BODY
+            return needs == null || inBody()
                     ? null
                     : needs.in() == Needs.Scope.EVERYWHERE
                             ? Grant.ALL
@@ -155,13 +161,29 @@ public class AccessFilter {
         }
         switch (outcome) {
             case Login.Open ignored -> access.get().settle(null, needs.value());
-            case Login.Known(Identity identity) -> {
-                Asked asked = new Asked(route, identity.principal());
+            case Login.Known known -> {
+                Identity identity = known.identity();
+                Asked asked = new Asked(route, known);
                 access.get().settle(identity, needs.value(), () -> stillIs(identity, authorization));
                 request.setProperty(ASKED, asked);
                 require(identity, needs, route, request, context);
-                if (!READING.contains(request.getMethod())) {
-                    audit.get().permitted(entry(asked, AuditEntry.Outcome.PERMITTED, null, request, context));
+                if (READING.contains(request.getMethod())) {
+                    return;
+                }
+                if (route.inBody()) {
+                    access.get()
+                            .tell((namespace, permission) ->
+                                    permittedInBody(asked, namespace, permission, request, context));
+                } else {
+                    audit.get()
+                            .permitted(entry(
+                                    asked,
+                                    route.place(request, context),
+                                    needs.value(),
+                                    AuditEntry.Outcome.PERMITTED,
+                                    null,
+                                    request,
+                                    context));
                 }
             }
             case Login.Missing ignored -> {
@@ -185,10 +207,32 @@ public class AccessFilter {
         }
     }
 
+    /** Once what is to be done is read, and before it is done. */
+    private void permittedInBody(
+            Asked asked,
+            String namespace,
+            Permission permission,
+            ContainerRequestContext request,
+            RoutingContext context) {
+        try {
+            audit.get()
+                    .permitted(
+                            entry(asked, namespace, permission, AuditEntry.Outcome.PERMITTED, null, request, context));
+        } catch (BrokerUnavailableException e) {
+            throw new ProblemException(
+                    Problem.of(
+                            503,
+                            "broker_unavailable",
+                            "The brokers do not answer",
+                            "The Kafka brokers did not store the audit entry in time, so nothing was done."),
+                    SOON);
+        }
+    }
+
     /** Whether somebody would be let in now with what they were let in with. */
     private boolean stillIs(Identity identity, List<String> authorization) {
         return switch (login.get().of(authorization)) {
-            case Login.Known(Identity now) ->
+            case Login.Known(Identity now, Login.Means ignored) ->
                 now.principal().equals(identity.principal()) && now.grants().containsAll(identity.grants());
             case Login.Unavailable ignored -> true; // nothing is known against them
             case Login.Open ignored -> true;
@@ -199,18 +243,22 @@ public class AccessFilter {
 
     private static AuditEntry entry(
             Asked asked,
+            @Nullable String namespace,
+            Permission needs,
             AuditEntry.Outcome outcome,
             @Nullable String code,
             ContainerRequestContext request,
             RoutingContext context) {
         SocketAddress client = context.request().remoteAddress();
+        Login.Known caller = asked.caller();
         return new AuditEntry(
                 Instant.now().toString(),
-                asked.principal(),
+                caller == null ? null : caller.identity().principal(),
+                caller == null ? null : caller.means().name().toLowerCase(Locale.ROOT),
                 request.getMethod(),
                 JsonText.cut(request.getUriInfo().getPath(), MAX_PATH),
-                asked.route().place(request, context),
-                Objects.requireNonNull(asked.route().needs()).value().word(),
+                namespace,
+                needs.word(),
                 outcome,
                 code,
                 client == null ? null : client.hostAddress(),
@@ -225,7 +273,15 @@ public class AccessFilter {
             String code = request.getProperty(REFUSAL) instanceof String known
                     ? known
                     : Objects.requireNonNullElse(access.get().refusal(), "refused");
-            audit.get().refused(entry(asked, AuditEntry.Outcome.REFUSED, code, request, context));
+            audit.get()
+                    .refused(entry(
+                            asked,
+                            asked.route().place(request, context),
+                            Objects.requireNonNull(asked.route().needs()).value(),
+                            AuditEntry.Outcome.REFUSED,
+                            code,
+                            request,
+                            context));
         }
         if (response.getStatus() == 401 && request.getProperty(CHALLENGE) instanceof String challenge) {
             response.getHeaders().putSingle(HttpHeaders.WWW_AUTHENTICATE, challenge);

@@ -1,6 +1,7 @@
 package dev.millrace.gateway.rest.streams;
 
 import dev.millrace.gateway.config.GatewayConfig;
+import dev.millrace.gateway.query.Quotas;
 import dev.millrace.gateway.rest.access.Access;
 import dev.millrace.gateway.rest.problems.ProblemException;
 import dev.millrace.schemas.Problem;
@@ -19,6 +20,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 
 /** The streams that are open: not more than are configured, of all clients and of each, with one budget of bytes. */
 @Singleton
@@ -33,11 +35,17 @@ public class OpenStreams {
     private final WriteBudget writes;
     /** By client address. Guarded by itself, like the sum. */
     private final Map<String, Integer> byClient = new HashMap<>();
+    /** By namespace. Guarded by the map of clients. */
+    private final Map<String, Integer> byTenant = new HashMap<>();
+
+    private final Quotas quotas;
 
     private int open;
 
     @Inject
-    OpenStreams(GatewayConfig config, CurrentVertxRequest current, Access access, MeterRegistry metrics) {
+    OpenStreams(
+            GatewayConfig config, CurrentVertxRequest current, Access access, Quotas quotas, MeterRegistry metrics) {
+        this.quotas = quotas;
         this.current = current;
         this.access = access;
         this.config = config.stream();
@@ -80,32 +88,46 @@ public class OpenStreams {
         String client = request.remoteAddress() == null
                 ? ""
                 : String.valueOf(request.remoteAddress().hostAddress());
+        RoutingContext routing = current.getCurrent();
+        String tenant = tenant(routing);
+        int ofTenant = tenant.isEmpty() ? config.max() : quotas.streams(tenant).orElse(config.max());
         synchronized (byClient) {
+            if (ofTenant < config.max() && byTenant.getOrDefault(tenant, 0) >= ofTenant) {
+                throw full(429, "millrace.gateway.quotas." + tenant + ".streams", ofTenant, "of " + tenant);
+            }
             if (byClient.getOrDefault(client, 0) >= config.maxPerClient()) {
-                throw full(429, "max-per-client", config.maxPerClient(), "from " + client);
+                throw full(429, "millrace.gateway.stream.max-per-client", config.maxPerClient(), "from " + client);
             }
             if (open >= config.max()) {
-                throw full(503, "max", config.max(), "at this instance");
+                throw full(503, "millrace.gateway.stream.max", config.max(), "at this instance");
             }
             byClient.merge(client, 1, Integer::sum);
+            byTenant.merge(tenant, 1, Integer::sum);
             open++;
         }
         Slot slot = new Slot(
                 () -> {
                     synchronized (byClient) {
                         byClient.computeIfPresent(client, (address, count) -> count == 1 ? null : count - 1);
+                        byTenant.computeIfPresent(tenant, (namespace, count) -> count == 1 ? null : count - 1);
                         open--;
                     }
                     onClose.run();
                 },
                 access.standing());
-        RoutingContext routing = current.getCurrent();
         if (routing != null) {
             // also when nobody ever began to write; addEndHandler would replace Quarkus' close handler, which ends the
             // stream
             routing.response().endHandler(ended -> slot.close());
         }
         return slot;
+    }
+
+    /** For whom a stream is: the namespace that it was permitted in; of all namespaces it is nobody's. */
+    private String tenant(@Nullable RoutingContext routing) {
+        String asked = routing == null ? null : routing.queryParams().get("namespace");
+        String permitted = asked == null || asked.isBlank() ? access.place() : asked;
+        return permitted == null ? "" : permitted;
     }
 
     /**
@@ -147,7 +169,7 @@ public class OpenStreams {
                         status,
                         "too_many_streams",
                         "Too many streams",
-                        "Streams " + whose + ": expected at most " + limit + " (millrace.gateway.stream." + key
+                        "Streams " + whose + ": expected at most " + limit + " (" + key
                                 + "), found as many open already.",
                         Map.of("limit", limit)),
                 LATER);

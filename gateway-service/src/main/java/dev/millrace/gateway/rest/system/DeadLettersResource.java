@@ -16,6 +16,7 @@ import dev.millrace.gateway.rest.access.Needs;
 import dev.millrace.gateway.rest.problems.ProblemException;
 import dev.millrace.gateway.rest.requests.Parameters;
 import dev.millrace.gateway.rest.tasks.Controls;
+import dev.millrace.gateway.rest.tasks.OutsideEvents;
 import dev.millrace.schemas.DeadLetters;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
@@ -63,6 +64,8 @@ import org.jspecify.annotations.Nullable;
 @Tag(name = "System", description = "The installation as a whole.")
 public class DeadLettersResource {
     private static final int MAX_LETTERS = 200;
+    private static final String WHOSE = "Only of this namespace. Absent = of all, for those who may see all, also what"
+            + " is of no namespace or for all; else of the caller's own.";
     private static final int MAX_VALUE = 2_000;
 
     private final DeadLetterReader reader;
@@ -86,7 +89,7 @@ public class DeadLettersResource {
     }
 
     @GET
-    @Needs(value = Permission.ADMIN, in = Needs.Scope.EVERYWHERE)
+    @Needs(Permission.ADMIN)
     @Operation(
             summary = "What could not be read or was not taken",
             description =
@@ -96,6 +99,7 @@ public class DeadLettersResource {
     @APIResponse(responseCode = "400", description = "bad_parameter")
     @APIResponse(responseCode = "503", description = "broker_unavailable")
     public Response list(
+            @Parameter(description = WHOSE) @QueryParam("namespace") @Nullable String namespace,
             @Parameter(description = "Only with this code, such as unknown_task.") @QueryParam("reason") @Nullable
                     String reason,
             @Parameter(description = "Only of this task.") @QueryParam("taskId") @Nullable String taskId,
@@ -107,7 +111,8 @@ public class DeadLettersResource {
                     String cursor)
             throws BrokerUnavailableException, InterruptedException {
         Map<Integer, Long> before = before(cursor);
-        Predicate<DeadLetter> wanted = letter -> isAny(reason, letter.header(DeadLetters.REASON))
+        Predicate<DeadLetter> wanted = letter -> isOf(namespace, letter)
+                && isAny(reason, letter.header(DeadLetters.REASON))
                 && isAny(taskId, letter.header("ce_subject"))
                 && !forgotten.hides(letter);
         forgotten.readUpToNow();
@@ -122,27 +127,30 @@ public class DeadLettersResource {
     }
 
     @GET
-    @Needs(value = Permission.ADMIN, in = Needs.Scope.EVERYWHERE)
+    @Needs(Permission.ADMIN)
     @Path("/{cursor}")
     @Operation(summary = "One of them, with its whole value")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = DeadLetterView.class)))
     @APIResponse(responseCode = "400", description = "bad_parameter")
     @APIResponse(responseCode = "404", description = "unknown_dead_letter: there is none at this place, or no more")
     @APIResponse(responseCode = "503", description = "broker_unavailable")
-    public Response letter(@PathParam("cursor") String cursor) throws BrokerUnavailableException, InterruptedException {
-        WholeDeadLetter whole = find(cursor);
+    public Response letter(
+            @PathParam("cursor") String cursor,
+            @Parameter(description = WHOSE) @QueryParam("namespace") @Nullable String namespace)
+            throws BrokerUnavailableException, InterruptedException {
+        WholeDeadLetter whole = find(cursor, namespace);
         return Response.ok(Json.writeText(view(whole.letter(), whole.letter().value() == null ? null : whole.text())))
                 .build();
     }
 
     @POST
-    @Needs(value = Permission.ADMIN, in = Needs.Scope.EVERYWHERE)
+    @Needs(Permission.ADMIN)
     @Path("/{cursor}/redrive")
     @Consumes(MediaType.WILDCARD)
     @Operation(
             summary = "Send one of them again",
             description = "Puts the record back on the lane that it was read from: byte for byte, or with the payload"
-                    + " of the body in place of its own. It is judged anew: if it is refused again there is another"
+                    + " of the body in place of its own, which needs admin in all namespaces. It is judged anew: if it is refused again there is another"
                     + " dead letter, and this one stays as it is.")
     @RequestBody(content = @Content(schema = @Schema(implementation = QueueItem.Retry.class)))
     @APIResponse(
@@ -153,11 +161,19 @@ public class DeadLettersResource {
     @APIResponse(responseCode = "404", description = "unknown_dead_letter")
     @APIResponse(responseCode = "409", description = "not_redrivable: it was on no lane, or its record was not kept")
     @APIResponse(responseCode = "503", description = "broker_unavailable")
-    public Response redrive(@PathParam("cursor") String cursor, InputStream body, @Context HttpHeaders headers)
+    public Response redrive(
+            @PathParam("cursor") String cursor,
+            @Parameter(description = WHOSE) @QueryParam("namespace") @Nullable String namespace,
+            InputStream body,
+            @Context HttpHeaders headers)
             throws IOException, BrokerUnavailableException, EventTooLargeException, InterruptedException {
         Map<String, @Nullable Object> payload =
                 bodies.body(body, headers, QueueItem.Retry.class).payload();
-        WholeDeadLetter whole = find(cursor);
+        if (payload != null) {
+            // what was on a lane may be of a type, or have fields, that no client writes
+            bodies.requireEverywhere(Permission.ADMIN);
+        }
+        WholeDeadLetter whole = find(cursor, namespace);
         String lane = sendAgain(whole, payload)
                 .orElseThrow(() -> new ProblemException(Problem.of(
                         409,
@@ -172,7 +188,7 @@ public class DeadLettersResource {
     }
 
     @POST
-    @Needs(value = Permission.ADMIN, in = Needs.Scope.EVERYWHERE)
+    @Needs(Permission.ADMIN)
     @Path("/redrive")
     @Consumes(MediaType.WILDCARD)
     @Operation(
@@ -186,15 +202,18 @@ public class DeadLettersResource {
             content = @Content(schema = @Schema(implementation = DeadLetterView.AllRedriven.class)))
     @APIResponse(responseCode = "400", description = "bad_json, unknown_field, bad_field, bad_parameter")
     @APIResponse(responseCode = "503", description = "broker_unavailable: those before are on their lanes")
-    public Response redriveAll(InputStream body, @Context HttpHeaders headers)
+    public Response redriveAll(
+            @Parameter(description = WHOSE) @QueryParam("namespace") @Nullable String namespace,
+            InputStream body,
+            @Context HttpHeaders headers)
             throws IOException, BrokerUnavailableException, EventTooLargeException, InterruptedException {
-        DeadLetterReader.Page page = page(bodies.body(body, headers, DeadLetterView.Filter.class));
+        DeadLetterReader.Page page = page(bodies.body(body, headers, DeadLetterView.Filter.class), namespace);
         List<DeadLetterView.Redriven> redriven = new ArrayList<>();
         List<String> kept = new ArrayList<>();
         // the oldest first, as they came
         for (DeadLetter letter : page.letters().reversed()) {
             String place = letter.place();
-            WholeDeadLetter whole = find(place);
+            WholeDeadLetter whole = find(place, namespace);
             String lane = sendAgain(whole, null).orElse(null);
             if (lane == null) {
                 kept.add(place);
@@ -212,7 +231,7 @@ public class DeadLettersResource {
     }
 
     @POST
-    @Needs(value = Permission.ADMIN, in = Needs.Scope.EVERYWHERE)
+    @Needs(Permission.ADMIN)
     @Path("/{cursor}/discard")
     @Consumes(MediaType.WILDCARD)
     @Operation(
@@ -226,16 +245,20 @@ public class DeadLettersResource {
     @APIResponse(responseCode = "400", description = "bad_parameter, bad_json, unknown_field")
     @APIResponse(responseCode = "404", description = "unknown_dead_letter")
     @APIResponse(responseCode = "503", description = "broker_unavailable")
-    public Response discard(@PathParam("cursor") String cursor, InputStream body, @Context HttpHeaders headers)
+    public Response discard(
+            @PathParam("cursor") String cursor,
+            @Parameter(description = WHOSE) @QueryParam("namespace") @Nullable String namespace,
+            InputStream body,
+            @Context HttpHeaders headers)
             throws IOException, BrokerUnavailableException, EventTooLargeException, InterruptedException {
         bodies.body(body, headers, Nothing.class);
-        DeadLetter letter = find(cursor).letter();
+        DeadLetter letter = find(cursor, namespace).letter();
         sender.discard(List.of(letter));
         return Response.ok(Json.writeText(discarded(letter))).build();
     }
 
     @POST
-    @Needs(value = Permission.ADMIN, in = Needs.Scope.EVERYWHERE)
+    @Needs(Permission.ADMIN)
     @Path("/discard")
     @Consumes(MediaType.WILDCARD)
     @Operation(
@@ -248,9 +271,12 @@ public class DeadLettersResource {
             content = @Content(schema = @Schema(implementation = DeadLetterView.AllDiscarded.class)))
     @APIResponse(responseCode = "400", description = "bad_json, unknown_field, bad_field, bad_parameter")
     @APIResponse(responseCode = "503", description = "broker_unavailable: some of them may be shown no more")
-    public Response discardAll(InputStream body, @Context HttpHeaders headers)
+    public Response discardAll(
+            @Parameter(description = WHOSE) @QueryParam("namespace") @Nullable String namespace,
+            InputStream body,
+            @Context HttpHeaders headers)
             throws IOException, BrokerUnavailableException, EventTooLargeException, InterruptedException {
-        DeadLetterReader.Page page = page(bodies.body(body, headers, DeadLetterView.Filter.class));
+        DeadLetterReader.Page page = page(bodies.body(body, headers, DeadLetterView.Filter.class), namespace);
         sender.discard(page.letters());
         return Response.ok(Json.writeText(new DeadLetterView.AllDiscarded(
                         page.letters().stream()
@@ -270,7 +296,7 @@ public class DeadLettersResource {
     }
 
     /** Some of those that are meant, the newest first. */
-    private DeadLetterReader.Page page(DeadLetterView.Filter wanted)
+    private DeadLetterReader.Page page(DeadLetterView.Filter wanted, @Nullable String namespace)
             throws BrokerUnavailableException, InterruptedException {
         if (isAbsent(wanted.reason()) && isAbsent(wanted.taskId()) && isAbsent(wanted.type())) {
             throw ProblemException.badField("reason", "a reason, a taskId or a type", "none");
@@ -282,7 +308,8 @@ public class DeadLettersResource {
         forgotten.readUpToNow();
         return reader.page(
                 before(wanted.cursor()),
-                letter -> isAny(wanted.reason(), letter.header(DeadLetters.REASON))
+                letter -> isOf(namespace, letter)
+                        && isAny(wanted.reason(), letter.header(DeadLetters.REASON))
                         && isAny(wanted.taskId(), letter.header("ce_subject"))
                         && isAny(wanted.type(), letter.header(EventCodec.CE_TYPE))
                         && !forgotten.hides(letter),
@@ -312,17 +339,29 @@ public class DeadLettersResource {
         return text == null || text.isBlank();
     }
 
-    private WholeDeadLetter find(String cursor) throws BrokerUnavailableException, InterruptedException {
+    private WholeDeadLetter find(String cursor, @Nullable String namespace)
+            throws BrokerUnavailableException, InterruptedException {
         JournalCursor place = JournalCursor.parse(cursor)
                 .orElseThrow(() -> ProblemException.badParameter("cursor", "<partition>:<offset>", cursor));
         forgotten.readUpToNow();
         return reader.letter(place.partition(), place.offset(), config.produceTimeout())
-                .filter(whole -> !forgotten.hides(whole.letter()))
+                .filter(whole -> isOf(namespace, whole.letter()) && !forgotten.hides(whole.letter()))
                 .orElseThrow(() -> new ProblemException(Problem.of(
                         404,
                         "unknown_dead_letter",
                         "Unknown dead letter",
                         "There is no dead letter at " + cursor + ", or no more.")));
+    }
+
+    /**
+     * Whether whoever may see what is of this namespace may see a letter. What would be for all namespaces is of none:
+     * it is not a tenant's to send again.
+     */
+    private static boolean isOf(@Nullable String namespace, DeadLetter letter) {
+        return namespace == null
+                || namespace.isBlank()
+                || (namespace.equals(letter.namespace())
+                        && letter.type().filter(OutsideEvents::concernsAll).isEmpty());
     }
 
     private static boolean isAny(@Nullable String wanted, @Nullable String found) {

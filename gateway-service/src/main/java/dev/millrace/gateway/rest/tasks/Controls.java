@@ -2,6 +2,7 @@ package dev.millrace.gateway.rest.tasks;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.millrace.api.Task;
+import dev.millrace.gateway.access.Permission;
 import dev.millrace.gateway.config.GatewayConfig;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.kafka.EventTooLargeException;
@@ -85,6 +86,11 @@ public class Controls {
     /** The namespace of a request whose body says this of it, see {@link Access#namespace}. */
     public String namespace(@Nullable String given) {
         return access.namespace(given);
+    }
+
+    /** Returns if this is granted in all namespaces. */
+    public void requireEverywhere(Permission permission) {
+        access.requireEverywhere(permission);
     }
 
     /** Who asks, in place of whoever the request says does; the latter if nobody had to log in. */

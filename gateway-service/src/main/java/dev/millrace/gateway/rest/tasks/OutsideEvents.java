@@ -20,9 +20,10 @@ import org.jspecify.annotations.Nullable;
  * Which events anyone may send over HTTP. Whoever reaches the gateway may ask for things; what was worked out, decided
  * or paid for is told by those who did it, who have a Kafka client (ADR 0022).
  */
-final class OutsideEvents {
+public final class OutsideEvents {
 
-    private static final String KAFKA_ONLY = "It is written by the machines of Millrace themselves.";
+    private static final Way KAFKA_ONLY = new Way.Elsewhere("It is written by the machines of Millrace themselves.");
+    private static final Way WRITTEN = new Way.Here(Permission.WRITE, false);
 
     private OutsideEvents() {}
 
@@ -79,32 +80,66 @@ final class OutsideEvents {
         }
     }
 
-    /** What whoever sends an event of this type has to be granted. */
-    static Permission needs(EventType type) {
-        return type == KnownEventType.FORGET_REQUESTED || concernsAll(type) ? Permission.ADMIN : Permission.WRITE;
+    /** What whoever sends an event of this type has to be granted; of one that is not taken, what asking needs. */
+    public static Permission needs(EventType type) {
+        return way(type) instanceof Way.Here here ? here.needs() : Permission.WRITE;
     }
 
     /** Whether an event of this type is for all namespaces, whatever it says of its own. */
-    static boolean concernsAll(EventType type) {
-        return type == KnownEventType.SYSTEM_STARTED
-                || type == KnownEventType.SYSTEM_SHUTTING_DOWN
-                || type == KnownEventType.HEARTBEAT;
+    public static boolean concernsAll(EventType type) {
+        return way(type) instanceof Way.Here here && here.concernsAll();
     }
 
     /** Where an event of this type comes in, if not here; {@code null} = here. */
     private static @Nullable String instead(EventType type) {
+        return way(type) instanceof Way.Elsewhere elsewhere ? elsewhere.where() : null;
+    }
+
+    /** How an event of a type comes in. */
+    private sealed interface Way {
+        /**
+         * Over HTTP.
+         *
+         * @param concernsAll whether it is for all namespaces, so that this is needed in all of them
+         */
+        record Here(Permission needs, boolean concernsAll) implements Way {}
+
+        /** In another way, which this sentence names. */
+        record Elsewhere(String where) implements Way {}
+    }
+
+    private static Way way(EventType type) {
         if (!(type instanceof KnownEventType known)) {
-            return BackgroundEnd.of(type).isPresent() ? KAFKA_ONLY : null;
+            return BackgroundEnd.of(type).isPresent() ? KAFKA_ONLY : WRITTEN;
         }
         return switch (known) {
-            case APPROVAL_DECIDED -> "Decide with POST /v1/approvals/{callId}.";
+            case SYSTEM_STARTED, SYSTEM_SHUTTING_DOWN, HEARTBEAT -> new Way.Here(Permission.ADMIN, true);
+            case FORGET_REQUESTED -> new Way.Here(Permission.ADMIN, false);
+            case TASK_CANCEL_REQUESTED,
+                    MESSAGE_RECEIVED,
+                    WEBHOOK_TRIGGERED,
+                    SCHEDULE_FIRED,
+                    TASK_SUSPENDED,
+                    TASK_RESUMED,
+                    RAG_INGEST,
+                    ENTITY_EXTRACT -> WRITTEN;
+            case APPROVAL_DECIDED -> new Way.Elsewhere("Decide with POST /v1/approvals/{callId}.");
+            case TASK_FAILED ->
+                new Way.Elsewhere("End a task with POST /v1/tasks/{taskId}/cancel; that one has failed is said by"
+                        + " those who do its work, who have a Kafka client.");
             case TOOL_CALL_COMPLETED, TOOL_CALL_FAILED ->
-                "Workers answer with a Kafka client, on the topic events.tool: see docs/events.md.";
-            case REASON_DONE, NEED_MORE_INFO, CONTEXT_COMPACTED, MODEL_CALL_FAILED, MODEL_CALL_ABANDONED ->
-                "Whoever makes model calls answers with a Kafka client, on the topic events.cognitive.";
-            case MEMORY_EDIT_REQUESTED -> "Write with PUT /v1/memory/{namespace}/{path}.";
-            case REFLECTION_REQUESTED, REFLECTION_COMPLETE, REFLECTION_FAILED, MEMORY_FORGOTTEN -> KAFKA_ONLY;
-            case TASK_CREATED,
+                new Way.Elsewhere("Workers answer with a Kafka client, on the topic events.tool: see docs/events.md.");
+            case MEMORY_EDIT_REQUESTED -> new Way.Elsewhere("Write with PUT /v1/memory/{namespace}/{path}.");
+            case REASON_DONE,
+                    NEED_MORE_INFO,
+                    CONTEXT_COMPACTED,
+                    MODEL_CALL_FAILED,
+                    MODEL_CALL_ABANDONED,
+                    REFLECTION_REQUESTED,
+                    REFLECTION_COMPLETE,
+                    REFLECTION_FAILED,
+                    MEMORY_FORGOTTEN,
+                    TASK_CREATED,
                     TASK_STATE_CHANGED,
                     TASK_COMPLETED,
                     TASK_NOTIFY,
@@ -115,19 +150,6 @@ final class OutsideEvents {
                     TOOL_CALL_REQUESTED,
                     APPROVAL_REQUESTED,
                     NOTIFICATION_REQUESTED -> KAFKA_ONLY;
-            case SYSTEM_STARTED,
-                    SYSTEM_SHUTTING_DOWN,
-                    HEARTBEAT,
-                    TASK_CANCEL_REQUESTED,
-                    FORGET_REQUESTED,
-                    MESSAGE_RECEIVED,
-                    WEBHOOK_TRIGGERED,
-                    SCHEDULE_FIRED,
-                    TASK_FAILED,
-                    TASK_SUSPENDED,
-                    TASK_RESUMED,
-                    RAG_INGEST,
-                    ENTITY_EXTRACT -> null;
         };
     }
 }

@@ -2,6 +2,7 @@ package dev.millrace.gateway.rest.access;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
+import static org.awaitility.Awaitility.await;
 
 import dev.millrace.gateway.access.Permission;
 import dev.millrace.gateway.rest.GatewayClient;
@@ -9,11 +10,15 @@ import dev.millrace.gateway.rest.GatewayClient.Answer;
 import dev.millrace.gateway.rest.GatewayTestResource;
 import dev.millrace.gateway.rest.SseClient;
 import dev.millrace.gateway.rest.access.RouteTable.Route;
+import dev.millrace.schemas.DeadLetters;
 import dev.millrace.schemas.Event;
+import dev.millrace.schemas.EventCodec;
+import dev.millrace.schemas.EventType;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
+import dev.millrace.schemas.Segment;
 import dev.millrace.testing.RequiresBroker;
 import dev.millrace.testing.TestBroker;
 import dev.millrace.testing.TopicReader;
@@ -30,16 +35,20 @@ import java.security.Key;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Base64;
+import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.producer.ProducerRecord;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.eclipse.microprofile.config.ConfigProvider;
 import org.jose4j.jwa.AlgorithmConstraints;
@@ -298,9 +307,14 @@ class AccessIT {
                 "POST | /v1/approvals/a/b/c?namespace=rival             | {\"decision\":\"approve\"}",
                 "PUT  | /v1/schedules/s?namespace=rival                 | {}",
                 "POST | /v1/system/drain                                |",
-                "GET  | /v1/dead-letters                                |",
-                "POST | /v1/dead-letters/0:0/redrive                    |",
-                "POST | /v1/dead-letters/0:0/discard                    |"
+                "GET  | /v1/dead-letters?namespace=rival                |",
+                "GET  | /v1/dead-letters?namespace=*                    |",
+                "GET  | /v1/dead-letters/0:0?namespace=rival            |",
+                "POST | /v1/dead-letters/0:0/redrive?namespace=rival    |",
+                "POST | /v1/dead-letters/0:0/redrive                    | {\"payload\":{\"text\":\"x\"}}",
+                "POST | /v1/dead-letters/redrive?namespace=rival        | {\"reason\":\"no_text\"}",
+                "POST | /v1/dead-letters/0:0/discard?namespace=rival    |",
+                "POST | /v1/dead-letters/discard?namespace=rival        | {\"reason\":\"no_text\"}"
             })
     @DisplayName("who may do everything in a namespace may do nothing in another one, however it is named")
     void shouldKeepTenantsApart(String method, String path, @Nullable String body) throws Exception {
@@ -328,6 +342,7 @@ class AccessIT {
                 "the reply of a model          | REASON_DONE          | acme  | not_for_clients",
                 "a document of memory          | MEMORY_EDIT_REQUESTED| acme  | not_for_clients",
                 "the end of a task             | TASK_COMPLETED       | acme  | not_for_clients",
+                "the failure of a task         | TASK_FAILED          | acme  | not_for_clients",
                 "a drain for all               | SYSTEM_SHUTTING_DOWN | acme  | not_permitted",
                 "the end of a drain            | SYSTEM_STARTED       | acme  | not_permitted",
                 "forgetting somebody else      | FORGET_REQUESTED     | rival | not_permitted"
@@ -371,6 +386,138 @@ class AccessIT {
             assertThat(answer.status()).isEqualTo(403);
             assertThat(answer.text("code")).isEqualTo(code);
         });
+    }
+
+    /** Types that clients send with write in the namespace; all others are in the other two sets, or nobody's. */
+    private static final Set<KnownEventType> WITH_WRITE = EnumSet.of(
+            KnownEventType.MESSAGE_RECEIVED,
+            KnownEventType.WEBHOOK_TRIGGERED,
+            KnownEventType.SCHEDULE_FIRED,
+            KnownEventType.TASK_CANCEL_REQUESTED,
+            KnownEventType.TASK_SUSPENDED,
+            KnownEventType.TASK_RESUMED,
+            KnownEventType.RAG_INGEST,
+            KnownEventType.ENTITY_EXTRACT);
+
+    private static final Set<KnownEventType> WITH_ADMIN = EnumSet.of(KnownEventType.FORGET_REQUESTED);
+    private static final Set<KnownEventType> WITH_ADMIN_EVERYWHERE =
+            EnumSet.of(KnownEventType.SYSTEM_STARTED, KnownEventType.SYSTEM_SHUTTING_DOWN, KnownEventType.HEARTBEAT);
+
+    @Test
+    @DisplayName("each type of event is let through for whom the table says, and nobody else, for every permission")
+    void shouldTakeEventsOfWhoMaySendThem() throws Exception {
+        Map<String, String> expected = new TreeMap<>();
+        Map<String, String> found = new TreeMap<>();
+        List<String> types = Stream.concat(
+                        Stream.of(KnownEventType.values()).map(KnownEventType::wireName),
+                        Stream.of("order.created", "background_task.completed", "background_task.failed"))
+                .toList();
+        for (String type : types) {
+            for (Permission permission : Permission.values()) {
+                for (String namespace : List.of("acme", "rival", "*")) {
+                    String grant = namespace + ':' + permission.word();
+                    expected.put(type + " with " + grant, outcome(type, permission, namespace));
+                    // the route itself needs write somewhere
+                    found.put(type + " with " + grant, outcomeOfSending(type, token(grant + " zeta:write")));
+                }
+            }
+        }
+
+        assertThat(found).hasSizeGreaterThan(500).isEqualTo(expected);
+    }
+
+    /** As it should be: let through, or refused with this code. */
+    private static String outcome(String type, Permission permission, String namespace) {
+        KnownEventType known = EventType.of(type) instanceof KnownEventType one ? one : null;
+        boolean all = WITH_ADMIN_EVERYWHERE.contains(known);
+        Permission needed = all || WITH_ADMIN.contains(known) ? Permission.ADMIN : Permission.WRITE;
+        boolean there = namespace.equals("*") || (namespace.equals("acme") && !all);
+        if (permission != needed || !there) {
+            return "not_permitted";
+        }
+        boolean taken = known == null
+                ? !type.startsWith("background_task")
+                : all || WITH_ADMIN.contains(known) || WITH_WRITE.contains(known);
+        return taken ? "through" : "not_for_clients";
+    }
+
+    private String outcomeOfSending(String type, String token) throws IOException, InterruptedException {
+        Answer answer = gateway.send(with(token, gateway.request("/v1/events"))
+                .header("Content-Type", "application/json")
+                .header("ce-specversion", "1.0")
+                .header("ce-id", Ids.random())
+                .header("ce-source", "tests")
+                .header("ce-type", type)
+                .header("ce-namespace", "acme")
+                // no type of the catalogue has this field: what is let through is a 400 or 422, and nothing is done
+                .POST(BodyPublishers.ofString("{\"nobody-has-this\":1}")));
+        assertThat(answer.status()).as(type + ": " + answer.body()).isIn(202, 400, 403, 422);
+        return answer.status() == 403 ? answer.text("code") : "through";
+    }
+
+    @Test
+    @DisplayName("dead letters: of one's own namespace, and of no other, by whatever place they are asked for")
+    void shouldKeepDeadLettersApart() throws Exception {
+        String task = Ids.random();
+        for (String namespace : List.of("acme", "rival")) {
+            ProducerRecord<String, byte[]> sent = EventCodec.toRecord(
+                    gateway.topics().lane(Segment.EXTERNAL),
+                    Event.root(Ids.random(), KnownEventType.MESSAGE_RECEIVED, Instant.now())
+                            .namespace(namespace)
+                            .taskId(task)
+                            .payload(Map.of("text", "of " + namespace))
+                            .build());
+            TestBroker.shared()
+                    .produce(new ProducerRecord<>(
+                            gateway.topics().deadLetters(),
+                            null,
+                            null,
+                            sent.key().getBytes(StandardCharsets.UTF_8),
+                            sent.value(),
+                            DeadLetters.headers(
+                                    sent.headers(),
+                                    new DeadLetters.Origin(sent.topic(), 0, 1, 0),
+                                    "unknown_task",
+                                    null)));
+        }
+        String all = token("*:admin");
+        String acme = token("acme:admin");
+        String list = "/v1/dead-letters?taskId=" + task;
+        Answer whole = gateway.send(with(all, gateway.request(list)));
+        String foreign = letters(whole)
+                .filter(letter -> String.valueOf(letter.get("value")).contains("of rival"))
+                .map(letter -> String.valueOf(letter.get("cursor")))
+                .findFirst()
+                .orElseThrow();
+
+        Answer own = gateway.send(with(acme, gateway.request(list)));
+        assertThat(whole.body()).contains("of acme", "of rival");
+        assertThat(own.body()).contains("of acme").doesNotContain("of rival");
+        assertThat(gateway.send(with(acme, gateway.request("/v1/dead-letters/" + foreign)))
+                        .status())
+                .isEqualTo(404);
+        for (String what : List.of("redrive", "discard")) {
+            assertThat(gateway.send(with(acme, gateway.request("/v1/dead-letters/" + foreign + '/' + what))
+                                    .POST(BodyPublishers.noBody()))
+                            .status())
+                    .as(what)
+                    .isEqualTo(404);
+            Answer every = gateway.send(with(acme, gateway.request("/v1/dead-letters/" + what))
+                    .header("Content-Type", "application/json")
+                    .POST(BodyPublishers.ofString("{\"taskId\":\"" + task + "\"}")));
+            assertThat(every.status()).as(every.body()).isBetween(200, 202);
+            assertThat(every.body()).doesNotContain(foreign);
+        }
+        assertThat(gateway.send(with(all, gateway.request("/v1/dead-letters/" + foreign)))
+                        .status())
+                .as("it is still there")
+                .isEqualTo(200);
+    }
+
+    private static Stream<Map<?, ?>> letters(Answer page) {
+        return page.field("deadLetters") instanceof List<?> letters
+                ? letters.stream().map(letter -> (Map<?, ?>) letter)
+                : Stream.empty();
     }
 
     @Test
@@ -461,6 +608,33 @@ class AccessIT {
     }
 
     @Test
+    @DisplayName("a tenant has as many streams open as its quota allows, and takes none from others")
+    void shouldLimitTheStreamsOfATenant() throws Exception {
+        String few = token("few:read");
+        try (SseClient first = gateway.stream(with(few, gateway.request("/v1/stream")));
+                SseClient second = gateway.stream(with(few, gateway.request("/v1/notifications?namespace=few")))) {
+            assertThat(first.response().statusCode()).isEqualTo(200);
+            assertThat(second.response().statusCode()).isEqualTo(200);
+
+            Answer refused = gateway.send(with(few, gateway.request("/v1/stream")));
+
+            assertThat(refused.status()).isEqualTo(429);
+            assertThat(refused.json()).containsEntry("code", "too_many_streams").containsEntry("limit", 2);
+            assertThat(refused.text("detail")).contains("millrace.gateway.quotas.few.streams");
+            try (SseClient other = gateway.stream(with(token("acme:read"), gateway.request("/v1/stream")));
+                    SseClient all = gateway.stream(with(token("*:read"), gateway.request("/v1/stream")))) {
+                assertThat(other.response().statusCode()).isEqualTo(200);
+                assertThat(all.response().statusCode()).isEqualTo(200);
+            }
+        }
+        await().atMost(GatewayClient.LIMIT).untilAsserted(() -> {
+            try (SseClient again = gateway.stream(with(few, gateway.request("/v1/stream")))) {
+                assertThat(again.response().statusCode()).isEqualTo(200);
+            }
+        });
+    }
+
+    @Test
     @DisplayName("a stream ends when the token expires that it was opened with, and nothing is sent on it after that")
     void shouldEndTheStreamOfAnExpiredToken() throws Exception {
         // 30 s of clock difference are allowed
@@ -493,11 +667,14 @@ class AccessIT {
         gateway.send(with(key, gateway.request("/v1/tasks/" + mark + "?namespace=rival&x=" + secret.hashCode())));
         gateway.send(gateway.request("/v1/tasks/" + mark));
         gateway.send(with(key, gateway.request("/v1/tasks/" + mark + "?namespace=acme")));
+        gateway.send(with(issued(Map.of("sub", mark, "millrace", List.of("acme:write"))), gateway.request("/v1/tasks"))
+                .header("Content-Type", "application/json")
+                .POST(BodyPublishers.ofString("{\"text\":\"" + secret + "\",\"namespace\":\"acme\"}")));
 
         // then
         List<Map<String, @Nullable Object>> entries;
         try (TopicReader reader = TestBroker.shared().read(gateway.topics().audit())) {
-            entries = reader.until(records -> ofMark(records, mark).size() == 4, GatewayClient.LIMIT).stream()
+            entries = reader.until(records -> ofMark(records, mark).size() == 5, GatewayClient.LIMIT).stream()
                     .filter(record -> text(record).contains(mark))
                     .map(record -> readObject(record.value()))
                     .toList();
@@ -509,15 +686,17 @@ class AccessIT {
                 .extracting(
                         entry -> entry.get("outcome"),
                         entry -> entry.get("principal"),
+                        entry -> entry.get("login"),
                         entry -> entry.get("path"),
                         entry -> entry.get("namespace"),
                         entry -> entry.get("needs"),
                         entry -> entry.get("code"))
                 .containsExactlyInAnyOrder(
-                        tuple("PERMITTED", "robot", path + "/cancel", "acme", "write", null),
-                        tuple("REFUSED", "alice", path + "/cancel", "acme", "write", "not_permitted"),
-                        tuple("REFUSED", "robot", path, "rival", "read", "not_permitted"),
-                        tuple("REFUSED", null, path, null, "read", "not_logged_in"));
+                        tuple("PERMITTED", "robot", "key", path + "/cancel", "acme", "write", null),
+                        tuple("PERMITTED", mark, "jwt", "/v1/tasks", "acme", "write", null),
+                        tuple("REFUSED", "alice", "jwt", path + "/cancel", "acme", "write", "not_permitted"),
+                        tuple("REFUSED", "robot", "key", path, "rival", "read", "not_permitted"),
+                        tuple("REFUSED", null, null, path, null, "read", "not_logged_in"));
         assertThat(entries).allSatisfy(entry -> {
             assertThat(entry).containsEntry("client", "127.0.0.1");
             assertThat(Instant.parse(String.valueOf(entry.get("at")))).isBefore(Instant.now());

@@ -68,6 +68,8 @@ public final class IssuerResource implements QuarkusTestResourceLifecycleManager
                     "http://127.0.0.1:" + started.getAddress().getPort() + "/keys",
                     "millrace.gateway.auth-issuer",
                     ISSUER,
+                    "millrace.gateway.quotas.few.streams",
+                    "2",
                     "millrace.gateway.auth-audience",
                     AUDIENCE,
                     "millrace.gateway.auth-keys-file",

@@ -33,7 +33,7 @@ class PermissionsDocTest {
             | `write` | start, steer and schedule tasks, and send events |
             | `approve` | decide on tool calls |
             | `memory` | change documents of memory |
-            | `admin` | forget; everywhere (`*:admin`) also drain, and see and send again what was not taken |
+            | `admin` | forget, and see, send again and discard what was not taken; everywhere (`*:admin`) also drain, and correct what was not taken |
 
             | where | means |
             |---|---|
@@ -43,7 +43,9 @@ class PermissionsDocTest {
             | everywhere | in all of them, by a grant of `*` |
 
             Over `POST /v1/events` some types need more: `FORGET_REQUESTED` needs `admin` in its namespace; `SYSTEM_STARTED`,
-            `SYSTEM_SHUTTING_DOWN` and `HEARTBEAT`, which are for all, need it everywhere. `/v1/stream` and `/v1/notifications` are of all
+            `SYSTEM_SHUTTING_DOWN` and `HEARTBEAT`, which are for all, need it everywhere. What the machines and workers say (results, replies,
+            decisions, that a task has failed) is nobody's to send. Dead letters are of the namespace of the event that they were; those that are no
+            event, or for all namespaces, are for those who may see all. `/v1/stream` and `/v1/notifications` are of all
             namespaces for those who may read everywhere, and else of the caller's own.
 
             Open without a login: `/q/health` and what is below it, `/q/metrics`, `/openapi`, `/q/swagger-ui`, and the files of
