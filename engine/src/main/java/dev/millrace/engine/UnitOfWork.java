@@ -14,12 +14,8 @@ import org.apache.kafka.common.record.AbstractRecords;
 import org.apache.kafka.common.record.CompressionType;
 import org.apache.kafka.common.record.RecordBatch;
 import org.apache.kafka.common.utils.Bytes;
-import org.apache.kafka.streams.KeyValue;
-import org.apache.kafka.streams.processor.StateStore;
-import org.apache.kafka.streams.processor.StateStoreContext;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
 import org.apache.kafka.streams.processor.api.Record;
-import org.apache.kafka.streams.state.KeyValueIterator;
 import org.apache.kafka.streams.state.KeyValueStore;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -27,9 +23,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * What one record or one tick leads to: all of it is kept, or nothing. Records that are sent wait for the end and are
- * measured before; of rows that are written the old value is remembered. So a defect of ours, or a record that fits no
- * topic, costs the unit in which it happens, and the transaction goes on with the next one. For one stream thread and
- * one store of rows.
+ * measured before; rows that are written wait as well, or their old value is remembered. So a defect of ours, or a
+ * record that fits no topic, costs the unit in which it happens, and the transaction goes on with the next one. For one
+ * stream thread and one store of rows.
  */
 public final class UnitOfWork {
 
@@ -40,7 +36,9 @@ public final class UnitOfWork {
     private final Quarantine quarantine;
     private final Rows rows;
     private final Runnable undone;
+    /** What rows were that had to be written sooner, for a range to have them. */
     private final Map<Bytes, byte @Nullable []> before = new HashMap<>();
+
     private final List<Record<byte[], Outgoing>> outgoing = new ArrayList<>();
     private final List<Runnable> effects = new ArrayList<>();
     private boolean open;
@@ -177,6 +175,7 @@ public final class UnitOfWork {
     private void keep() {
         List<Record<byte[], Outgoing>> records = List.copyOf(outgoing);
         List<Runnable> after = List.copyOf(effects);
+        rows.write();
         forgetAll();
         records.forEach(context::forward);
         after.forEach(Runnable::run);
@@ -194,8 +193,9 @@ public final class UnitOfWork {
     }
 
     private Undone undo(Undone why) {
-        boolean touched = !before.isEmpty() || !outgoing.isEmpty() || !effects.isEmpty();
-        before.forEach(rows.store::put);
+        boolean touched = rows.isAnyHeld() || !before.isEmpty() || !outgoing.isEmpty() || !effects.isEmpty();
+        rows.drop();
+        rows.restore(before);
         forgetAll();
         if (touched || why.defect()) {
             undone.run();
@@ -215,13 +215,11 @@ public final class UnitOfWork {
         }
     }
 
-    /** Remembers what was there before. */
-    private final class Rows implements KeyValueStore<Bytes, byte[]> {
-
-        private final KeyValueStore<Bytes, byte[]> store;
+    /** The rows as this unit has them. */
+    private final class Rows extends HeldRows {
 
         Rows(KeyValueStore<Bytes, byte[]> store) {
-            this.store = store;
+            super(store);
         }
 
         @Override
@@ -231,85 +229,14 @@ public final class UnitOfWork {
             if (size > MachineStreams.MAX_ROW_BYTES) {
                 throw new RecordTooLargeForTopicException("a row of " + name(), MachineStreams.MAX_ROW_BYTES, size);
             }
+            super.put(key, value);
+        }
+
+        @Override
+        protected void writtenSooner(Bytes key) {
             if (!before.containsKey(key)) {
-                before.put(key, store.get(key));
+                before.put(key, stored(key));
             }
-            store.put(key, value);
-        }
-
-        @Override
-        public byte @Nullable [] putIfAbsent(Bytes key, byte @Nullable [] value) {
-            byte[] found = store.get(key);
-            if (found == null) {
-                put(key, value);
-            }
-            return found;
-        }
-
-        @Override
-        public void putAll(List<KeyValue<Bytes, byte[]>> entries) {
-            entries.forEach(entry -> put(entry.key, entry.value));
-        }
-
-        @Override
-        public byte @Nullable [] delete(Bytes key) {
-            requireOpen();
-            byte[] found = store.get(key);
-            if (!before.containsKey(key)) {
-                before.put(key, found);
-            }
-            store.put(key, null);
-            return found;
-        }
-
-        @Override
-        public byte @Nullable [] get(Bytes key) {
-            return store.get(key);
-        }
-
-        @Override
-        public KeyValueIterator<Bytes, byte[]> range(Bytes from, Bytes to) {
-            return store.range(from, to);
-        }
-
-        @Override
-        public KeyValueIterator<Bytes, byte[]> all() {
-            return store.all();
-        }
-
-        @Override
-        public long approximateNumEntries() {
-            return store.approximateNumEntries();
-        }
-
-        @Override
-        public String name() {
-            return store.name();
-        }
-
-        @Override
-        public void init(StateStoreContext stateStoreContext, StateStore root) {
-            store.init(stateStoreContext, root);
-        }
-
-        @Override
-        public void flush() {
-            store.flush();
-        }
-
-        @Override
-        public void close() {
-            store.close();
-        }
-
-        @Override
-        public boolean persistent() {
-            return store.persistent();
-        }
-
-        @Override
-        public boolean isOpen() {
-            return store.isOpen();
         }
     }
 }
