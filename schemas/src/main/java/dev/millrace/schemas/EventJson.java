@@ -1,5 +1,7 @@
 package dev.millrace.schemas;
 
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -11,6 +13,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class EventJson {
 
+    private static final String PAYLOAD = "payload";
+    private static final byte[] BEFORE_PAYLOAD = (",\"" + PAYLOAD + "\":").getBytes(StandardCharsets.US_ASCII);
+
     private EventJson() {}
 
     /**
@@ -18,6 +23,32 @@ public final class EventJson {
      * milliseconds.
      */
     public static Map<String, @Nullable Object> toJson(Event event) {
+        Map<String, @Nullable Object> json = head(event);
+        json.put(PAYLOAD, event.fields());
+        return json;
+    }
+
+    /** The same in UTF-8. A payload that came in UTF-8 is not read for it. */
+    public static byte[] write(Event event) {
+        byte[] payload = event.content().json();
+        if (!isPlain(payload)) {
+            return Json.write(toJson(event));
+        }
+        byte[] head = Json.write(head(event));
+        return ByteBuffer.allocate(head.length + BEFORE_PAYLOAD.length + payload.length)
+                .put(head, 0, head.length - 1) // but for the brace at its end
+                .put(BEFORE_PAYLOAD)
+                .put(payload)
+                .put((byte) '}')
+                .array();
+    }
+
+    /** Whether an object can stand in another one as it is: not with a mark of its encoding, or in another one. */
+    private static boolean isPlain(byte[] json) {
+        return json.length >= 2 && json[0] == '{' && json[1] != 0;
+    }
+
+    private static Map<String, @Nullable Object> head(Event event) {
         Map<String, @Nullable Object> json = new LinkedHashMap<>();
         json.put("id", event.id());
         json.put("type", event.type().wireName());
@@ -41,7 +72,6 @@ public final class EventJson {
         if (!event.extensions().isEmpty()) {
             json.put("extensions", event.extensions());
         }
-        json.put("payload", event.fields());
         return json;
     }
 
@@ -73,7 +103,7 @@ public final class EventJson {
             }
             builder.extensions(texts("extensions", optional(json, "extensions", Map.class)));
             @SuppressWarnings("unchecked")
-            Map<String, @Nullable Object> payload = required(json, "payload", Map.class);
+            Map<String, @Nullable Object> payload = required(json, PAYLOAD, Map.class);
             return builder.payload(payload).build();
         } catch (IllegalArgumentException e) {
             throw new MalformedEventException("bad_field", String.valueOf(e.getMessage()));

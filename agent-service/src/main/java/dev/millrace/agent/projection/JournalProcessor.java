@@ -1,20 +1,19 @@
 package dev.millrace.agent.projection;
 
 import dev.millrace.agent.projection.ProjectionKeys.TaskName;
+import dev.millrace.engine.HeldRows;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.EventJson;
 import dev.millrace.schemas.HeaderNames;
 import dev.millrace.schemas.JournalCursor;
 import dev.millrace.schemas.JournalEntry;
-import dev.millrace.schemas.Json;
 import dev.millrace.schemas.MalformedEventException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Consumer;
 import java.util.regex.Pattern;
@@ -31,9 +30,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes the projection's store, one record of the journal after the other, also while the store is built anew. Rows of
- * tasks are written once for all records of a poll. After a crash some records come again; every write is such that
- * doing it again changes nothing.
+ * Writes the projection's store, also while the store is built anew: what the records of a poll tell is worked out one
+ * after the other and written at once, so that others see all of it or nothing. After a crash some records come again;
+ * every write is such that doing it again changes nothing.
  */
 final class JournalProcessor implements Processor<byte[], byte[], Void, Void>, SweepingClients.Polls {
     private static final Pattern DATE = Pattern.compile("[0-9]{1,15}");
@@ -44,13 +43,11 @@ final class JournalProcessor implements Processor<byte[], byte[], Void, Void>, S
     private final Duration retention;
     private final Consumer<SweepingClients.Polls> begins;
     private final Map<Integer, JournalCursor> reached = new HashMap<>();
-    /** Keys to put when the rows are written, and their values. */
-    private final Map<Bytes, byte[]> afterRows = new LinkedHashMap<>();
     /** Of the poll, how many records are still to come. */
     private int toCome;
 
     private @Nullable ProcessorContext<Void, Void> context;
-    private @Nullable KeyValueStore<Bytes, byte[]> store;
+    private @Nullable HeldRows store;
     private @Nullable RetentionSweep sweep;
     private @Nullable UsageLedger usage;
     private @Nullable ForgetSweep forgetting;
@@ -83,7 +80,7 @@ final class JournalProcessor implements Processor<byte[], byte[], Void, Void>, S
     @Override
     public void init(ProcessorContext<Void, Void> newContext) {
         context = newContext;
-        store = newContext.getStateStore(storeName);
+        store = new HeldRows(newContext.getStateStore(storeName));
         recent = new RecentRows(store);
         sweep = new RetentionSweep(store, recent, retention);
         usage = new UsageLedger(store);
@@ -156,23 +153,22 @@ final class JournalProcessor implements Processor<byte[], byte[], Void, Void>, S
     }
 
     private void writeRows() {
-        if (store == null || recent == null || reached.isEmpty()) {
+        if (store == null || recent == null || usage == null || reached.isEmpty()) {
             return;
         }
         recent.write(defect -> {
             applied.skipped();
             LOGGER.atError().setCause(defect).log("A defect kept a task from being shown as it is");
         });
-        // others read meanwhile: who finds a request must find the row that waits for it
-        afterRows.forEach(store::putIfAbsent);
-        afterRows.clear();
-        // last, because readers take it as the promise that everything up to here is in the store
+        usage.write();
+        // readers take it as the promise that everything up to here is in the store
         for (JournalCursor cursor : reached.values()) {
             store.put(
                     ProjectionKeys.position(cursor.partition()),
                     ByteBuffer.allocate(Long.BYTES).putLong(cursor.offset()).array());
-            applied.advance(cursor);
         }
+        store.write();
+        reached.values().forEach(applied::advance);
         reached.clear();
     }
 
@@ -182,10 +178,11 @@ final class JournalProcessor implements Processor<byte[], byte[], Void, Void>, S
      * place for it then.
      */
     void sweepSome() {
-        if (began && context != null && sweep != null && forgetting != null) {
+        if (began && context != null && store != null && sweep != null && forgetting != null) {
             try {
                 forgetting.goOn();
                 sweep.run(context.currentSystemTimeMs());
+                store.write();
             } catch (KafkaException e) {
                 throw e;
             } catch (RuntimeException e) {
@@ -234,11 +231,10 @@ final class JournalProcessor implements Processor<byte[], byte[], Void, Void>, S
             return TaskRow.after(null, entry, now);
         }
         Bytes eventKey = ProjectionKeys.event(name, entry.cursor());
-        rows.put(eventKey, Json.write(EventJson.toJson(entry.event())));
+        rows.put(eventKey, EventJson.write(entry.event()));
         Pointers.byPlace(entry).stream()
                 .filter(key -> telling.said() || !ProjectionKeys.isMessage(key))
                 .forEach(key -> rows.put(key, eventKey.get()));
-        // others read meanwhile: who finds a row that waits no more must find the decision
         if (telling.effective()) {
             Pointers.toDecision(entry).ifPresent(key -> rows.putIfAbsent(key, eventKey.get()));
         }
@@ -253,7 +249,7 @@ final class JournalProcessor implements Processor<byte[], byte[], Void, Void>, S
         }
         recent.put(before, after);
         SessionRow.take(rows, entry.event(), telling.happened(), now);
-        Pointers.toRequest(entry).ifPresent(key -> afterRows.putIfAbsent(key, eventKey.get()));
+        Pointers.toRequest(entry).ifPresent(key -> rows.putIfAbsent(key, eventKey.get()));
         return after;
     }
 }

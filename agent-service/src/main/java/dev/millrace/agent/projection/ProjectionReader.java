@@ -51,6 +51,11 @@ final class ProjectionReader {
         this.forgotten = OpenForget.allIn(rows);
     }
 
+    /** Whether there is a row of this task, forgotten or not. */
+    static boolean knows(ReadOnlyKeyValueStore<Bytes, byte[]> rows, String namespace, String taskId) {
+        return rows.get(ProjectionKeys.task(new TaskName(namespace, taskId))) != null;
+    }
+
     Optional<Task.Details> details(String namespace, String taskId) {
         TaskName name = new TaskName(namespace, taskId);
         TaskRow row = row(name);

@@ -131,7 +131,10 @@ public final class TaskProjection implements AutoCloseable {
      * @throws ProjectionNotReadyException see {@link #ready}
      */
     public Optional<Task.Details> task(String namespace, String taskId) {
-        return ask(reader -> reader.details(namespace, taskId));
+        // whether an id is a task's is asked for each event that starts one: mostly it is not, and that is soon seen
+        return askStore(rows -> ProjectionReader.knows(rows, namespace, taskId)
+                ? new ProjectionReader(rows).details(namespace, taskId)
+                : Optional.empty());
     }
 
     /**

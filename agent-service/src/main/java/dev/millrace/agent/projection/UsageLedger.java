@@ -7,13 +7,15 @@ import dev.millrace.schemas.JournalEntry;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
 import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.state.KeyValueStore;
 
 /**
  * Adds up what model calls use, as the journal tells it, by the hour: once per task and once per namespace, so that
  * neither a bill nor a question about one conversation has to read what it does not need. Each end of a call is added
- * once, also when the journal tells it twice or a record comes again after a crash.
+ * once, also when the journal tells it twice or a record comes again after a crash. For one thread.
  */
 final class UsageLedger {
 
@@ -24,6 +26,8 @@ final class UsageLedger {
     private static final long CLOCKS_MS = Duration.ofHours(1).toMillis();
 
     private final KeyValueStore<Bytes, byte[]> rows;
+    /** Sums that have changed since they were written: those of an hour change with every call. */
+    private final Map<Bytes, UsageRow> changed = new HashMap<>();
 
     UsageLedger(KeyValueStore<Bytes, byte[]> rows) {
         this.rows = rows;
@@ -65,10 +69,17 @@ final class UsageLedger {
     }
 
     private void add(Bytes key, UsageSums sums, JournalCursor cursor) {
-        UsageRow before = UsageRow.fromJson(rows.get(key));
+        UsageRow known = changed.get(key);
+        UsageRow before = known == null ? UsageRow.fromJson(rows.get(key)) : known;
         UsageRow after = before.plus(sums, cursor);
         if (!after.equals(before)) {
-            rows.put(key, after.toJson());
+            changed.put(key, after);
         }
+    }
+
+    /** Writes the sums that have changed. */
+    void write() {
+        changed.forEach((key, row) -> rows.put(key, row.toJson()));
+        changed.clear();
     }
 }

@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Predicate;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.common.utils.Bytes;
@@ -48,6 +49,7 @@ class JournalProcessorTest {
         rows.init(context.getStateStoreContext(), rows);
         context.addStateStore(watched(
                 rows,
+                JournalProcessorTest::writes,
                 () -> new ProjectionReader(rows)
                         .approval(Event.DEFAULT_NAMESPACE, CALL)
                         .ifPresent(found ->
@@ -82,6 +84,7 @@ class JournalProcessorTest {
         AppliedOffsets applied = new AppliedOffsets();
         context.addStateStore(watched(
                 rows,
+                JournalProcessorTest::writes,
                 () -> new ProjectionReader(rows)
                         .details("default", "m1")
                         .ifPresent(found -> told.add(found.history().size()))));
@@ -194,7 +197,7 @@ class JournalProcessorTest {
         // given
         MockProcessorContext<Void, Void> context = new MockProcessorContext<>();
         AtomicBoolean broken = new AtomicBoolean();
-        KeyValueStore<Bytes, byte[]> rows = watched(rows(context), () -> {
+        KeyValueStore<Bytes, byte[]> rows = watched(rows(context), "get"::equals, () -> {
             if (broken.getAndSet(false)) {
                 throw new IllegalStateException("a defect");
             }
@@ -306,17 +309,21 @@ class JournalProcessorTest {
                 produced.headers());
     }
 
-    /** The store, with somebody who looks after each write. */
+    private static boolean writes(String method) {
+        return method.startsWith("put") || method.equals("delete");
+    }
+
+    /** The store, with somebody who looks after each call of these methods. */
     @SuppressWarnings("unchecked")
-    private static KeyValueStore<Bytes, byte[]> watched(KeyValueStore<Bytes, byte[]> rows, Runnable look) {
+    private static KeyValueStore<Bytes, byte[]> watched(
+            KeyValueStore<Bytes, byte[]> rows, Predicate<String> methods, Runnable look) {
         return (KeyValueStore<Bytes, byte[]>) Proxy.newProxyInstance(
                 JournalProcessorTest.class.getClassLoader(),
                 new Class<?>[] {KeyValueStore.class},
                 (proxy, method, args) -> {
                     try {
                         Object result = method.invoke(rows, args);
-                        if (method.getName().startsWith("put")
-                                || method.getName().equals("delete")) {
+                        if (methods.test(method.getName())) {
                             look.run();
                         }
                         return result;

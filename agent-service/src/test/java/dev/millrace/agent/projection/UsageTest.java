@@ -263,7 +263,9 @@ class UsageTest {
                 UsageKey.hourOf(NOON.toEpochMilli()), "default", "m1/1", NOON.toEpochMilli()));
 
         // when
-        new UsageLedger(rows()).add(entry, TaskRow.after(null, entry, 0), NOON.toEpochMilli());
+        UsageLedger ledger = new UsageLedger(rows());
+        ledger.add(entry, TaskRow.after(null, entry, 0), NOON.toEpochMilli());
+        ledger.write();
 
         // then
         assertThat(report(DEFAULT).total()).isEqualTo(before);
