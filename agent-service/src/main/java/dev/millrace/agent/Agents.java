@@ -10,6 +10,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -35,6 +36,8 @@ public final class Agents {
     private final Map<String, String> fromFiles = new ConcurrentHashMap<>();
 
     private final Set<String> missed = ConcurrentHashMap.newKeySet();
+    private final AtomicLong changes = new AtomicLong();
+    private volatile InForce inForce = new InForce(-1, List.of());
 
     /**
      * An agent that takes tasks now.
@@ -42,6 +45,9 @@ public final class Agents {
      * @param fromFile whether a file defines it; else it is built in
      */
     public record Current(AgentDefinition definition, boolean fromFile) {}
+
+    /** All that take tasks after so many changes. */
+    private record InForce(long changes, List<Current> all) {}
 
     /**
      * With these and no others yet; one must be the default agent. Nobody takes tasks for an agent that is not there.
@@ -156,8 +162,18 @@ public final class Agents {
         return Optional.ofNullable(builtIn.get(name)).map(agent -> new Current(agent, false));
     }
 
-    /** All agents that take tasks now, by name. */
+    /** All agents that take tasks now, by name; the same list until one of them changes. */
     public List<Current> all() {
+        InForce known = inForce;
+        long now = changes.get();
+        if (known.changes() != now) {
+            known = new InForce(now, inForceNow());
+            inForce = known;
+        }
+        return known.all();
+    }
+
+    private List<Current> inForceNow() {
         Map<String, Current> all = new TreeMap<>();
         builtIn.keySet().forEach(name -> current(name).ifPresent(agent -> all.put(name, agent)));
         fromFiles.keySet().forEach(name -> current(name).ifPresent(agent -> all.put(name, agent)));
@@ -172,6 +188,7 @@ public final class Agents {
     /** There is this version; nobody uses it yet. */
     public void add(AgentDefinition agent) {
         versions.put(agent.reference(), agent);
+        changes.incrementAndGet();
     }
 
     /** This version is gone for good. */
@@ -179,18 +196,21 @@ public final class Agents {
         AgentDefinition own = builtIn.get(AgentDefinition.nameIn(reference));
         if (own == null || !own.reference().equals(reference)) {
             versions.remove(reference);
+            changes.incrementAndGet();
         }
     }
 
     /** No file defines any agent any more. What tasks run on stays theirs, since it may be nowhere else. */
     public void dropAll() {
         fromFiles.clear();
+        changes.incrementAndGet();
     }
 
     /** New tasks of this agent get this version from now on; as soon as it is there. */
     public void use(String name, String version) {
         String reference = AgentDefinition.referenceOf(name, version);
         String before = fromFiles.put(name, reference);
+        changes.incrementAndGet();
         if (!Objects.equals(before, reference)) {
             LOGGER.atInfo()
                     .addKeyValue("agent", name)
@@ -203,6 +223,7 @@ public final class Agents {
     /** No file defines this agent any more: a built-in one of the name is in force again. */
     public void drop(String name) {
         @Nullable String before = fromFiles.remove(name);
+        changes.incrementAndGet();
         if (before != null) {
             LOGGER.atInfo()
                     .addKeyValue("agent", name)

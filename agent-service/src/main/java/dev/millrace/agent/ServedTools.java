@@ -26,6 +26,7 @@ public final class ServedTools implements ToolCatalogue, DefinitionTaker {
     private final Map<String, ToolDefinition> tools = new ConcurrentHashMap<>();
     private final Map<String, ToolDefinition> waiting = new ConcurrentHashMap<>();
     private volatile List<ToolDefinition> processors = List.of();
+    private volatile List<ToolDefinition> all = List.of();
 
     /** A catalogue without tools; {@code hasTopic} says whether a toolset can be asked, and may block. */
     public ServedTools(Predicate<String> hasTopic) {
@@ -37,7 +38,7 @@ public final class ServedTools implements ToolCatalogue, DefinitionTaker {
         if (value == null) {
             tools.remove(id);
             waiting.remove(id);
-            orderProcessors();
+            order();
             return;
         }
         ToolDefinition tool = ToolDefinition.fromJson(value);
@@ -56,11 +57,14 @@ public final class ServedTools implements ToolCatalogue, DefinitionTaker {
                     .addKeyValue("toolset", tool.toolset())
                     .log("A tool's toolset has no request topic, it is left out until it has one");
         }
-        orderProcessors();
+        order();
     }
 
-    /** They are looked for at every event, so this is done when there is a change. */
-    private void orderProcessors() {
+    /** Both are looked at for every event or call, so they are put in order when there is a change. */
+    private void order() {
+        all = tools.values().stream()
+                .sorted(Comparator.comparing(ToolDefinition::name))
+                .toList();
         processors = ToolCatalogue.inOrder(Stream.concat(tools.values().stream(), waiting.values().stream()));
     }
 
@@ -73,7 +77,7 @@ public final class ServedTools implements ToolCatalogue, DefinitionTaker {
     public void beginAnew() {
         tools.clear();
         waiting.clear();
-        orderProcessors();
+        order();
     }
 
     @Override
@@ -85,6 +89,7 @@ public final class ServedTools implements ToolCatalogue, DefinitionTaker {
                 LOGGER.atInfo().addKeyValue("toolName", id).log("A tool's toolset has its request topic now");
             }
         });
+        order();
     }
 
     /** Every toolset that there are tools of, also of those that are left out. */
@@ -101,8 +106,6 @@ public final class ServedTools implements ToolCatalogue, DefinitionTaker {
 
     @Override
     public List<ToolDefinition> all() {
-        return tools.values().stream()
-                .sorted(Comparator.comparing(ToolDefinition::name))
-                .toList();
+        return all;
     }
 }

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -24,11 +25,15 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ToolRouting {
 
+    private static final int KINDS_KEPT = 1_000;
+
     private final Agents agents;
     private final ToolCatalogue catalogue;
     private final Approvals approvals;
     private final SubAgents subAgents;
     private final ArgumentChecks checks = new ArgumentChecks();
+    /** What was worked out for the last call of each kind of task; few kinds, many calls. */
+    private final Map<Bound, Visible> visible = new ConcurrentHashMap<>();
 
     /** One whose delegated tasks may take a quarter of an hour in the background. */
     public ToolRouting(Agents agents, ToolCatalogue catalogue, Approvals approvals) {
@@ -52,19 +57,51 @@ public final class ToolRouting {
         return visibleTo(new AgentPin(agent, null, Map.of()));
     }
 
-    /** The tools of a task, by name; none if its agent, or one above it, is gone. */
+    /** The tools of a task, by name, the same list until one changes; none if its agent, or one above it, is gone. */
     public List<ToolDefinition> visibleTo(AgentPin pin) {
         List<AgentDefinition> binding = binding(pin);
         if (binding.isEmpty()) {
             return List.of();
         }
+        Bound bound = new Bound(pin.reference(), pin.above());
+        List<ToolDefinition> served = catalogue.all();
+        List<Agents.Current> inForce = agents.all();
+        Visible known = visible.get(bound);
+        if (known == null || !known.isOf(binding, served, inForce)) {
+            known = new Visible(binding, served, inForce, visibleTo(binding, served));
+            if (visible.size() >= KINDS_KEPT) {
+                visible.clear();
+            }
+            visible.put(bound, known);
+        }
+        return known.tools();
+    }
+
+    private List<ToolDefinition> visibleTo(List<AgentDefinition> binding, List<ToolDefinition> served) {
         return Stream.concat(
-                        catalogue.all().stream()
+                        served.stream()
                                 .filter(tool -> tool.processes() == null)
                                 .filter(tool -> binding.stream().allMatch(agent -> agent.allows(tool.name()))),
                         subAgents.visibleTo(binding).stream())
                 .sorted(Comparator.comparing(ToolDefinition::name))
                 .toList();
+    }
+
+    /** Tasks that are bound by the same agents. */
+    private record Bound(String reference, List<String> above) {}
+
+    /** What such tasks see, and what follows from it: all of this as it was, which is immutable. */
+    private record Visible(
+            List<AgentDefinition> binding,
+            List<ToolDefinition> served,
+            List<Agents.Current> inForce,
+            List<ToolDefinition> tools) {
+
+        /** Whether it is still so, which is seen at once while they are the same objects. */
+        boolean isOf(
+                List<AgentDefinition> bindingNow, List<ToolDefinition> servedNow, List<Agents.Current> inForceNow) {
+            return binding.equals(bindingNow) && served.equals(servedNow) && inForce.equals(inForceNow);
+        }
     }
 
     /** The agent for the task that this event starts; see {@link Agents#pin}. */

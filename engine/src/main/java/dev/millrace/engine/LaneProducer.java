@@ -46,26 +46,38 @@ public final class LaneProducer implements AutoCloseable {
      * @throws InterruptedException if interrupted, or closed meanwhile; the event may or may not be on the lane
      */
     public boolean send(Event event) throws InterruptedException {
-        return send(EventCodec.toRecord(topics.lane(event.lane()), event), event);
+        return send(letter(event));
     }
 
-    /** The same with a header of this name. */
-    public boolean send(Event event, String header, String value) throws InterruptedException {
-        ProducerRecord<String, byte[]> encoded = EventCodec.toRecord(topics.lane(event.lane()), event);
-        encoded.headers().add(header, value.getBytes(StandardCharsets.UTF_8));
-        return send(encoded, event);
+    /** The same of an event that is written already. */
+    public boolean send(Letter letter) throws InterruptedException {
+        return send(letter.encoded(), letter.event());
     }
 
-    /** Whether an event is as small as a lane wants it, with room for a header more. */
-    public boolean takes(Event event) {
-        ProducerRecord<String, byte[]> encoded = EventCodec.toRecord(topics.lane(event.lane()), event);
-        return AbstractRecords.estimateSizeInBytesUpperBound(
-                        RecordBatch.CURRENT_MAGIC_VALUE,
-                        CompressionType.NONE,
-                        encoded.key().getBytes(StandardCharsets.UTF_8),
-                        encoded.value(),
-                        encoded.headers().toArray())
-                <= Topics.MAX_EVENT_BYTES - ROOM_FOR_HEADER;
+    /** An event as its lane has it. */
+    public Letter letter(Event event) {
+        return new Letter(event, EventCodec.toRecord(topics.lane(event.lane()), event));
+    }
+
+    /** An event that is written and not sent. */
+    public record Letter(Event event, ProducerRecord<String, byte[]> encoded) {
+
+        /** Whether it is as small as a lane wants it, with room for a header more. */
+        public boolean fits() {
+            return AbstractRecords.estimateSizeInBytesUpperBound(
+                            RecordBatch.CURRENT_MAGIC_VALUE,
+                            CompressionType.NONE,
+                            encoded.key().getBytes(StandardCharsets.UTF_8),
+                            encoded.value(),
+                            encoded.headers().toArray())
+                    <= Topics.MAX_EVENT_BYTES - ROOM_FOR_HEADER;
+        }
+
+        /** The same with one more header. */
+        public Letter with(String header, String value) {
+            encoded.headers().add(header, value.getBytes(StandardCharsets.UTF_8));
+            return this;
+        }
     }
 
     /** As {@link #send(Event)}, but to this topic and with this key. */

@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -57,6 +58,10 @@ final class Prompts {
     private final ToolRouting routing;
     private final MemoryIndex memory;
     private final ShownPassages passages;
+    private volatile Specs specs = new Specs(List.of(), List.of(ASK_USER_SPEC));
+
+    /** What models are told of the tools that the last call saw; the list of tools is the same while none changes. */
+    private record Specs(List<ToolDefinition> visible, List<ToolSpec> tools) {}
 
     Prompts(Agents agents, ToolRouting routing, MemoryIndex memory, ShownPassages passages) {
         this.passages = passages;
@@ -87,13 +92,11 @@ final class Prompts {
         messages.add(new ChatMessage.SystemMessage(systemPrompt(agent, call)));
         transcript.forEach(entry -> messages.add(message(entry)));
         passages.addTo(messages, agent, call, transcript);
-        List<ToolSpec> tools = new ArrayList<>();
-        routing.visibleTo(call.agent()).forEach(tool -> tools.add(spec(tool)));
+        List<ToolSpec> tools = tools(routing.visibleTo(call.agent()));
         if (tools.stream().anyMatch(tool -> tool.name().equals(MEMORY_READ))) {
             memory.text(call.namespace(), call.taskId(), call.iteration() == 1)
                     .ifPresent(index -> messages.add(1, new ChatMessage.UserMessage(index)));
         }
-        tools.add(ASK_USER_SPEC);
         Map<String, @Nullable Object> output = agent.model().output();
         return new ModelRequest(
                 call.callId(),
@@ -134,8 +137,20 @@ final class Prompts {
         return output == null ? prompt : prompt + OutputCheck.instructions(Json.writeText(output));
     }
 
-    private static ToolSpec spec(ToolDefinition tool) {
-        return new ToolSpec(tool.name(), tool.description(), tool.parameters());
+    private List<ToolSpec> tools(List<ToolDefinition> visible) {
+        Specs known = specs;
+        if (!known.visible().equals(visible)) {
+            known = new Specs(
+                    visible,
+                    Stream.concat(
+                                    visible.stream()
+                                            .map(tool ->
+                                                    new ToolSpec(tool.name(), tool.description(), tool.parameters())),
+                                    Stream.of(ASK_USER_SPEC))
+                            .toList());
+            specs = known;
+        }
+        return known.tools();
     }
 
     private static ChatMessage message(TranscriptEntry entry) {

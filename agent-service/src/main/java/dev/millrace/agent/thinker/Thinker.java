@@ -127,7 +127,7 @@ public final class Thinker implements ModelCalls<OutstandingCall> {
 
     @Override
     public void settle(OutstandingCall call) {
-        dispatcher.cancel(call.key(), outcome -> put(call, Replies.abandoned(call, outcome, clock.instant()), false));
+        dispatcher.cancel(call.key(), outcome -> put(call, letter(Replies.abandoned(call, outcome, clock.instant()))));
         live.cancel(call.key());
         spans.dropped(call);
     }
@@ -185,23 +185,28 @@ public final class Thinker implements ModelCalls<OutstandingCall> {
         if (stream != null) {
             live.end(call.key(), stream, told); // before the reply, so that who watches sees it in this order
         }
-        Event reply = lanes.takes(told) ? told : Replies.tooLarge(call, outcome, clock.instant());
+        LaneProducer.Letter whole = letter(told);
+        Event reply = whole.fits() ? told : Replies.tooLarge(call, outcome, clock.instant());
+        LaneProducer.Letter letter = whole.fits() ? whole : letter(reply);
         CompletableFuture<Void> onLane = new CompletableFuture<>();
         underWay.put(call.taskKey(), onLane);
         try {
             boolean handed = inbox.offer(partition, reply);
-            put(call, reply, handed);
+            put(call, handed ? letter.with(HeaderNames.HANDED, call.key()) : letter);
         } finally {
             onLane.complete(null);
             underWay.remove(call.taskKey(), onLane);
         }
     }
 
-    private void put(OutstandingCall call, Event reply, boolean handed) {
-        Event event = replies.signed(reply);
+    /** Signed, since whoever may write to a lane can put something there that looks like it. */
+    private LaneProducer.Letter letter(Event reply) {
+        return lanes.letter(replies.signed(reply));
+    }
+
+    private void put(OutstandingCall call, LaneProducer.Letter reply) {
         try {
-            boolean taken = handed ? lanes.send(event, HeaderNames.HANDED, call.key()) : lanes.send(event);
-            if (!taken) {
+            if (!lanes.send(reply)) {
                 LOGGER.atError().addKeyValue("callId", call.callId()).log("No lane takes a reply");
             }
         } catch (InterruptedException e) {
