@@ -21,10 +21,10 @@ public final class CommitTiming implements AutoCloseable {
 
     /** With so little under way there is nothing to gather. */
     private static final int LITTLE = 2;
-    /** With more than this under way, three quarters of the time go into work. */
+    /** With more than this under way, seven eighths of the time go into work. */
     private static final int MUCH = 16;
 
-    private static final int TIMES_ITS_COST = 4;
+    private static final int TIMES_ITS_COST = 8;
     /** Over so many commits what they cost is averaged, roughly. */
     private static final int OF_LATE = 4;
 

@@ -93,9 +93,9 @@ class CommitTimingTest {
         underWay = 64;
         takeUntil(3000, 1);
 
-        // then: a quarter of the time for commits
+        // then: an eighth of the time for commits
         assertThat(apart(commits.subList(commits.size() / 2, commits.size())))
-                .allSatisfy(gap -> assertThat(gap).isBetween(56L, 66L));
+                .allSatisfy(gap -> assertThat(gap).isBetween(112L, 132L));
     }
 
     @Test
