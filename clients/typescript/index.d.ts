@@ -33,6 +33,7 @@ export class Millrace {
   readonly rules: Rules
   readonly schedules: Schedules
   readonly deadLetters: DeadLetters
+  readonly queue: Queue
   readonly events: Events
   /** The same for another tenant. */
   inNamespace(namespace: string): Millrace
@@ -203,6 +204,34 @@ export class DeadLetters {
   discardAll(filter: DeadLetterFilter): Promise<{ discarded: DeadLetterDiscarded[]; next: string | null }>
 }
 
+/** What was accepted, as items of a queue, in which higher priorities go first. */
+export class Queue {
+  /** The newest first. Those that are `dead_letter` are listed if they are asked for, to who may see everything. */
+  all(filter?: { status?: QueueStatus; sessionId?: string }): AsyncGenerator<QueueItem>
+  /** Those of a session that wait for their turn, the next one first. */
+  waiting(sessionId: string): AsyncGenerator<QueueItem>
+  get(eventId: string): Promise<QueueItem>
+  /** The same id a second time changes nothing. */
+  put(sessionId: string, event: QueuedEvent): Promise<QueuedItem>
+  /** Sends what is failed, expired or cancelled once more, as it was or with another payload. */
+  retry(eventId: string, payload?: Record<string, unknown>): Promise<QueuedItem>
+}
+
+/** What is put into a queue. */
+export interface QueuedEvent {
+  /** Such as `MESSAGE_RECEIVED`. */
+  type: string
+  payload?: Record<string, unknown>
+  /** Absent = a new one. */
+  id?: string
+  /** Higher goes first, at most 900; absent = as the type has it. */
+  priority?: number
+  /** What nobody has begun to work on after so long is no longer worth it. */
+  ttl?: Time
+  /** The event that has led to it. */
+  parentEventId?: string
+}
+
 /** Something that happened elsewhere, as a CloudEvent 1.0. */
 export interface OutsideEvent {
   /** The same one again, from the same source, changes nothing. */
@@ -291,7 +320,7 @@ export interface RunEvent {
   taskId: string
   threadId: string
   cursor: string
-  /** TOKEN: token, isComplete. TOOL_CALL: toolName, params. NEW_MESSAGE: content, sender.name. Others: as in the journal. */
+  /** TOKEN: token, isComplete, threadId, agentName. TOOL_CALL: toolName, params. NEW_MESSAGE: content, sender.name. Others: as in the journal. */
   payload: any
   /** Of APPROVAL_REQUESTED. */
   approve?(decision?: Decision): Promise<ControlAccepted>
@@ -522,6 +551,8 @@ export interface Schedule {
   missed: string
   overlap: string
   sessionId?: string
+  /** In milliseconds. */
+  ttl?: number
   text?: string
   template?: string
   paused: boolean
@@ -537,6 +568,8 @@ export interface ScheduleDefinition {
   overlap?: 'allow' | 'skip'
   sessionId?: string
   priority?: number
+  /** In milliseconds: what nobody has begun after so long is no longer wanted. */
+  ttl?: number
   text?: string
   template?: string
   body?: unknown
@@ -581,6 +614,48 @@ export interface DeadLetterFilter {
   type?: string
   limit?: number
   cursor?: string
+}
+
+export type QueueStatus =
+  'pending' | 'processing' | 'completed' | 'failed' | 'expired' | 'overwritten' | 'cancelled' | 'dead_letter'
+
+export interface QueueItem {
+  id: string
+  threadId?: string
+  type: string
+  payload: Record<string, any>
+  status: QueueStatus
+  /** Higher goes first. */
+  priority: number
+  ttl?: number
+  traceId?: string
+  parentEventId?: string
+  namespace: string
+  createdAt: number
+  updatedAt: number
+  taskId?: string
+  waitingFor?: WaitingFor
+  reason?: string
+  error?: string
+  /** Its cursor among the dead letters. */
+  deadLetter?: string
+}
+
+export interface WaitingFor {
+  kind: string
+  callIds: string[]
+  question: string | null
+  since: number
+  /** RFC 3339. */
+  until: string | null
+}
+
+export interface QueuedItem {
+  id: string
+  threadId: string | null
+  status: string
+  /** The event of which this is another try. */
+  retryOf?: string
 }
 
 export interface UsageSums {

@@ -25,6 +25,7 @@ export class Millrace {
     this.rules = new Rules(this.http)
     this.schedules = new Schedules(this)
     this.deadLetters = new DeadLetters(this.http)
+    this.queue = new Queue(this)
     this.events = new Events(this)
   }
 
@@ -454,6 +455,51 @@ export class DeadLetters {
 
   discardAll(filter) {
     return this.#http.post('/v1/dead-letters/discard', filter)
+  }
+}
+
+/** What was accepted, as items of a queue, in which higher priorities go first. */
+export class Queue {
+  #millrace
+
+  constructor(millrace) {
+    this.#millrace = millrace
+  }
+
+  all({ status, sessionId } = {}) {
+    return this.#items({ status, sessionId })
+  }
+
+  waiting(sessionId) {
+    return this.#items({ sessionId, order: 'work' })
+  }
+
+  get(eventId) {
+    return this.#millrace.http.get(this.#route(eventId))
+  }
+
+  put(sessionId, { type, payload, id, priority, ttl, parentEventId }) {
+    return this.#millrace.http.post(path('v1', 'sessions', sessionId, 'queue'), {
+      type,
+      payload,
+      id,
+      priority,
+      ttl: ttl === undefined ? undefined : milliseconds(ttl, 'ttl'),
+      parentEventId,
+      namespace: this.#millrace.namespace
+    })
+  }
+
+  retry(eventId, payload) {
+    return this.#millrace.http.post(this.#route(eventId, 'retry'), payload === undefined ? undefined : { payload })
+  }
+
+  #items(filter) {
+    return this.#millrace.http.items('/v1/queue', { namespace: this.#millrace.namespace, ...filter }, 'cursor', 'items')
+  }
+
+  #route(eventId, ...rest) {
+    return query(path('v1', 'queue', eventId, ...rest), { namespace: this.#millrace.namespace })
   }
 }
 

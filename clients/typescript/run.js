@@ -191,10 +191,10 @@ function flat(event, names, threadId) {
   switch (event.wireType) {
     case 'stream.text':
       return [one('TOKEN', {
-        token: event.delta, isComplete: false, agentName: names.agent, callId: event.callId, attempt: event.attempt })]
+        token: event.delta, isComplete: false, threadId, agentName: names.agent, callId: event.callId, attempt: event.attempt })]
     case 'stream.completed':
       return [one('TOKEN', {
-        token: '', isComplete: true, agentName: names.agent, callId: event.json.callId, attempt: event.json.attempt })]
+        token: '', isComplete: true, threadId, agentName: names.agent, callId: event.json.callId, attempt: event.json.attempt })]
     case 'stream.restart':
       return [one('TOKENS_VOID', { callId: event.callId, attempt: event.attempt })]
     case 'MESSAGE_RECEIVED':

@@ -1,5 +1,5 @@
 // calls every method of every part of the client once, with everything that it takes; whoever answers looks at the requests
-import { AgentHandle, Approvals, DeadLetters, Events, Memory, Millrace, Rules, Schedules, SessionHandle, TaskHandle } from '@millrace/client'
+import { AgentHandle, Approvals, DeadLetters, Events, Memory, Millrace, Queue, Rules, Schedules, SessionHandle, TaskHandle } from '@millrace/client'
 
 const millrace = new Millrace({ baseUrl: process.env.MILLRACE_URL, patience: 1, timeout: '5s' })
 const watch = { after: '1:1', text: true, types: ['TASK_COMPLETED'], follow: true }
@@ -19,9 +19,13 @@ const EVERYTHING = [
     read: ['a/b.md', 1], create: ['a.md', 'x', by], replace: ['a.md', 'x', '"1"', by], delete: ['a.md', '"1"', by], restore: ['a.md', 1, '"1"', by] }],
   [millrace.rules, Rules, { put: ['r', { on: 'x.y', log: true }] }],
   [millrace.schedules, Schedules, {
-    put: ['s', { cron: '@daily', at: 'x', zone: 'UTC', missed: 'one', missedLimit: 1, overlap: 'skip', sessionId: 's', priority: 100,
+    put: ['s', { cron: '@daily', at: 'x', zone: 'UTC', missed: 'one', missedLimit: 1, overlap: 'skip', sessionId: 's', priority: 100, ttl: 1000,
       text: 't', template: 't', body: {}, taskType: 'a', metadata: {}, callbackUrl: 'u', paused: true }] }],
   [millrace.deadLetters, DeadLetters, { all: [{ reason: 'r', taskId: 't' }] }],
+  [millrace.queue, Queue, {
+    all: [{ status: 'failed', sessionId: 's' }],
+    put: ['s', { type: 'MESSAGE_RECEIVED', payload: { text: 'x' }, id: 'i', priority: 900, ttl: '1m', parentEventId: 'p' }],
+    retry: ['e', { text: 'x' }] }],
   [millrace.events, Events, { publish: [{ type: 't', source: 's' }], all: [watch] }]
 ]
 let count = 0

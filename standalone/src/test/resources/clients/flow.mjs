@@ -48,7 +48,9 @@ console.log('steered')
 // run
 const types = []
 const tokens = []
-const all = new Millrace({ baseUrl: process.env.MILLRACE_URL, callbacks: { onContentStream: e => void tokens.push(e.payload.token) } })
+const heard = []
+const all = new Millrace({ baseUrl: process.env.MILLRACE_URL, callbacks: {
+  onEvent: event => void heard.push(event), onContentStream: event => void tokens.push(event.payload.token) } })
 const run = await all.run('stream me', event => void types.push(event.type), { stream: true })
 assert.equal(run.status, 'queued')
 const outcome = await run.done
@@ -57,7 +59,21 @@ assert.equal(tokens.join(''), outcome.text)
 const iterated = []
 for await (const event of run.events) iterated.push(event.type)
 assert.deepEqual(iterated, types)
+assert.deepEqual(heard.map(event => event.type), types)
+assert.ok(heard.every(event => event.threadId === run.threadId))
+const told = heard.filter(event => event.type === 'TOKEN').map(event => event.payload)
+assert.ok(told.every(token => token.threadId === run.threadId && token.agentName === 'general'))
+assert.deepEqual(told.map(token => token.isComplete).filter(Boolean), [true])
 assert.ok(types.includes('NEW_MESSAGE') && types.includes('TOKEN'))
+// what is not begun in time is not worked on; another tenant's run is its own
+const busy = await all.run('slow')
+const late = await all.run({ content: 'stream me', threadId: busy.threadId }, undefined, { ttl: 1 })
+assert.deepEqual(await late.done.then(({ status, code }) => [status, code]), ['failed', 'expired'])
+await busy.cancel()
+const elsewhere = await all.run('stream me', undefined, { namespace: 'ts-acme' })
+assert.equal((await elsewhere.done).status, 'completed')
+assert.equal((await all.inNamespace('ts-acme').task(elsewhere.queueId).get()).namespace, 'ts-acme')
+await assert.rejects(all.task(elsewhere.queueId).get(), failure => failure.code === 'unknown_task')
 const abort = new AbortController()
 const aborted = await all.run('slow', undefined, { signal: abort.signal })
 abort.abort()
@@ -85,5 +101,20 @@ await session.prompt('stream me')
 for await (const one of millrace.tasks({ sessionId: session.id })) await millrace.task(one.taskId).result()
 assert.equal((await session.get()).title, 'talk')
 assert.ok((await millrace.agents()).some(agent => agent.name === 'careful'))
+// the queue: an event put in, seen through its end, what has failed tried again with another payload
+const put = await millrace.queue.put('queue-ts', { type: 'MESSAGE_RECEIVED', id: 'ts-q', priority: 850, ttl: '5m', payload: { text: 'break' } })
+assert.deepEqual([put.id, put.threadId, put.status], ['ts-q', 'queue-ts', 'pending'])
+await assert.rejects(millrace.task('ts-q').result({ timeout: '20s' }), TaskFailedError)
+const failed = await millrace.queue.get('ts-q')
+assert.deepEqual([failed.status, failed.priority, failed.ttl], ['failed', 850, 300_000])
+const again = await millrace.queue.retry('ts-q', { text: 'stream me' })
+assert.equal(again.retryOf, 'ts-q')
+await millrace.task(again.id).result({ timeout: '20s' })
+const items = []
+for await (const item of millrace.queue.all({ sessionId: 'queue-ts' })) items.push(item.id)
+assert.deepEqual(items, [again.id, 'ts-q'])
+for await (const item of millrace.queue.waiting('queue-ts')) assert.fail(item.id)
+await assert.rejects(millrace.queue.get('nobody'), failure => failure.code === 'unknown_event')
+await assert.rejects(millrace.queue.retry(again.id), failure => failure.code === 'not_failed')
 for await (const letter of millrace.deadLetters.all()) assert.ok(letter.cursor)
 console.log('all')

@@ -52,7 +52,7 @@ class ToolRoutingTest {
     }
 
     @Test
-    @DisplayName("F-154: the second layer: a call outside the list is refused in the specification's words")
+    @DisplayName("F-154, F-301: the second layer: a call outside the list is refused in the specification's words")
     void shouldRefuseOtherTools() {
         assertThat(routing.route(pin("explore"), "default", "write_file", Map.of()))
                 .isEqualTo(new ToolCall.Refuse(
@@ -62,7 +62,7 @@ class ToolRoutingTest {
     }
 
     @Test
-    @DisplayName("F-090: an unknown tool is told, with one that sounds alike")
+    @DisplayName("F-090, F-301: an unknown tool is told, with one that sounds alike")
     void shouldTellUnknownTools() {
         assertThat(routing.route(pin("general"), "default", "ReadFile", Map.of()))
                 .isEqualTo(new ToolCall.Refuse(

@@ -86,7 +86,13 @@ public record QueueItem(
             @Schema(description = "The event that has led to it.") @Nullable
             String parentEventId,
 
-            @Nullable String namespace) {}
+            @Nullable String namespace) {
+
+        /** The same in this namespace. */
+        public Request inNamespace(@Nullable String name) {
+            return new Request(id, type, payload, priority, ttl, parentEventId, name);
+        }
+    }
 
     /** Another payload for what is tried again. */
     @Schema(name = "QueueRetry")

@@ -35,6 +35,13 @@ public record ScheduleView(
         String sessionId,
 
         @Nullable Integer priority,
+
+        @Schema(
+                description =
+                        "What nobody has begun after so many milliseconds is no longer wanted; absent = always is.")
+        @Nullable
+        Long ttl,
+
         @Nullable String text,
 
         @Schema(description = "As in SCHEDULE_FIRED; makes the text of body and metadata.") @Nullable
@@ -67,6 +74,7 @@ public record ScheduleView(
             String overlap,
             @Nullable String sessionId,
             @Nullable Integer priority,
+            @Nullable Long ttl,
             @Nullable String text,
             @Nullable String template,
             @Nullable Object body,
@@ -86,6 +94,7 @@ public record ScheduleView(
         this.overlap = overlap;
         this.sessionId = sessionId;
         this.priority = priority;
+        this.ttl = ttl;
         this.text = text;
         this.template = template;
         this.body = body;
@@ -135,6 +144,10 @@ public record ScheduleView(
 
             @Nullable String sessionId,
             @Schema(description = "100 to 999") @Nullable Integer priority,
+
+            @Schema(description = "What nobody has begun after so many milliseconds is no longer wanted.") @Nullable
+            Long ttl,
+
             @Nullable String text,
             @Nullable String template,
             @Nullable Object body,
@@ -153,6 +166,7 @@ public record ScheduleView(
                 @Nullable String overlap,
                 @Nullable String sessionId,
                 @Nullable Integer priority,
+                @Nullable Long ttl,
                 @Nullable String text,
                 @Nullable String template,
                 @Nullable Object body,
@@ -168,6 +182,7 @@ public record ScheduleView(
             this.overlap = overlap;
             this.sessionId = sessionId;
             this.priority = priority;
+            this.ttl = ttl;
             this.text = text;
             this.template = template;
             this.body = body;

@@ -1,16 +1,21 @@
 package dev.millrace.bench;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.millrace.bench.Fleet.Durability;
 import dev.millrace.bench.Fleet.Mode;
+import dev.millrace.schemas.DeadLetters;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.EventType;
+import dev.millrace.schemas.Json;
 import dev.millrace.schemas.KnownEventType;
 import java.io.IOException;
 import java.net.URI;
+import java.net.URLEncoder;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -21,13 +26,15 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.Future;
 import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import picocli.CommandLine.Option;
 
 /**
  * Many items in the queue, and how soon a page of them and one of them are told over HTTP. The items are written into
- * the journal as the task machine would have it: of ten, four are open events that are done, two tasks stand in line,
- * two have failed and two were cancelled, in 1 000 sessions.
+ * the journal as the task machine would have it: of ten, four are open events that are done, one task stands in line
+ * and one works, two have failed and two were cancelled, in 1 000 sessions; beside them one dead letter for each
+ * hundred.
  */
 final class QueueWorkload implements Workload {
 
@@ -36,6 +43,8 @@ final class QueueWorkload implements Workload {
     private static final int SESSIONS = 1_000;
     private static final int OK = 200;
     private static final int LAST = 50;
+    private static final int LARGEST_PAGE = 200;
+    private static final int ITEMS_PER_DEAD_LETTER = 100;
 
     private final HttpClient client =
             HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
@@ -53,7 +62,12 @@ final class QueueWorkload implements Workload {
             Latencies.Summary item,
             Latencies.Summary all,
             Latencies.Summary byStatus,
-            Latencies.Summary bySession) {}
+            Latencies.Summary processing,
+            Latencies.Summary deadLetters,
+            Latencies.Summary bySession,
+            Latencies.Summary bySessionAndStatus,
+            Latencies.Summary nextOfSession,
+            Latencies.Summary deepPage) {}
 
     @Override
     public String name() {
@@ -78,13 +92,19 @@ final class QueueWorkload implements Workload {
                 report.progress("queue: filled after " + fillSeconds + " s, asking");
                 Random random = new Random(7);
                 List<String> statuses = List.of("pending", "completed", "failed", "cancelled");
+                String middle = cursor(fleet.http(), items / 2);
                 report.row(new Row(
                         items,
                         fillSeconds,
                         ask(fleet.http(), () -> "/v1/queue/" + id(random.nextInt(items))),
                         ask(fleet.http(), () -> "/v1/queue?limit=50"),
                         ask(fleet.http(), () -> "/v1/queue?limit=50&status=" + statuses.get(random.nextInt(4))),
-                        ask(fleet.http(), () -> "/v1/sessions/s" + random.nextInt(SESSIONS) + "/queue?limit=50")));
+                        ask(fleet.http(), () -> "/v1/queue?limit=50&status=processing"),
+                        ask(fleet.http(), () -> "/v1/queue?limit=50&status=dead_letter"),
+                        ask(fleet.http(), () -> session(random) + "limit=50"),
+                        ask(fleet.http(), () -> session(random) + "limit=50&status=" + statuses.get(random.nextInt(4))),
+                        ask(fleet.http(), () -> session(random) + "limit=50&order=work"),
+                        ask(fleet.http(), () -> "/v1/queue?limit=50&cursor=" + middle)));
             }
         } finally {
             client.close();
@@ -106,12 +126,52 @@ final class QueueWorkload implements Workload {
                     Future<RecordMetadata> unused =
                             producer.send(EventCodec.toRecord(fleet.topics().journal(), event));
                 }
+                if (i % ITEMS_PER_DEAD_LETTER == 0) {
+                    Future<RecordMetadata> unused = producer.send(deadLetter(fleet, i, start));
+                }
                 if (i % 100_000 == 0) {
                     report.progress("queue: " + i + " of " + items + " items written");
                 }
             }
             producer.flush();
         }
+    }
+
+    /** One that was not taken. */
+    private static ProducerRecord<String, byte[]> deadLetter(Fleet fleet, int number, Instant at) {
+        Event event = Event.root("dead-" + number, KnownEventType.MESSAGE_RECEIVED, at)
+                .source("bench")
+                .sessionId("s" + number % SESSIONS)
+                .payload(Map.of("text", " "))
+                .build();
+        ProducerRecord<String, byte[]> sent = EventCodec.toRecord(fleet.topics().lane(event.lane()), event);
+        return new ProducerRecord<>(
+                fleet.topics().deadLetters(),
+                null,
+                sent.key(),
+                sent.value(),
+                DeadLetters.headers(
+                        sent.headers(), new DeadLetters.Origin(sent.topic(), 0, number, 0), "no_text", null));
+    }
+
+    /** The queue of one of the sessions. */
+    private static String session(Random random) {
+        return "/v1/sessions/s" + random.nextInt(SESSIONS) + "/queue?";
+    }
+
+    /** Of the page that begins behind so many items. */
+    private String cursor(URI http, int depth) throws IOException, InterruptedException {
+        String cursor = "";
+        for (int passed = 0; passed < depth; passed += LARGEST_PAGE) {
+            String path = "/v1/queue?limit=" + LARGEST_PAGE + (cursor.isEmpty() ? "" : "&cursor=" + cursor);
+            JsonNode page = Json.MAPPER.readTree(
+                    client.send(request(http, path), BodyHandlers.ofByteArray()).body());
+            if (!page.hasNonNull("next")) {
+                throw new IllegalStateException(path + ": expected a next page, found the last one");
+            }
+            cursor = URLEncoder.encode(page.path("next").asText(), StandardCharsets.UTF_8);
+        }
+        return cursor;
     }
 
     /** What the journal has of an item. */
@@ -124,7 +184,19 @@ final class QueueWorkload implements Workload {
                 .payload(open ? Map.of("n", number) : Map.of("text", "What time is it?"))
                 .build();
         List<Event> events = new ArrayList<>(List.of(first));
-        if (number % 10 >= 8) {
+        if (number % 10 == 5) {
+            events.add(first.derive(KnownEventType.TASK_STATE_CHANGED, 0, at)
+                    .payload(Map.of(
+                            "fromState",
+                            "idle",
+                            "toState",
+                            "reasoning",
+                            "triggerEventType",
+                            "MESSAGE_RECEIVED",
+                            "triggerEventId",
+                            first.id()))
+                    .build());
+        } else if (number % 10 >= 8) {
             events.add(first.derive(KnownEventType.TASK_CANCELLED, 0, at)
                     .payload(Map.of("reason", "no longer wanted"))
                     .build());
@@ -176,11 +248,12 @@ final class QueueWorkload implements Workload {
     }
 
     private int get(URI http, String path) throws IOException, InterruptedException {
-        return client.send(
-                        HttpRequest.newBuilder(URI.create(http + path))
-                                .timeout(ANSWER_LIMIT)
-                                .build(),
-                        BodyHandlers.ofByteArray())
-                .statusCode();
+        return client.send(request(http, path), BodyHandlers.ofByteArray()).statusCode();
+    }
+
+    private static HttpRequest request(URI http, String path) {
+        return HttpRequest.newBuilder(URI.create(http + path))
+                .timeout(ANSWER_LIMIT)
+                .build();
     }
 }

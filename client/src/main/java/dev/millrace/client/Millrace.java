@@ -143,6 +143,10 @@ public final class Millrace {
         return new DeadLetterClient(http);
     }
 
+    public QueueClient queue() {
+        return new QueueClient(this);
+    }
+
     public EventClient events() {
         return new EventClient(this);
     }

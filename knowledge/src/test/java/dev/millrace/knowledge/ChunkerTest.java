@@ -40,6 +40,7 @@ class ChunkerTest {
             """;
 
     @Test
+    @DisplayName("F-302: a text is cut at its headings, and tables stay whole")
     void shouldCutAtHeadingsAndKeepTables() {
         // when
         List<Chunk> chunks = cut(ChunkSettings.of(Strategy.HEADINGS), TABLE);

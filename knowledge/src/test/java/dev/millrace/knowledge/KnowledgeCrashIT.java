@@ -64,7 +64,7 @@ class KnowledgeCrashIT {
 
     @Test
     @DisplayName(
-            "F-264, F-295: kill -9 at any moment of an ingest leaves nothing missing and nothing twice, on the topic"
+            "F-264, F-266, F-295: kill -9 at any moment of an ingest leaves nothing missing and nothing twice, on the topic"
                     + " and in the index of the killed instance")
     void shouldTakeInEachDocumentOnceOverKills(@TempDir Path folder) throws Exception {
         LocalModel.require();

@@ -395,6 +395,7 @@ class ModelDispatcherTest {
     }
 
     @Test
+    @DisplayName("F-261: a model call that fails for a passing reason is tried again")
     void shouldRetryWithGrowingPausesThatTheCallIdDecides() throws Exception {
         // given
         List<List<Duration>> runs = new ArrayList<>();

@@ -217,6 +217,7 @@ class RequestWorkerIT {
     }
 
     @Test
+    @DisplayName("F-305: a slow job keeps its lease")
     void shouldKeepASlowJobPastItsLock() throws Exception {
         // given
         BlockingQueue<Integer> deliveries = new LinkedBlockingQueue<>();
@@ -240,6 +241,7 @@ class RequestWorkerIT {
     }
 
     @Test
+    @DisplayName("F-291: what a killed worker held is handed over at once")
     void shouldHandOverAtOnceWhatAKilledWorkerHeld() throws IOException, InterruptedException {
         // given
         Process killed = WorkerProcess.start(broker.bootstrapServers(), topics);
@@ -349,6 +351,7 @@ class RequestWorkerIT {
     }
 
     @Test
+    @DisplayName("F-305: a request that fails each worker is given up, and told")
     void shouldGiveUpAtTheDeliveryLimit() throws InterruptedException {
         // given
         CountDownLatch begun = new CountDownLatch(1);

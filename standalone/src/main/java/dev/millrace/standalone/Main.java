@@ -12,6 +12,7 @@ import dev.millrace.standalone.cli.DeadLettersCommand;
 import dev.millrace.standalone.cli.DiscardCommand;
 import dev.millrace.standalone.cli.DrainCommand;
 import dev.millrace.standalone.cli.EmitCommand;
+import dev.millrace.standalone.cli.EnqueueCommand;
 import dev.millrace.standalone.cli.EventsCommand;
 import dev.millrace.standalone.cli.ExitCodes;
 import dev.millrace.standalone.cli.ForgetCommand;
@@ -81,6 +82,7 @@ public final class Main {
                 .addSubcommand(RedriveCommand.class)
                 .addSubcommand(DiscardCommand.class)
                 .addSubcommand(QueueCommand.class)
+                .addSubcommand(EnqueueCommand.class)
                 .addSubcommand(RetryCommand.class)
                 .addSubcommand(DrainCommand.class)
                 .addSubcommand(UndrainCommand.class)

@@ -57,7 +57,8 @@ class CanonicalFlowIT {
 
     @Test
     @DisplayName(
-            "F-053, F-054, F-189, X-08: the eight events in order, one chain by parentEventId, and one trace of spans")
+            "F-053, F-054, F-189, F-262, X-08: the eight events in order, one chain by parentEventId, and one trace of"
+                    + " spans")
     void shouldTakeTheCanonicalWay() throws Exception {
         int port = FreePort.find();
         int kafkaPort = FreePort.find();

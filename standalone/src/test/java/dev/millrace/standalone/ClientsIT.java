@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.millrace.api.DeadLetterView;
+import dev.millrace.api.QueueItem;
 import dev.millrace.api.ScheduleView;
 import dev.millrace.api.Task;
 import dev.millrace.client.FeedEvent;
@@ -23,6 +24,7 @@ import dev.millrace.client.TaskNotDoneException;
 import dev.millrace.client.TaskSearch;
 import dev.millrace.client.TaskStart;
 import dev.millrace.client.Watch;
+import dev.millrace.schemas.Json;
 import dev.millrace.testing.FreePort;
 import dev.millrace.testing.HttpApi;
 import dev.millrace.testing.NpmPackages;
@@ -256,6 +258,64 @@ class ClientsIT {
     }
 
     @Test
+    @DisplayName("F-286: Java: an event is put into a queue, seen through its end, and tried again when it has failed")
+    void shouldQueueInJava() throws InterruptedException {
+        // given
+        QueueItem.Queued put = millrace.queue()
+                .put(
+                        "queue-java",
+                        new QueueItem.Request(
+                                "java-q", "MESSAGE_RECEIVED", Map.of("text", "break"), 850, 300_000L, null, null));
+        assertThatThrownBy(() -> millrace.task(put.id()).await(LIMIT)).isInstanceOf(TaskFailedException.class);
+        QueueItem failed = millrace.queue().get(put.id());
+        assertThat(failed.status()).isEqualTo("failed");
+        assertThat(failed.priority()).isEqualTo(850);
+        assertThat(failed.ttl()).isEqualTo(300_000);
+
+        // when
+        QueueItem.Queued again = millrace.queue().retry(put.id(), Map.of("text", "stream me"));
+        millrace.task(again.id()).await(LIMIT);
+
+        // then
+        assertThat(again.retryOf()).isEqualTo(put.id());
+        assertThat(millrace.queue().ofSession("queue-java").map(QueueItem::id)).containsExactly(again.id(), put.id());
+        assertThat(millrace.queue().withStatus("failed").map(QueueItem::id)).contains(put.id());
+        assertThat(millrace.queue().all().map(QueueItem::id)).contains(again.id());
+        assertThat(millrace.queue().waiting("queue-java")).isEmpty();
+        assertThatThrownBy(() -> millrace.queue().retry(again.id()))
+                .isInstanceOfSatisfying(
+                        RequestRefusedException.class,
+                        refused -> assertThat(refused.code()).isEqualTo("not_failed"));
+    }
+
+    @Test
+    @DisplayName("F-287: behind the APIs of OpenAI, too, what nobody has begun in time is not worked on: X-Ttl")
+    void shouldNotAnswerWhatIsTooLate() {
+        HttpApi api = new HttpApi(URI.create(url));
+        Map<String, Object> chat =
+                Map.of("model", "general", "messages", List.of(Map.of("role", "user", "content", "stream me")));
+        Map<String, Object> response = Map.of("model", "general", "input", "stream me");
+        Map<String, Map<String, Object>> bodies = Map.of("/v1/chat/completions", chat, "/v1/responses", response);
+
+        bodies.forEach((route, body) -> {
+            Map<String, String> json = Map.of("content-type", "application/json");
+            HttpApi.Answer late = api.post(route, with(json, "X-Ttl", "1"), Json.write(body));
+            HttpApi.Answer inTime = api.post(route, with(json, "X-Ttl", "600000"), Json.write(body));
+            HttpApi.Answer wrong = api.post(route, with(json, "X-Ttl", "soon"), Json.write(body));
+            assertThat(late.body()).as(route).contains("expired").doesNotContain("You said");
+            assertThat(inTime.status()).as(inTime.body()).isEqualTo(200);
+            assertThat(wrong.status()).as(wrong.body()).isEqualTo(400);
+            assertThat(wrong.body()).contains("expected a whole number of milliseconds, 1 or more");
+        });
+    }
+
+    private static Map<String, String> with(Map<String, String> headers, String name, String value) {
+        Map<String, String> more = new HashMap<>(headers);
+        more.put(name, value);
+        return more;
+    }
+
+    @Test
     @DisplayName("every path, parameter and field that the client for Java sends is in the OpenAPI document")
     void shouldKeepToTheDocumentInJava() throws Exception {
         try (ContractGateway gateway = new ContractGateway(document())) {
@@ -270,6 +330,7 @@ class ClientsIT {
                     client.rules(),
                     client.schedules(),
                     client.deadLetters(),
+                    client.queue(),
                     client.events());
             for (Object part : parts) {
                 for (Method method : part.getClass().getDeclaredMethods()) {
@@ -319,6 +380,9 @@ class ClientsIT {
                 Map.entry(
                         DeadLetterView.Filter.class,
                         new DeadLetterView.Filter("internal_error", null, null, null, null)),
+                Map.entry(
+                        QueueItem.Request.class,
+                        new QueueItem.Request("i", "MESSAGE_RECEIVED", Map.of("text", "x"), 900, 1_000L, "p", null)),
                 Map.entry(Route.class, new Route("/v1/notifications")),
                 Map.entry(ScheduleView.Definition.class, schedule()),
                 Map.entry(OutsideEvent[].class, new OutsideEvent[] {OutsideEvent.of("t", "s", Map.of())}),
@@ -342,7 +406,8 @@ class ClientsIT {
 
     private static ScheduleView.Definition schedule() {
         return new ScheduleView.Definition(
-                "@hourly", null, "UTC", "one", 5, "allow", "s", 200, "tidy up", null, null, null, null, null, false);
+                "@hourly", null, "UTC", "one", 5, "allow", "s", 200, 60_000L, "tidy up", null, null, null, null, null,
+                false);
     }
 
     private static OpenApiCheck document() {
@@ -351,7 +416,8 @@ class ClientsIT {
     }
 
     @Test
-    @DisplayName("TypeScript: packed, installed and used by a project of its own, with the types that it promises")
+    @DisplayName("F-276, F-286, F-287, F-292, F-298: TypeScript: packed, installed and used by a project of its"
+            + " own, with the types that it promises")
     void shouldWorkInTypeScript() throws Exception {
         Path project = project();
         try (ContractGateway gateway = new ContractGateway(document())) {
@@ -414,7 +480,7 @@ class ClientsIT {
     }
 
     @Test
-    @DisplayName("F-272, F-273, F-274, F-275, F-276: the programs that listen run as their README says")
+    @DisplayName("F-272, F-273, F-274, F-275, F-276, F-298: the programs that listen run as their README says")
     void shouldRunTheExamples() throws Exception {
         Path project = project();
         for (String example : List.of("streaming.js", "approval-gate.js", "async-iterator.js", "multi-agent.js")) {
@@ -441,8 +507,8 @@ class ClientsIT {
     }
 
     @Test
-    @DisplayName("F-298, F-299, F-300: a run of several agents is done when nobody has the word: nobody was mentioned,"
-            + " the next message of the thread, skipRouting, two that argue until the depth")
+    @DisplayName("F-273, F-274, F-298, F-299, F-300: a run of several agents is done when nobody has the word:"
+            + " nobody was mentioned, the next message of the thread, skipRouting, two that argue until the depth")
     void shouldRunThreads() throws Exception {
         // given
         Path project = project();

@@ -51,7 +51,7 @@ class ForeignWorkersIT {
             "workers in Node and Python serve one toolset; one is killed in the middle, the other finishes the job")
     void shouldBeServedByStrangers() throws IOException, InterruptedException {
         Optional<Path> node = NpmPackages.install("ForeignWorkersIT", "kafkajs@2.2.4");
-        Optional<String> python = python();
+        Optional<String> python = PythonWithKafka.find("ForeignWorkersIT");
         Assumptions.assumeTrue(node.isPresent() && python.isPresent(), "an interpreter or its Kafka client is missing");
         Path scripts = prepareNode(node.orElseThrow());
         int port = FreePort.find();
@@ -144,21 +144,6 @@ class ForeignWorkersIT {
         }
         Files.createSymbolicLink(scripts.resolve("node_modules"), installed.resolve("node_modules"));
         return scripts;
-    }
-
-    /** A Python that has the Kafka client. */
-    private static Optional<String> python() {
-        Optional<String> found = Stream.of(System.getenv("PATH").split(java.io.File.pathSeparator, -1))
-                .map(place -> Path.of(place, "python3"))
-                .filter(Files::isExecutable)
-                .map(Path::toString)
-                .filter(python -> NpmPackages.runs(python, "-c", "import confluent_kafka"))
-                .findFirst();
-        if (found.isEmpty()) {
-            System.err.println("SKIPPED: ForeignWorkersIT needs a python3 on the PATH with confluent-kafka"
-                    + " (Debian: apt-get install python3-confluent-kafka)");
-        }
-        return found;
     }
 
     private Program start(String name, String... command) throws IOException {

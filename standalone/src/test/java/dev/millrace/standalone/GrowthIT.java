@@ -118,7 +118,7 @@ class GrowthIT {
 
     @ParameterizedTest
     @ValueSource(strings = {"number 1e400", "number 1e-400", "whole number", "nested"})
-    @DisplayName("H8: arguments that no event can have are told back to the model, which goes on at once")
+    @DisplayName("F-301, H8: arguments that no event can have are told back to the model, which goes on at once")
     void shouldTellTheModelOfArgumentsThatNoEventCanHave(String odd) {
         String taskId = api().submit("odd arguments: " + odd);
 

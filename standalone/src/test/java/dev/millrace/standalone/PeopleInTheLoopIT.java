@@ -287,6 +287,7 @@ class PeopleInTheLoopIT {
     }
 
     @Test
+    @DisplayName("F-260: what was not taken can be asked for")
     void shouldListWhatWasNotTaken() {
         // given
         api.post("/v1/events", Map.of("Content-Type", "application/cloudevents+json"), """

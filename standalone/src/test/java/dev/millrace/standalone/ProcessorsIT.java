@@ -5,7 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.millrace.schemas.Json;
-import dev.millrace.schemas.MalformedEventException;
+import dev.millrace.schemas.KnownEventType;
 import dev.millrace.testing.FreePort;
 import dev.millrace.testing.HttpApi;
 import dev.millrace.testing.NpmPackages;
@@ -24,6 +24,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -33,12 +34,21 @@ import java.util.jar.JarOutputStream;
 import java.util.stream.Stream;
 import javax.tools.ToolProvider;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The approval gates of {@code examples/processors}, in Java and in Python, in front of a whole Millrace. */
+/**
+ * The approval gates of {@code examples/processors}, in Java and in Python, in front of a whole Millrace, and what an
+ * operator does with what has failed there.
+ */
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class ProcessorsIT {
 
     private static final Duration LIMIT = Duration.ofSeconds(60);
@@ -53,22 +63,20 @@ class ProcessorsIT {
     private static final String HELD = "This message requires approval.";
 
     @TempDir
-    Path folder;
+    static Path folder;
 
-    @Test
-    @DisplayName("F-277 to F-282: gates in Java and Python hold what needs an approval, show nobody the original, and"
-            + " one that is dead fails closed")
-    void shouldHoldWhatNeedsAnApproval() throws Exception {
-        Optional<String> python = Stream.of(System.getenv("PATH").split(java.io.File.pathSeparator, -1))
-                .map(place -> Path.of(place, "python3"))
-                .filter(Files::isExecutable)
-                .map(Path::toString)
-                .filter(found -> NpmPackages.runs(found, "-c", "import confluent_kafka"))
-                .findFirst();
-        Assumptions.assumeTrue(python.isPresent(), "python3 or its Kafka client is missing");
+    private static @Nullable ServiceProcess up;
+    private static int kafkaPort;
+    private static String url;
+    private static HttpApi api;
+
+    @BeforeAll
+    static void start() throws IOException {
         int port = FreePort.find();
-        int kafkaPort = FreePort.find();
-        try (ServiceProcess up = ServiceProcess.standalone(
+        kafkaPort = FreePort.find();
+        url = "http://127.0.0.1:" + port;
+        api = HttpApi.onPort(port);
+        up = ServiceProcess.standalone(
                         "up",
                         "--port",
                         String.valueOf(port),
@@ -80,125 +88,84 @@ class ProcessorsIT {
                         "gates:1",
                         "--script",
                         Files.writeString(folder.resolve("script.yaml"), SCRIPT).toString())
-                .start(folder)) {
-            up.awaitReady(URI.create("http://127.0.0.1:" + port + "/q/health/ready"));
-            HttpApi api = HttpApi.onPort(port);
-            await().atMost(LIMIT).until(() -> api.get("/v1/tools").body().contains("\"approval-gate\""));
+                .start(folder);
+        up.awaitReady(URI.create(url + "/q/health/ready"));
+        await().atMost(LIMIT).until(() -> api.get("/v1/tools").body().contains("\"approval-gate\""));
+    }
 
-            shouldLetAnOperatorRepair(api, "http://127.0.0.1:" + port);
-            shouldHoldInJava(api, port);
-            shouldBeHeardByTheExample("http://127.0.0.1:" + port);
-
-            Process gate = startPython(python.orElseThrow(), kafkaPort);
-            try {
-                await().atMost(LIMIT).until(() -> api.get("/v1/tools").body().contains("\"review-gate\""));
-                String held = send(api, "r1", secret("r1", Map.of("needsReview", true)));
-                assertThat(overwrittenBy(api, held)).isEqualTo("overwritten by processor review-gate");
-                String let = send(api, "r2", secret("r2", Map.of()));
-                assertThat(api.awaitEnd(let, LIMIT).path("state").asText()).isEqualTo("completed");
-            } finally {
-                gate.destroyForcibly().onExit().join();
-            }
-
-            // when: it is dead, and what nobody looked at goes no further
-            JsonNode closed = api.awaitEnd(send(api, "r3", secret("r3", Map.of())), LIMIT);
-            assertThat(closed.path("errorCode").asText()).as(closed.toString()).isEqualTo("processor_failed");
-            assertThat(closed.path("error").asText()).isEqualTo("processor review-gate: it has not answered in time");
+    @AfterAll
+    static void stop() {
+        if (up != null) {
+            up.close();
         }
     }
 
-    /** By the command line alone: what has failed, what was not taken, and both again with a payload that is right. */
-    private static void shouldLetAnOperatorRepair(HttpApi api, String url) throws MalformedEventException {
-        String failed = send(api, "f1", Map.of("text", "break"));
-        String refused = send(api, "d1", Map.of("text", " "));
-        assertThat(api.awaitEnd(failed, LIMIT).path("state").asText()).isEqualTo("failed");
-        assertThat(sent(api, "p1", "/v1/sessions/desk/queue", 850).status()).isEqualTo(202);
+    @Test
+    @Order(1)
+    @DisplayName("F-261, F-285, F-286, F-305: by the command line alone, an operator finds what has failed and what was"
+            + " not taken, sends both again with a payload that is right, and sees them end with their chain of causes")
+    void shouldLetAnOperatorRepair() {
+        // given
+        enqueue("f1", "break", "--priority", "850");
+        CommandRun failed = awaitItem("f1", "failed");
+        assertThat(failed.out()).contains("type: MESSAGE_RECEIVED", "priority: 850", "error: It broke.");
+        assertThat(cli("queue", "--status", "failed", "--session", "repair").out())
+                .contains("f1")
+                .contains("It broke.");
+        assertThat(CommandRun.of("queue", "nobody", "--url", url).exitCode()).isNotZero();
+        assertThat(CommandRun.of("enqueue", "x.y", "--session", "repair", "--priority", "901", "--url", url)
+                        .err())
+                .contains("at most 900");
 
         // when: a task
-        CommandRun queue = await().atMost(LIMIT)
-                .until(
-                        () -> CommandRun.of("queue", "--status", "failed", "--url", url),
-                        found -> found.out().contains(failed));
-        assertThat(queue.out()).as(queue.err()).contains("MESSAGE_RECEIVED").contains("It broke.");
-        CommandRun retried = CommandRun.of("retry", failed, "--payload", "{\"text\": \"mend\"}", "--url", url);
-        CommandRun twice = CommandRun.of("retry", failed, "--payload", "{\"text\": \"mend\"}", "--url", url);
+        String again =
+                cli("retry", "f1", "--payload", "{\"text\": \"mend\"}").out().strip();
 
-        // then: it ends well, and its chain leads back to the one that failed
-        String again = retried.out().strip();
-        assertThat(retried.exitCode()).as(retried.err()).isZero();
-        assertThat(twice.out()).isEqualTo(retried.out());
-        assertThat(api.awaitEnd(again, LIMIT).path("state").asText()).isEqualTo("completed");
-        assertThat(api.get("/v1/events/" + again + "/chain").json().path("chain"))
-                .extracting(event -> event.path("id").asText())
-                .containsExactly(failed, again);
+        // then: it ends well, and what has failed is tried again once
+        awaitItem(again, "completed");
+        assertThat(cli("retry", "f1", "--payload", "{\"text\": \"mend\"}").out())
+                .isEqualTo(again + System.lineSeparator());
         assertThat(CommandRun.of("retry", again, "--url", url).err()).contains("found one that is completed");
 
-        // when: a dead letter
-        CommandRun letters = await().atMost(LIMIT)
-                .until(
-                        () -> CommandRun.of("queue", "--status", "dead_letter", "--json", "--url", url),
-                        found -> found.out().contains(refused));
-        Map<String, @Nullable Object> letter =
-                Json.readObject(letters.out().strip().getBytes(StandardCharsets.UTF_8));
-        assertThat(letter).containsEntry("id", refused).containsEntry("status", "dead_letter");
-        assertThat(api.get("/v1/queue/" + refused).json().path("reason").asText())
-                .isEqualTo("no_text");
-        CommandRun redriven = CommandRun.of(
-                "redrive",
-                String.valueOf(letter.get("deadLetter")),
-                "--payload",
-                "{\"text\": \"hello\"}",
-                "--url",
-                url);
+        // when: a dead letter, which the task has led to
+        enqueue("d1", " ", "--parent", again);
+        CommandRun refused = awaitItem("d1", "dead_letter");
+        assertThat(refused.out()).contains("reason: no_text");
+        assertThat(cli("queue", "--status", "dead_letter", "--session", "repair")
+                        .out())
+                .contains("d1");
+        assertThat(cli("dead-letters", "--reason", "no_text").out()).contains("MESSAGE_RECEIVED");
+        String place =
+                json(cli("queue", "d1", "--json")).getFirst().path("deadLetter").asText();
+        CommandRun redriven = cli("redrive", place, "--payload", "{\"text\": \"hello\"}");
 
         // then
-        assertThat(redriven.out()).as(redriven.err()).isEqualTo(refused + System.lineSeparator());
-        assertThat(api.awaitEnd(refused, LIMIT).path("state").asText()).isEqualTo("completed");
-        await().atMost(LIMIT)
-                .untilAsserted(() -> assertThat(api.get("/v1/queue/" + refused)
-                                .json()
-                                .path("status")
-                                .asText())
-                        .isEqualTo("completed"));
+        assertThat(redriven.out()).isEqualTo("d1" + System.lineSeparator());
+        awaitItem("d1", "completed");
+        // and its end leads back over it to what failed at first
+        assertThat(causes("d1", again, "f1")).startsWith("TASK_COMPLETED").endsWith("d1", again, "f1");
         // and those of a kind: what was taken meanwhile changes nothing
-        assertThat(CommandRun.of("redrive", "--reason", "no_text", "--url", url).out())
-                .isEqualTo(refused + System.lineSeparator());
+        assertThat(cli("redrive", "--reason", "no_text").out()).isEqualTo("d1" + System.lineSeparator());
         assertThat(CommandRun.of("redrive", "--url", url).exitCode()).isNotZero();
-        // and in the words of the queue, where higher goes first
-        assertThat(api.awaitEnd("p1", LIMIT).path("priority").asInt()).isEqualTo(150);
-        assertThat(api.get("/v1/queue/p1").json().path("priority").asInt()).isEqualTo(850);
-        assertThat(sent(api, "p2", "/v1/sessions/desk/queue", 901).status()).isEqualTo(400);
+        assertThat(cli("queue", "d1").out()).contains("status: completed");
     }
 
-    private static HttpApi.Answer sent(HttpApi api, String id, String path, int priority) {
-        return api.post(
-                path,
-                Map.of(
-                        "id",
-                        id,
-                        "type",
-                        "MESSAGE_RECEIVED",
-                        "priority",
-                        priority,
-                        "ttl",
-                        60_000,
-                        "payload",
-                        Map.of("text", "hello")));
-    }
-
-    private static void shouldHoldInJava(HttpApi api, int port) throws IOException, InterruptedException {
+    @Test
+    @Order(2)
+    @DisplayName("F-263, F-279, F-282: a gate in Java holds what needs an approval, and shows nobody the original")
+    void shouldHoldInJava() throws Exception {
         List<String> shown = new ArrayList<>();
         try (HttpClient http = HttpClient.newHttpClient();
                 BufferedReader stream = new BufferedReader(new InputStreamReader(
                         http.send(
-                                        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/v1/stream"))
+                                        HttpRequest.newBuilder(URI.create(url + "/v1/stream"))
                                                 .build(),
                                         HttpResponse.BodyHandlers.ofInputStream())
                                 .body(),
                         StandardCharsets.UTF_8))) {
-            String held = send(api, "a1", secret("a1", Map.of("needsApproval", true)));
-            assertThat(overwrittenBy(api, held)).isEqualTo("overwritten by processor approval-gate");
-            String let = send(api, "a2", secret("a2", Map.of()));
+            String held = send("a1", secret("a1", Map.of("needsApproval", true)));
+            assertThat(overwrittenBy(held)).isEqualTo("overwritten by processor approval-gate");
+            String let = send("a2", secret("a2", Map.of()));
             assertThat(api.awaitEnd(let, LIMIT).path("state").asText()).isEqualTo("completed");
             for (String line = stream.readLine();
                     line != null && !line.contains("TASK_COMPLETED");
@@ -216,18 +183,102 @@ class ProcessorsIT {
         assertThat(messages).doesNotContain("secret a1");
     }
 
-    /** The program of {@code examples/listening} that says what the gate holds. */
-    private void shouldBeHeardByTheExample(String url) throws Exception {
-        if (!NpmPackages.runs("node", "--version")) {
+    @Test
+    @Order(3)
+    @DisplayName("F-279: the program of examples/listening says what the gate holds")
+    void shouldBeHeardByTheExample() throws Exception {
+        boolean hasNode = NpmPackages.runs("node", "--version");
+        if (!hasNode) {
             System.err.println(
                     "SKIPPED: ProcessorsIT needs Node on the PATH for examples/listening/custom-processor.js");
-            return;
         }
+        Assumptions.assumeTrue(hasNode, "no Node");
         assertThat(ListeningExample.run(folder, "custom-processor.js", url))
                 .isEqualTo("Done.\nThis message requires approval.\n");
     }
 
-    private static String send(HttpApi api, String id, Map<String, Object> data) {
+    /** Last: once it is dead, nothing is let on any more. */
+    @Test
+    @Order(4)
+    @DisplayName("F-263, F-279, F-281: so does one in Python, and when it is dead nothing goes past it")
+    void shouldFailClosedWithoutTheGateInPython() throws Exception {
+        Optional<String> python = PythonWithKafka.find("ProcessorsIT");
+        Assumptions.assumeTrue(python.isPresent(), "python3 or its Kafka client is missing");
+        Process gate = startPython(python.orElseThrow());
+        try {
+            await().atMost(LIMIT).until(() -> api.get("/v1/tools").body().contains("\"review-gate\""));
+            String held = send("r1", secret("r1", Map.of("needsReview", true)));
+            assertThat(overwrittenBy(held)).isEqualTo("overwritten by processor review-gate");
+            String let = send("r2", secret("r2", Map.of()));
+            assertThat(api.awaitEnd(let, LIMIT).path("state").asText()).isEqualTo("completed");
+        } finally {
+            gate.destroyForcibly().onExit().join();
+        }
+
+        // when: it is dead, and what nobody looked at goes no further
+        JsonNode closed = api.awaitEnd(send("r3", secret("r3", Map.of())), LIMIT);
+        assertThat(closed.path("errorCode").asText()).as(closed.toString()).isEqualTo("processor_failed");
+        assertThat(closed.path("error").asText()).isEqualTo("processor review-gate: it has not answered in time");
+    }
+
+    /** What a command prints that ends well. */
+    private static CommandRun cli(String... args) {
+        CommandRun run = CommandRun.of(
+                Stream.concat(Stream.of(args), Stream.of("--url", url)).toArray(String[]::new));
+        assertThat(run.exitCode()).as(run.err()).isZero();
+        return run;
+    }
+
+    private static void enqueue(String id, String text, String... more) {
+        CommandRun put = cli(Stream.concat(
+                        Stream.of("enqueue", "MESSAGE_RECEIVED", Json.writeText(Map.of("text", text))),
+                        Stream.concat(Stream.of("--session", "repair", "--id", id, "--ttl", "10m"), Stream.of(more)))
+                .toArray(String[]::new));
+        assertThat(put.out()).isEqualTo(id + System.lineSeparator());
+    }
+
+    private static CommandRun awaitItem(String id, String status) {
+        return await().atMost(LIMIT)
+                .until(() -> cli("queue", id), run -> run.out().contains("status: " + status));
+    }
+
+    /** The type of how the first of these tasks has ended, and the ids of what that leads back to. */
+    private static List<String> causes(String... tasks) {
+        Map<String, JsonNode> events = new HashMap<>();
+        String id = "";
+        for (String task : tasks) {
+            for (JsonNode event : json(cli("events", task, "--json"))) {
+                events.put(event.path("id").asText(), event);
+                if (task.equals(tasks[0])
+                        && event.path("type").asText().equals(KnownEventType.TASK_COMPLETED.wireName())) {
+                    id = event.path("id").asText();
+                }
+            }
+        }
+        List<String> causes = new ArrayList<>();
+        causes.add(events.containsKey(id) ? events.get(id).path("type").asText() : "no end");
+        for (JsonNode event = events.get(id); event != null; event = events.get(id)) {
+            id = event.path("parentEventId").asText();
+            if (events.containsKey(id)) {
+                causes.add(id);
+            }
+        }
+        return causes;
+    }
+
+    private static List<JsonNode> json(CommandRun run) {
+        List<JsonNode> lines = new ArrayList<>();
+        for (String line : run.out().lines().toList()) {
+            try {
+                lines.add(Json.MAPPER.readTree(line));
+            } catch (IOException e) {
+                throw new AssertionError(line, e);
+            }
+        }
+        return lines;
+    }
+
+    private static String send(String id, Map<String, Object> data) {
         HttpApi.Answer sent = api.post(
                 "/v1/events",
                 Map.of("content-type", "application/cloudevents+json"),
@@ -246,13 +297,13 @@ class ProcessorsIT {
         return Map.of("text", "secret " + id, "metadata", metadata);
     }
 
-    private static String overwrittenBy(HttpApi api, String taskId) {
+    private static String overwrittenBy(String taskId) {
         JsonNode task = api.awaitEnd(taskId, LIMIT);
         assertThat(task.path("state").asText()).as(task.toString()).isEqualTo("cancelled");
         return task.path("error").asText();
     }
 
-    private Process startPython(String python, int kafkaPort) throws IOException {
+    private static Process startPython(String python) throws IOException {
         ProcessBuilder builder = new ProcessBuilder(
                         python,
                         EXAMPLES.resolve("processors/gate.py").toAbsolutePath().toString())
@@ -263,7 +314,7 @@ class ProcessorsIT {
     }
 
     /** The gate as its author compiles it: against the tool API and nothing else. */
-    private Path gateJar() throws IOException {
+    private static Path gateJar() throws IOException {
         Path classes = Files.createDirectories(folder.resolve("classes"));
         String api = Path.of(Objects.requireNonNull(EventProcessor.class.getProtectionDomain())
                         .getCodeSource()

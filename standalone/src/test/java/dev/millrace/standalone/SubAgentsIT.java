@@ -139,7 +139,8 @@ class SubAgentsIT {
 
     @Test
     @DisplayName(
-            "X-45: tool calls of one step run at the same time, or in order if the agent says so; one model call follows")
+            "F-269, X-45: tool calls of one step run at the same time, or in order if the agent says so; one model call"
+                    + " follows")
     void shouldRunTheCallsOfAStepTogether() throws IOException {
         // given
         agent("pair", "tools: [sleep]");

@@ -48,7 +48,7 @@ class ToolFailureTest {
                 "HTTP 429",
                 "status 503 Service Unavailable"
             })
-    @DisplayName("F-258: what fails for a passing reason is tried three times more")
+    @DisplayName("F-258, F-261: what fails for a passing reason is tried three times more")
     void shouldTryAgain(String error) throws InterruptedException {
         // given
         CallableTool flaky = tool(SideEffects.READ_ONLY, null, () -> {

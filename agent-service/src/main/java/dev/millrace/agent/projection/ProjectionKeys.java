@@ -25,6 +25,7 @@ final class ProjectionKeys {
     private static final int STATE_LIST = 'X';
     private static final int WAITING_LIST = 'W';
     private static final int QUEUE = 'J';
+    private static final int IN_LINE = 'c';
     private static final int ALONE = 'Q';
     private static final int ALONE_IN_SESSION = 'Z';
     private static final int TRANSITION = 'H';
@@ -43,6 +44,9 @@ final class ProjectionKeys {
     private static final int MESSAGE = 'Y';
     private static final int DUE_SESSION = 'B';
     private static final int NEWEST_SESSION = 'O';
+
+    /** More than any offset has, and few enough for a priority before them. */
+    private static final int OFFSET_BITS = 50;
 
     private ProjectionKeys() {}
 
@@ -153,6 +157,22 @@ final class ProjectionKeys {
     /** The same of what is of this status and in no list of tasks of its own. */
     static Bytes queueList(String namespace, String status) {
         return new Key(QUEUE).text(namespace).text(status).bytes();
+    }
+
+    /** What all {@link #inLine} keys of a session begin with. */
+    static Bytes line(String namespace, String sessionId) {
+        return new Key(IN_LINE).text(namespace).text(sessionId).bytes();
+    }
+
+    /**
+     * The place of a task that waits for its turn in its session: by priority, then by arrival, which is the order of
+     * the journal, where a session has one partition. {@link #listedTask} reads it like a {@link #listed} key.
+     */
+    static Bytes inLine(Bytes line, int priority, JournalCursor first, String taskId) {
+        return new Key(line)
+                .number((long) priority << OFFSET_BITS | first.offset())
+                .text(taskId)
+                .bytes();
     }
 
     /** The same of the events that are of no task. */

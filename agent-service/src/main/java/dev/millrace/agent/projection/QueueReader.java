@@ -32,7 +32,7 @@ final class QueueReader {
         this.forgotten = OpenForget.allIn(rows);
     }
 
-    /** The newest first. */
+    /** In the order that is asked for. */
     QueueItem.Page items(QueueQuery query) {
         List<QueueItem> items = new ArrayList<>();
         long bytes = 0;
@@ -175,6 +175,9 @@ final class QueueReader {
     /** The shortest lists that have all that is wanted. */
     private static List<Bytes> lists(QueueQuery query) {
         String namespace = query.namespace();
+        if (query.sessionId() != null && query.order() == QueueQuery.Order.WORK) {
+            return List.of(ProjectionKeys.line(namespace, query.sessionId()));
+        }
         if (query.sessionId() != null) {
             return List.of(
                     ProjectionKeys.sessionList(namespace, query.sessionId()),
@@ -223,7 +226,7 @@ final class QueueReader {
             return range.hasNext();
         }
 
-        /** What comes after the list's own key: the date, the newest first, and the id. */
+        /** What comes after the list's own key: a number, the lower first, and the id. */
         byte[] tail() {
             byte[] key = range.peekNextKey().get();
             return Arrays.copyOfRange(key, list.get().length, key.length);

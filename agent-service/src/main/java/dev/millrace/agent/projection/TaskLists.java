@@ -25,10 +25,16 @@ final class TaskLists {
         if (status != null && QueueStatus.isListedApart(status)) {
             keys.add(place(row, ProjectionKeys.queueList(name.namespace(), status)));
         }
-        if (row.origin().sessionId() != null) {
-            keys.add(place(
-                    row,
-                    ProjectionKeys.sessionList(name.namespace(), row.origin().sessionId())));
+        String sessionId = row.origin().sessionId();
+        if (sessionId != null) {
+            keys.add(place(row, ProjectionKeys.sessionList(name.namespace(), sessionId)));
+            if (QueueStatus.PENDING.equals(status)) {
+                keys.add(ProjectionKeys.inLine(
+                        ProjectionKeys.line(name.namespace(), sessionId),
+                        row.origin().priority(),
+                        row.first(),
+                        name.taskId()));
+            }
         }
         Waits waits = row.progress().waits();
         if (waits.on() != null) {

@@ -156,10 +156,16 @@ public class QueryResource {
             @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace,
             @QueryParam("status") @Nullable String status,
             @QueryParam("sessionId") @Nullable String sessionId,
+            @QueryParam("order") @Nullable String order,
             @QueryParam("limit") @DefaultValue("50") String limit,
             @QueryParam("before") @Nullable String before) {
         return Answers.ok(projection.queue(new QueueQuery(
-                namespace, blankToNull(status), blankToNull(sessionId), limit(limit), blankToNull(before))));
+                namespace,
+                blankToNull(status),
+                blankToNull(sessionId),
+                QueueQuery.Order.of(blankToNull(order)),
+                limit(limit),
+                blankToNull(before))));
     }
 
     /** How far an event is; its id is a parameter, since it may have slashes. */

@@ -99,10 +99,15 @@ public record Schedule(
      *
      * @param sessionId {@code null} = each is a conversation of its own
      * @param priority {@code null} = the type's
+     * @param ttl after how many milliseconds one that nobody has begun to work on is no longer wanted; {@code null} =
+     *     each is wanted for ever
      * @param overlap what if the one before still goes on
      */
     public record Conversation(
-            @Nullable String sessionId, @Nullable Integer priority, Overlap overlap) {}
+            @Nullable String sessionId,
+            @Nullable Integer priority,
+            @Nullable Long ttl,
+            Overlap overlap) {}
 
     /** What it is called among all namespaces, and in the keys of definitions behind the kind. */
     public String key() {
@@ -150,6 +155,7 @@ public record Schedule(
                 .namespace(namespace)
                 .sessionId(conversation.sessionId())
                 .priority(conversation.priority())
+                .expiry(conversation.ttl() == null ? null : now.plusMillis(conversation.ttl()))
                 .payload(payload)
                 .build();
     }
@@ -210,6 +216,9 @@ public record Schedule(
         }
         if (conversation.priority() != null) {
             fields.put("priority", conversation.priority());
+        }
+        if (conversation.ttl() != null) {
+            fields.put("ttl", conversation.ttl());
         }
         fields.putAll(content);
         fields.put("paused", paused);

@@ -29,12 +29,15 @@ public final class ScheduleFields {
 
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,63}");
     private static final int DEFAULT_MISSED = 100;
+    /** A year. */
+    private static final long MAX_TTL_MS = 365L * 24 * 3_600 * 1_000;
+
     /** What goes into the payload of its events as it is. */
     private static final List<String> CONTENT =
             List.of("text", "template", "body", "taskType", "metadata", "callbackUrl");
 
     private static final List<String> OWN =
-            List.of("cron", "at", "zone", "missed", "missedLimit", "overlap", "sessionId", "priority", "paused");
+            List.of("cron", "at", "zone", "missed", "missedLimit", "overlap", "sessionId", "priority", "ttl", "paused");
 
     private final Map<String, ? extends @Nullable Object> fields;
     private final List<String> problems = new ArrayList<>();
@@ -61,7 +64,7 @@ public final class ScheduleFields {
             problems.add("expected at most " + MAX_BYTES + " bytes as JSON, found more");
         }
         Schedule.Missed missed = choice("missed", Schedule.Missed.class, Schedule.Missed.ONE);
-        int missedLimit = number("missedLimit", 1, Schedule.MAX_MISSED, DEFAULT_MISSED);
+        int missedLimit = (int) number("missedLimit", 1, Schedule.MAX_MISSED, DEFAULT_MISSED);
         Schedule.Timing timing = timing(missed, missedLimit);
         Schedule.Conversation conversation = conversation();
         boolean paused = flag("paused");
@@ -157,8 +160,10 @@ public final class ScheduleFields {
                             + " for in its session, found skip");
         }
         int lowest = Event.lowestPriority(KnownEventType.SCHEDULE_FIRED);
-        Integer priority = fields.get("priority") == null ? null : (Integer) number("priority", lowest, 999, lowest);
-        return new Schedule.Conversation(sessionId, priority, overlap);
+        Integer priority =
+                fields.get("priority") == null ? null : (Integer) (int) number("priority", lowest, 999, lowest);
+        Long ttl = fields.get("ttl") == null ? null : (Long) number("ttl", 1, MAX_TTL_MS, 1);
+        return new Schedule.Conversation(sessionId, priority, ttl, overlap);
     }
 
     private @Nullable String text(String field) {
@@ -173,13 +178,15 @@ public final class ScheduleFields {
         return null;
     }
 
-    private int number(String field, int least, int most, int otherwise) {
+    private long number(String field, long least, long most, long otherwise) {
         Object value = fields.get(field);
         if (value == null) {
             return otherwise;
         }
-        if (value instanceof Integer number && number >= least && number <= most) {
-            return number;
+        if ((value instanceof Integer || value instanceof Long)
+                && ((Number) value).longValue() >= least
+                && ((Number) value).longValue() <= most) {
+            return ((Number) value).longValue();
         }
         problems.add(field + ": expected a whole number from " + least + " to " + most + ", found " + shown(value));
         return otherwise;

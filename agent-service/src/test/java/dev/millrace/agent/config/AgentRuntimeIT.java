@@ -99,7 +99,7 @@ class AgentRuntimeIT {
 
     @Test
     @DisplayName(
-            "a task that is waiting for its model when the service stops goes on after the start (F-124, X-17); who"
+            "F-265, F-293: a task that is waiting for its model when the service stops goes on after the start (F-124, X-17); who"
                     + " watches is told that the call begins anew (F-227), and the usage that one request is in no count")
     void shouldGoOnAfterARestart(TestBroker broker) throws Exception {
         // given

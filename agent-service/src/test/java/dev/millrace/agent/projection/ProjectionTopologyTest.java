@@ -60,6 +60,7 @@ class ProjectionTopologyTest {
     }
 
     @Test
+    @DisplayName("F-260: what a task is can be asked for")
     void shouldAnswerWhatATaskIs() {
         // given
         write(Histories.startedBy("m1").created().answered().events());
@@ -168,7 +169,7 @@ class ProjectionTopologyTest {
     }
 
     @Test
-    @DisplayName("F-016: from any event back to what came from outside")
+    @DisplayName("F-016, F-262, F-288: from any event back to what came from outside")
     void shouldWalkTheChainBackToTheRoot() {
         // given
         List<Event> history = Histories.startedBy("m1").created().answered().events();

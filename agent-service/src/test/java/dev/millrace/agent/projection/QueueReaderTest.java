@@ -158,6 +158,37 @@ class QueueReaderTest {
     }
 
     @Test
+    @DisplayName("F-285, F-286: what waits in a session in the order of work, page by page; what has begun has left")
+    void shouldTellWhatIsNext() {
+        // given: the later ones have dates before the earlier ones, which somebody else may give them
+        List<Integer> priorities = List.of(300, 100, 300, 200, 100, 200);
+        for (int i = 0; i < priorities.size(); i++) {
+            write(started("e" + i, 100 - i, priorities.get(i)), null);
+        }
+        write(Histories.startedBy("elsewhere", at(1), "t", "default").events());
+        write(alone("noted", 1), null);
+
+        // then
+        assertThat(inLine(2)).containsExactly("e1", "e4", "e3", "e5", "e0", "e2");
+
+        // when
+        write(
+                started("e1", 99, 100)
+                        .derive(KnownEventType.TASK_STATE_CHANGED, 0, at(101))
+                        .payload(Histories.whole(
+                                KnownEventType.TASK_STATE_CHANGED, Map.of("fromState", "idle", "toState", "reasoning")))
+                        .build(),
+                null);
+
+        // then
+        assertThat(inLine(200)).containsExactly("e4", "e3", "e5", "e0", "e2");
+        assertThatThrownBy(() -> new QueueQuery("default", "failed", "s", QueueQuery.Order.WORK, 1, null))
+                .isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> new QueueQuery("default", null, null, QueueQuery.Order.WORK, 1, null))
+                .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
     @DisplayName("an answer to a task has the status of having been taken")
     void shouldTellOfWhatATaskHasTaken() {
         // given
@@ -240,12 +271,34 @@ class QueueReaderTest {
         return ids;
     }
 
+    private List<String> inLine(int limit) {
+        List<String> ids = new ArrayList<>();
+        String next = null;
+        do {
+            QueueItem.Page page =
+                    reader().items(new QueueQuery("default", null, "s", QueueQuery.Order.WORK, limit, next));
+            ids.addAll(ids(page));
+            next = page.next();
+        } while (next != null);
+        return ids;
+    }
+
+    private static Event started(String id, int second, int priority) {
+        return Event.root(id, KnownEventType.MESSAGE_RECEIVED, at(second))
+                .source("shop")
+                .taskId(id)
+                .sessionId("s")
+                .priority(priority)
+                .payload(Map.of("text", "hello"))
+                .build();
+    }
+
     private static List<String> ids(QueueItem.Page page) {
         return page.items().stream().map(QueueItem::id).toList();
     }
 
     private QueueItem.Page page(@Nullable String status, @Nullable String session, int limit, @Nullable String before) {
-        return reader().items(new QueueQuery("default", status, session, limit, before));
+        return reader().items(new QueueQuery("default", status, session, QueueQuery.Order.NEWEST, limit, before));
     }
 
     private QueueReader reader() {

@@ -25,11 +25,12 @@ class ScheduleTest {
     private static final Instant NOW = Instant.parse("2026-11-23T12:00:00Z");
 
     @Test
-    @DisplayName("an event says what the schedule says, and which moment it is about; the same moment has the same id")
+    @DisplayName(
+            "F-287: an event says what the schedule says, and which moment it is about; the same moment has the same id")
     void shouldMakeEvents() throws Exception {
         Schedule schedule = read("""
                 {"cron": "0 9 * * 1-5", "zone": "Europe/Berlin", "template": "Report for {{body.team}} at {{metadata.scheduledAt}}",
-                 "body": {"team": "ops"}, "metadata": {"a": 1}, "taskType": "clerk", "sessionId": "daily", "priority": 130}""");
+                 "body": {"team": "ops"}, "metadata": {"a": 1}, "taskType": "clerk", "sessionId": "daily", "priority": 130, "ttl": 90000}""");
         Instant planned = Instant.parse("2026-11-24T08:00:00Z");
 
         Event event = schedule.fired(planned, planned.plusMillis(70));
@@ -41,6 +42,8 @@ class ScheduleTest {
         assertThat(event.source()).isEqualTo("schedule/report");
         assertThat(event.effectivePriority()).isEqualTo(130);
         assertThat(event.timestamp()).isEqualTo(planned.plusMillis(70));
+        assertThat(event.expiry()).isEqualTo(planned.plusMillis(90_070));
+        assertThat(schedule.firedByHand("x", NOW).expiry()).isEqualTo(NOW.plusMillis(90_000));
         assertThat(event.fields())
                 .isEqualTo(Map.of(
                         "template",
@@ -59,8 +62,9 @@ class ScheduleTest {
     @Test
     @DisplayName("what stands on the topic is read as it was written")
     void shouldComeBack() throws Exception {
-        Schedule schedule = read("{\"at\": \"2026-12-24T18:00:00\", \"zone\": \"Europe/Berlin\", \"text\": \"hello\","
-                + " \"missed\": \"all\", \"missedLimit\": 7, \"overlap\": \"skip\", \"sessionId\": \"s\"}");
+        Schedule schedule = read(
+                "{\"at\": \"2026-12-24T18:00:00\", \"zone\": \"Europe/Berlin\", \"text\": \"hello\","
+                        + " \"missed\": \"all\", \"missedLimit\": 7, \"ttl\": 31536000000, \"overlap\": \"skip\", \"sessionId\": \"s\"}");
 
         Schedule back = Schedule.ofJson("default/report", schedule.toJson());
 
@@ -87,6 +91,8 @@ class ScheduleTest {
             {"cron": "* * * * *", "text": "a", "missedLimit": 0}      | missedLimit: expected a whole number from 1 to 1000, found 0
             {"cron": "* * * * *", "text": "a", "overlap": "skip"}     | overlap: expected allow where there is no sessionId
             {"cron": "* * * * *", "text": "a", "priority": 99}        | priority: expected a whole number from 100 to 999, found 99
+            {"cron": "* * * * *", "text": "a", "ttl": 0}              | ttl: expected a whole number from 1 to 31536000000, found 0
+            {"cron": "* * * * *", "text": "a", "ttl": "90s"}          | ttl: expected a whole number from 1 to 31536000000, found "90s"
             {"cron": "* * * * *", "text": "a", "paused": "yes"}       | paused: expected true or false, found "yes"
             {"cron": "* * * * *", "text": "a", "sessionId": 7}        | sessionId: expected a text that is not blank, found 7
             {"at": "tomorrow", "text": "a"}                           | at: expected a date and time such as

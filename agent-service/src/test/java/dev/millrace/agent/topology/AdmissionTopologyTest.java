@@ -51,7 +51,7 @@ class AdmissionTopologyTest {
     }
 
     @Test
-    @DisplayName("X-13, F-045: above the limit tasks wait, and go on by effective priority, then by arrival")
+    @DisplayName("F-045, F-285, X-13: above the limit tasks wait, and go on by effective priority, then by arrival")
     void shouldAdmitByPriorityThenArrival() {
         // given: both places taken
         machine.send(message("busy1"));
@@ -100,7 +100,7 @@ class AdmissionTopologyTest {
     }
 
     @Test
-    @DisplayName("one task of a session at a time, in order; another session is not held up")
+    @DisplayName("F-289: one task of a session at a time, in order; another session is not held up")
     void shouldRunSessionsSequentially() {
         machine.send(message("m1").sessionId("s1"));
         machine.send(message("m2").sessionId("s1"));

@@ -27,8 +27,8 @@ class EntitiesTopologyTest {
 
     @ParameterizedTest
     @CsvSource({"thread, thread:s1", "agent, agent:general", "global, global"})
-    @DisplayName(
-            "F-271, F-296, X-42: what was said is searched for entities after the answer, with the lowest priority")
+    @DisplayName("F-264, F-267, F-271, F-296, X-42: what was said is searched for entities after the answer, with"
+            + " the lowest priority")
     void shouldAskForEntitiesAfterTheAnswer(String entities, String namespace) throws InvalidAgentException {
         try (TestMachine machine = machine("knowledge: { entities: " + entities + " }")) {
             // when

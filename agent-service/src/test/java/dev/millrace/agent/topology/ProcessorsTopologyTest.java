@@ -74,7 +74,8 @@ class ProcessorsTopologyTest {
     }
 
     @Test
-    @DisplayName("F-279, F-281: what a processor produces takes the place of the event, whose task ends overwritten")
+    @DisplayName("F-263, F-279, F-281: what a processor produces takes the place of the event, whose task"
+            + " ends overwritten")
     void shouldReplaceAnEvent() {
         // given
         processor("gate", true, "MESSAGE_RECEIVED");
@@ -210,7 +211,7 @@ class ProcessorsTopologyTest {
     }
 
     @Test
-    @DisplayName("a gate that is silent fails closed when its time is over, also over a restart")
+    @DisplayName("a gate that is silent fails closed when its time is over")
     void shouldFailClosedWhenSilent() {
         // given
         processor("gate", true, "MESSAGE_RECEIVED");
@@ -231,6 +232,39 @@ class ProcessorsTopologyTest {
         assertThat(machine.journal()).isEmpty();
         assertThat(machine.deadLetters()).isEmpty();
         assertThat(machine.called()).isEmpty();
+    }
+
+    @Test
+    @DisplayName("F-281: so it does if another instance has the partition by then; an answer that comes there counts")
+    void shouldFailClosedOverARestart(@TempDir Path elsewhere) {
+        // given
+        processor("gate", true, "MESSAGE_RECEIVED");
+        machine.send(message("silent"));
+        machine.send(message("answered"));
+        Event asked = asked();
+        Map<String, ToolDefinition> tools = machine.tools;
+
+        try (TestMachine next = new TestMachine(elsewhere, new AdmissionSettings(50, AdmissionSettings.Policy.QUEUE))) {
+            next.tools.putAll(tools);
+            next.inherit(machine, TaskStores.PROCESSING);
+            // what is known of rows in memory is read anew after something was undone
+            next.breakAcceptingOnce();
+            next.send(event("w", KnownEventType.WEBHOOK_TRIGGERED).source("ci").payload(Map.of("text", "go")));
+
+            // when
+            next.send(produces(asked));
+            next.driver.advanceWallClockTime(TIMEOUT);
+            List<Event> before = next.journal();
+            next.driver.advanceWallClockTime(Duration.ofMillis(Processing.GRACE_MS + 5_500));
+
+            // then
+            assertThat(all(before, KnownEventType.TASK_FAILED)).isEmpty();
+            assertThat(only(next.journal(), KnownEventType.TASK_FAILED)).satisfies(failed -> {
+                assertThat(failed.taskId()).isEqualTo("silent");
+                assertThat(failed.text("error")).isEqualTo("processor gate: it has not answered in time");
+            });
+            assertThat(next.called()).containsExactly("w", "answered");
+        }
     }
 
     @Test

@@ -27,6 +27,7 @@ import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.Segment;
+import dev.millrace.schemas.StreamType;
 import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.schemas.Topics;
 import java.io.IOException;
@@ -249,7 +250,8 @@ class TaskTopologyTest {
 
     @Test
     @DisplayName(
-            "F-125, F-138, X-07: every move is in the journal, and every event but the root has a parent there (X-08)")
+            "F-125, F-138, F-259, X-07: every move is in the journal, and every event but the root has a parent there"
+                    + " (X-08)")
     void shouldJournalEveryMove() throws MalformedEventException {
         // when
         send(message("m1", "hello"));
@@ -283,7 +285,7 @@ class TaskTopologyTest {
     }
 
     @Test
-    @DisplayName("X-45: two tool calls of one reply make one model call, after both")
+    @DisplayName("F-268, F-269, F-270, X-45: two tool calls of one reply make one model call, after both")
     void shouldJoinParallelToolCalls() throws MalformedEventException {
         // given
         send(message("m1", "two at once"));
@@ -686,6 +688,24 @@ class TaskTopologyTest {
     }
 
     @Test
+    @DisplayName("F-293: live text is taken from no lane, and never comes into the journal")
+    void shouldNotTakeLiveTextFromALane() {
+        String lane = TOPICS.lane(Segment.EXTERNAL);
+        Event piece = Event.root("x", StreamType.TEXT, NOW)
+                .source("llm")
+                .taskId("m1")
+                .payload(Map.of("callId", "c1", "attempt", 1, "seq", 0, "delta", "hello"))
+                .build();
+        ProducerRecord<String, byte[]> record = EventCodec.toRecord(lane, piece);
+        input(lane)
+                .pipeInput(new TestRecord<>(
+                        record.key().getBytes(StandardCharsets.UTF_8), record.value(), record.headers(), NOW));
+
+        assertThat(reason(deadLetters.readRecord())).isEqualTo("not_accepted");
+        assertThat(journal.isEmpty()).isTrue();
+    }
+
+    @Test
     @DisplayName("F-184: a type that nobody knows is legal and recorded")
     void shouldRecordUnknownTypes() throws MalformedEventException {
         send(event("f1", EventType.of("file.changed"))
@@ -882,7 +902,7 @@ class TaskTopologyTest {
     }
 
     @Test
-    @DisplayName("what could not be a task's key by its session is kept apart by namespace and id")
+    @DisplayName("F-288, F-304: what could not be a task's key by its session is kept apart by namespace and id")
     void shouldKeepNamespacesApart() throws MalformedEventException {
         send(message("m1", "ours"));
         send(message("m1", "theirs").toBuilder().namespace("acme").build());

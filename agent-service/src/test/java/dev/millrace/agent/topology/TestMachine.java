@@ -111,7 +111,23 @@ final class TestMachine implements AutoCloseable {
                 BuiltInAgents.agents(),
                 RestartPolicy.RESUME,
                 true,
-                ReplySecrets.none());
+                ReplySecrets.none(),
+                MachineLimits.DEFAULT);
+    }
+
+    /** One with these limits. */
+    TestMachine(Path stateDir, AdmissionSettings admission, MachineLimits limits) {
+        this(
+                stateDir,
+                admission,
+                1,
+                START,
+                List.of(),
+                BuiltInAgents.agents(),
+                RestartPolicy.RESUME,
+                false,
+                ReplySecrets.none(),
+                limits);
     }
 
     /** One that signs its calls. */
@@ -125,7 +141,8 @@ final class TestMachine implements AutoCloseable {
                 BuiltInAgents.agents(),
                 RestartPolicy.RESUME,
                 false,
-                secrets);
+                secrets,
+                MachineLimits.DEFAULT);
     }
 
     TestMachine(Path stateDir, AdmissionSettings admission, int partitions) {
@@ -160,7 +177,17 @@ final class TestMachine implements AutoCloseable {
             List<ToolDefinition> served,
             Agents agents,
             RestartPolicy onRestart) {
-        this(stateDir, admission, partitions, start, served, agents, onRestart, false, ReplySecrets.none());
+        this(
+                stateDir,
+                admission,
+                partitions,
+                start,
+                served,
+                agents,
+                onRestart,
+                false,
+                ReplySecrets.none(),
+                MachineLimits.DEFAULT);
     }
 
     private TestMachine(
@@ -172,7 +199,8 @@ final class TestMachine implements AutoCloseable {
             Agents agents,
             RestartPolicy onRestart,
             boolean newSessions,
-            ReplySecrets replies) {
+            ReplySecrets replies,
+            MachineLimits limits) {
         this.rules = new Rules(RuleSet.NONE, new Rules.Bounds(true, 3, 5, newSessions));
         this.agents = agents;
         this.replies = replies;
@@ -194,7 +222,7 @@ final class TestMachine implements AutoCloseable {
                                         true)
                                 .onRestart(onRestart)
                                 .signedBy(replies),
-                        new TaskFsm(MachineLimits.DEFAULT),
+                        new TaskFsm(limits),
                         new TaskTopology.Surroundings(
                                 new ToolRouting(agents, new Tools(tools), new Approvals(Duration.ofHours(1))),
                                 model,

@@ -5,6 +5,8 @@ import static dev.millrace.agent.topology.TestMachine.message;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.agent.AgentPin;
+import dev.millrace.agent.core.MachineLimits;
+import dev.millrace.agent.core.TaskLimits;
 import dev.millrace.agent.core.TranscriptEntry;
 import dev.millrace.agent.topology.AdmissionSettings.Policy;
 import dev.millrace.schemas.EnvironmentType;
@@ -56,8 +58,8 @@ class ThreadsTopologyTest {
     }
 
     @Test
-    @DisplayName("F-299, F-300: who is mentioned is given the message, one after the other; each is shown what was said"
-            + " before with the speakers' names, and in the history it stands once")
+    @DisplayName("F-290, F-299, F-300: who is mentioned is given the message, one after the other; each is shown what"
+            + " was said before with the speakers' names, and in the history it stands once")
     void shouldGiveItToThoseMentioned() {
         // when
         say("m1", "Ann", "@planner make a plan, @critic judge it", THREE);
@@ -254,6 +256,61 @@ class ThreadsTopologyTest {
         assertThat(last.fields()).containsEntry("ended", "causal_depth_limit").containsEntry("next", List.of());
         assertThat(of(KnownEventType.TASK_FAILED)).isEmpty();
         assertThat(of(KnownEventType.TASK_COMPLETED)).hasSize(answers);
+    }
+
+    @Test
+    @DisplayName("X-25: so they do when the session's budget is used up, and the turn says that")
+    void shouldEndByTheBudget(@TempDir Path elsewhere) {
+        // given: each answer takes five tokens
+        machine.close();
+        machine = new TestMachine(
+                elsewhere,
+                new AdmissionSettings(10, Policy.QUEUE),
+                new MachineLimits(TaskLimits.DEFAULT, 8, TaskLimits.NONE, 900_000, 600_000));
+        machine.use("planner", "---\ndescription: d\ntools: []\n---\nYou plan.");
+        machine.use("critic", "---\ndescription: d\ntools: []\n---\nYou judge.");
+
+        // when
+        say("m1", null, "argue", List.of("planner", "critic"));
+        answer("m1", "yes");
+        answer(running(), "no");
+
+        // then
+        assertThat(turns())
+                .containsExactly(
+                        "user → [planner]",
+                        "planner → [critic]",
+                        "critic → [planner]",
+                        "planner → [] (session_token_limit)");
+        assertThat(machine.model.requested).hasSize(2);
+        assertThat(of(KnownEventType.TASK_FAILED))
+                .singleElement()
+                .satisfies(failed -> assertThat(failed.text("code")).isEqualTo("session_token_limit"));
+    }
+
+    @Test
+    @DisplayName("F-304: an agent asks another one and waits: that one answers in a session of its own, which gives"
+            + " nobody in the thread the word")
+    void shouldAskAnotherAgentAndWait() {
+        // given
+        machine.use("planner", "---\ndescription: d\ntools: []\nsubAgents: [critic]\n---\nYou plan.");
+        say("m1", null, "@planner begin", THREE);
+
+        // when
+        machine.callTool("m1", "ask_question", Map.of("agent", "critic", "question", "Where is it?"));
+        String asked = running();
+        List<String> shown = shown(asked);
+        answer(asked, "In the yard, @planner.");
+        List<String> goesOn = shown("m1");
+        answer("m1", "It is in the yard.");
+
+        // then
+        assertThat(asked).isNotEqualTo("m1");
+        assertThat(agent(asked)).isEqualTo("critic");
+        assertThat(shown).containsExactly("user: Where is it?");
+        assertThat(goesOn).startsWith("user: @planner begin").endsWith("result of ask_question");
+        assertThat(turns()).containsExactly("user → [planner]", "planner → []");
+        assertThat(of(KnownEventType.TASK_COMPLETED)).extracting(Event::taskId).containsExactly(asked, "m1");
     }
 
     @Test

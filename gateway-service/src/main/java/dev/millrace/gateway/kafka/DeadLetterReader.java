@@ -26,6 +26,8 @@ public final class DeadLetterReader {
     private static final int WINDOW = 200;
     /** No call looks at more; a filter that finds little then gives a short page with a next one. */
     private static final int MAX_LOOKED_AT = 5_000;
+    /** Who looks for one of them alone goes further back. */
+    private static final int MAX_SOUGHT = 100_000;
     /** Nor does it go on once it has read so many bytes. */
     private static final long MAX_READ_BYTES = 64L * 1024 * 1024;
 
@@ -58,6 +60,17 @@ public final class DeadLetterReader {
     }
 
     /**
+     * One that was looked for.
+     *
+     * @param letter empty if there was none as far as was looked
+     * @param lookedAt how many of the newest
+     * @param all whether these were all that there are
+     */
+    public record Sought(Optional<DeadLetter> letter, int lookedAt, boolean all) {}
+
+    private record Read(Page page, int lookedAt) {}
+
+    /**
      * Reads a page.
      *
      * @param before {@link Page#next} of the page before; empty = the newest ones
@@ -68,6 +81,40 @@ public final class DeadLetterReader {
      */
     public Page page(Map<Integer, Long> before, Predicate<DeadLetter> wanted, int limit, Duration atMost)
             throws BrokerUnavailableException, InterruptedException {
+        return read(
+                        before,
+                        wanted,
+                        limit,
+                        atMost,
+                        (lookedAt, bytes) -> lookedAt < MAX_LOOKED_AT && bytes < MAX_READ_BYTES)
+                .page();
+    }
+
+    /**
+     * Looks for the newest one, through many more than a page would.
+     *
+     * @param wanted which it may be
+     * @param atMost how long this may take; it ends by itself after half of that
+     * @throws BrokerUnavailableException if it takes longer
+     */
+    public Sought newest(Predicate<DeadLetter> wanted, Duration atMost)
+            throws BrokerUnavailableException, InterruptedException {
+        long end = System.nanoTime() + atMost.toNanos() / 2;
+        Read read = read(
+                Map.of(), wanted, 1, atMost, (lookedAt, bytes) -> lookedAt < MAX_SOUGHT && System.nanoTime() - end < 0);
+        return new Sought(
+                read.page().letters().stream().findFirst(),
+                read.lookedAt(),
+                read.page().next().isEmpty());
+    }
+
+    /** Whether it goes on after having looked at so many records and read so many bytes. */
+    private interface Bound {
+        boolean goesOn(int lookedAt, long bytes);
+    }
+
+    private Read read(Map<Integer, Long> before, Predicate<DeadLetter> wanted, int limit, Duration atMost, Bound bound)
+            throws BrokerUnavailableException, InterruptedException {
         long deadline = System.nanoTime() + atMost.toNanos();
         if (!permits.tryAcquire(atMost.toNanos(), TimeUnit.NANOSECONDS)) {
             throw new BrokerUnavailableException("too many others read the dead letters", null);
@@ -75,9 +122,8 @@ public final class DeadLetterReader {
         try (Consumer<byte[], byte[]> consumer = log.open("dead-letters")) {
             List<Backward> partitions = partitions(consumer, before, deadline);
             List<DeadLetter> letters = new ArrayList<>();
-            for (int lookedAt = 0;
-                    letters.size() < limit && lookedAt < MAX_LOOKED_AT && bytesRead(partitions) < MAX_READ_BYTES;
-                    lookedAt++) {
+            int lookedAt = 0;
+            for (; letters.size() < limit && bound.goesOn(lookedAt, bytesRead(partitions)); lookedAt++) {
                 Optional<Backward> newest = newest(partitions);
                 if (newest.isEmpty()) {
                     break;
@@ -87,7 +133,7 @@ public final class DeadLetterReader {
                     letters.add(letter);
                 }
             }
-            return new Page(letters, next(partitions));
+            return new Read(new Page(letters, next(partitions)), lookedAt);
         } catch (KafkaException e) {
             throw new BrokerUnavailableException("the brokers did not tell the dead letters", e);
         } finally {

@@ -27,6 +27,7 @@ import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executors;
 import java.util.function.Predicate;
@@ -191,6 +192,8 @@ final class StubAgent implements AutoCloseable {
             rules(exchange, path);
         } else if (what.equals("events")) {
             chain(exchange, path[3]);
+        } else if (what.equals("queue")) {
+            queue(exchange, path, namespace, query);
         } else if (what.equals("approvals")) {
             send(exchange, 200, Map.of("approvals", List.of(Map.of("query", query))));
         } else if (what.equals("approval")) {
@@ -354,6 +357,43 @@ final class StubAgent implements AutoCloseable {
         } else {
             send(exchange, exchange.getRequestMethod().equals("PUT") ? 201 : 200, report);
         }
+    }
+
+    /** An event of the journal, as an item that has failed if its task has, and is completed otherwise. */
+    private void queue(HttpExchange exchange, String[] path, String namespace, Map<String, String> query)
+            throws IOException {
+        if (path.length == 3) {
+            // what it was asked for, in the one place of the answer where there is any text
+            send(exchange, 200, Map.of("items", List.of(), "next", new TreeMap<>(query).toString()));
+            return;
+        }
+        String id = query.getOrDefault("eventId", "");
+        Event event = journal.stream()
+                .map(JournalEntry::event)
+                .filter(one -> one.namespace().equals(namespace) && one.id().equals(id))
+                .findFirst()
+                .orElse(null);
+        if (event == null) {
+            problem(exchange, Problem.of(404, "unknown_event", "Unknown event", "There is none."));
+            return;
+        }
+        if (path[3].equals("event")) {
+            send(exchange, 200, EventJson.toJson(event));
+            return;
+        }
+        boolean failed = journal.stream()
+                .map(JournalEntry::event)
+                .anyMatch(one -> id.equals(one.taskId()) && one.type() == KnownEventType.TASK_FAILED);
+        Map<String, @Nullable Object> item = new LinkedHashMap<>();
+        item.put("id", id);
+        item.put("type", event.type().wireName());
+        item.put("payload", event.fields());
+        item.put("status", failed ? "failed" : "completed");
+        item.put("priority", 700);
+        item.put("namespace", namespace);
+        item.put("createdAt", 1L);
+        item.put("updatedAt", 2L);
+        send(exchange, 200, item);
     }
 
     private void chain(HttpExchange exchange, String eventId) throws IOException {

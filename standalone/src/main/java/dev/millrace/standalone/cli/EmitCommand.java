@@ -2,24 +2,16 @@ package dev.millrace.standalone.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.millrace.schemas.Ids;
-import dev.millrace.schemas.Json;
-import dev.millrace.schemas.MalformedEventException;
-import java.io.FileDescriptor;
-import java.io.FileInputStream;
-import java.io.IOException;
-import java.io.InputStream;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 
 /** {@code millrace emit}: says that something has happened, and prints the id of the event. */
 @Command(
@@ -33,18 +25,8 @@ import picocli.CommandLine.Parameters;
         })
 public final class EmitCommand extends ClientCommand {
 
-    private static final int MAX_BYTES = 16 << 20;
-
-    @Parameters(index = "0", paramLabel = "TYPE", description = "What has happened, such as order.placed.")
-    private String type = "";
-
-    @Parameters(
-            index = "1",
-            arity = "0..1",
-            paramLabel = "DATA",
-            description = "What the event brings: a JSON object, @FILE for one in a file, or - for standard input"
-                    + " (default: nothing).")
-    private @Nullable String data;
+    @Mixin
+    private EventData event = new EventData();
 
     @Option(names = "--session", paramLabel = "ID", description = "The conversation whose agent is to be given it.")
     private @Nullable String session;
@@ -74,7 +56,7 @@ public final class EmitCommand extends ClientCommand {
         Map<String, String> headers = new LinkedHashMap<>();
         headers.put("ce-specversion", "1.0");
         headers.put("ce-id", encoded(id == null ? Ids.random() : id));
-        headers.put("ce-type", encoded(type));
+        headers.put("ce-type", encoded(event.type()));
         headers.put("ce-source", encoded(source));
         if (session != null) {
             headers.put("ce-sessionid", encoded(session));
@@ -82,49 +64,9 @@ public final class EmitCommand extends ClientCommand {
         if (ttl != null) {
             headers.put("ce-expirytime", encoded(Instant.now().plus(ttl).toString()));
         }
-        JsonNode accepted = client.post("/v1/events", payload(), headers);
+        JsonNode accepted = client.post("/v1/events", event.json(), headers);
         accepted.path("accepted").forEach(one -> done(Map.of("eventId", one.asText()), one.asText()));
         return ExitCodes.DONE;
-    }
-
-    private byte[] payload() {
-        if (data == null) {
-            return Json.write(Map.of());
-        }
-        String where = data.equals("-") ? "standard input" : data.startsWith("@") ? data.substring(1) : "DATA";
-        byte[] json;
-        try {
-            json = bytes(data);
-        } catch (IOException e) {
-            throw new CommandException(ExitCodes.FAILED, where + " cannot be read: " + e);
-        }
-        try {
-            Map<String, @Nullable Object> unused = Json.readObject(json);
-        } catch (MalformedEventException e) {
-            throw new CommandException(ExitCodes.USAGE, where + ": " + e.getMessage());
-        }
-        return json;
-    }
-
-    private static byte[] bytes(String data) throws IOException {
-        if (data.equals("-")) {
-            // not closed: it is the process's own
-            return limited(new FileInputStream(FileDescriptor.in));
-        }
-        if (data.startsWith("@")) {
-            try (InputStream file = Files.newInputStream(Path.of(data.substring(1)))) {
-                return limited(file);
-            }
-        }
-        return data.getBytes(StandardCharsets.UTF_8);
-    }
-
-    private static byte[] limited(InputStream in) throws IOException {
-        byte[] bytes = in.readNBytes(MAX_BYTES + 1);
-        if (bytes.length > MAX_BYTES) {
-            throw new IOException("expected at most " + MAX_BYTES + " bytes, found more");
-        }
-        return bytes;
     }
 
     /** As the HTTP binding of CloudEvents wants what is not plain ASCII. */

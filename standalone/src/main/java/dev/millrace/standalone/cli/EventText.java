@@ -7,6 +7,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.StringJoiner;
 import org.jspecify.annotations.Nullable;
 
@@ -14,6 +15,8 @@ import org.jspecify.annotations.Nullable;
 final class EventText {
 
     private static final String INDENT = "  ";
+    /** Fields that have Unix milliseconds. */
+    private static final Set<String> MOMENTS = Set.of("timestamp", "createdAt", "updatedAt");
 
     private EventText() {}
 
@@ -50,12 +53,18 @@ final class EventText {
 
     /** Everything in it but its type, one field per line, and texts with their line breaks. */
     static List<String> fields(ToldEvent event) {
+        return fields(event.json(), Set.of("type"));
+    }
+
+    /** Everything in an answer but these of its fields, in the same way. */
+    static List<String> fields(JsonNode json, Set<String> without) {
         List<String> lines = new ArrayList<>();
-        event.json().properties().forEach(field -> {
-            if (field.getKey().equals("timestamp")) {
-                lines.add("timestamp: " + Instant.ofEpochMilli(event.timestamp()) + " (" + event.timestamp() + ")");
-            } else if (!field.getKey().equals("type")) {
-                outline(lines, "", field.getKey() + ':', field.getValue());
+        json.properties().forEach(field -> {
+            JsonNode value = field.getValue();
+            if (MOMENTS.contains(field.getKey()) && value.canConvertToLong()) {
+                lines.add(field.getKey() + ": " + Instant.ofEpochMilli(value.asLong()) + " (" + value.asLong() + ")");
+            } else if (!without.contains(field.getKey())) {
+                outline(lines, "", field.getKey() + ':', value);
             }
         });
         return lines;

@@ -8,6 +8,7 @@ import dev.millrace.schemas.MalformedEventException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.util.LinkedHashMap;
@@ -202,6 +203,14 @@ public final class SchedulesCommand implements Runnable {
         private @Nullable String overlap;
 
         @Option(
+                names = "--ttl",
+                paramLabel = "TIME",
+                converter = DurationConverter.class,
+                description = "What nobody has begun after so long is no longer wanted, such as 90s or 10m (default: it"
+                        + " always is).")
+        private @Nullable Duration ttl;
+
+        @Option(
                 names = "--from",
                 paramLabel = "FILE",
                 description = "A definition as JSON, as the HTTP API takes it; options go before it.")
@@ -221,6 +230,7 @@ public final class SchedulesCommand implements Runnable {
             put(definition, "sessionId", session);
             put(definition, "missed", missed);
             put(definition, "overlap", overlap);
+            put(definition, "ttl", ttl == null ? null : ttl.toMillis());
             ScheduleView schedule =
                     Json.MAPPER.convertValue(client.putJson(one("").toString(), definition), ScheduleView.class);
             done(
@@ -232,7 +242,7 @@ public final class SchedulesCommand implements Runnable {
             return ExitCodes.DONE;
         }
 
-        private static void put(Map<String, @Nullable Object> definition, String field, @Nullable String value) {
+        private static void put(Map<String, @Nullable Object> definition, String field, @Nullable Object value) {
             if (value != null) {
                 definition.put(field, value);
             }

@@ -12,6 +12,7 @@ import dev.millrace.gateway.rest.problems.ProblemException;
 import dev.millrace.gateway.rest.requests.Bodies;
 import dev.millrace.gateway.rest.requests.BodyReader;
 import dev.millrace.gateway.rest.requests.Parameters;
+import dev.millrace.gateway.rest.requests.Ttl;
 import dev.millrace.gateway.rest.streams.ClientGoneException;
 import dev.millrace.gateway.rest.streams.OpenStreams;
 import dev.millrace.gateway.rest.streams.SsePump.Outlet;
@@ -114,6 +115,7 @@ public class ChatCompletionsResource {
                     String sessionId,
             @Parameter(description = "The tenant. Absent = default.") @HeaderParam("X-Namespace") @Nullable
                     String namespace,
+            @Parameter(description = Ttl.DESCRIPTION) @HeaderParam(Ttl.HEADER) @Nullable String ttl,
             @Parameter(hidden = true) @HeaderParam("traceparent") @Nullable String traceparent,
             @Parameter(hidden = true) @HeaderParam("tracestate") @Nullable String tracestate,
             @Context HttpHeaders headers,
@@ -121,7 +123,11 @@ public class ChatCompletionsResource {
             throws IOException, InterruptedException, BrokerUnavailableException, EventTooLargeException {
         BodyReader.requireJson(headers);
         ChatRequest.Origin origin = new ChatRequest.Origin(
-                Parameters.given(sessionId), access.namespace(Parameters.given(namespace)), traceparent, tracestate);
+                Parameters.given(sessionId),
+                access.namespace(Parameters.given(namespace)),
+                Ttl.expiry(Instant.now(), ttl),
+                traceparent,
+                tracestate);
         Bodies.Body read = intake.read(body, config.openai().maxBodySize().asLongValue());
         boolean handedOver = false;
         try {

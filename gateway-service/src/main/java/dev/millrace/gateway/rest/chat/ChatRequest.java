@@ -125,6 +125,7 @@ record ChatRequest(
     record Origin(
             @Nullable String sessionId,
             String namespace,
+            @Nullable Instant expiry,
             @Nullable String traceparent,
             @Nullable String tracestate) {}
 
@@ -177,6 +178,7 @@ record ChatRequest(
                     .source("user")
                     .sessionId(origin.sessionId() == null ? user : origin.sessionId())
                     .namespace(origin.namespace())
+                    .expiry(origin.expiry())
                     .traceparent(origin.traceparent())
                     .tracestate(origin.tracestate())
                     .payload(message)

@@ -15,6 +15,7 @@ import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Payload;
 import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
@@ -48,6 +49,7 @@ class ResponseTurns {
             String namespace,
             @Nullable String session,
             @Nullable String key,
+            @Nullable Instant expiry,
             @Nullable String traceparent,
             @Nullable String tracestate) {}
 
@@ -94,6 +96,7 @@ class ResponseTurns {
     private static Event traced(Event.Builder event, Origin origin) {
         return event.traceparent(origin.traceparent())
                 .tracestate(origin.tracestate())
+                .expiry(origin.expiry())
                 .build();
     }
 

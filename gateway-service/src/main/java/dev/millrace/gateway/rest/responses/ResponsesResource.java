@@ -12,6 +12,7 @@ import dev.millrace.gateway.rest.requests.Bodies;
 import dev.millrace.gateway.rest.requests.BodyReader;
 import dev.millrace.gateway.rest.requests.IdempotencyKey;
 import dev.millrace.gateway.rest.requests.Parameters;
+import dev.millrace.gateway.rest.requests.Ttl;
 import dev.millrace.gateway.rest.tasks.TaskIntake;
 import dev.millrace.gateway.rest.turns.TurnInputs;
 import dev.millrace.http.client.QueryUnavailableException;
@@ -34,6 +35,7 @@ import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.core.Response;
 import java.io.IOException;
 import java.io.InputStream;
+import java.time.Instant;
 import java.util.List;
 import org.eclipse.microprofile.openapi.annotations.Operation;
 import org.eclipse.microprofile.openapi.annotations.media.Content;
@@ -104,6 +106,7 @@ public class ResponsesResource {
                     @HeaderParam(IdempotencyKey.HEADER)
                     @Nullable
                     String key,
+            @Parameter(description = Ttl.DESCRIPTION) @HeaderParam(Ttl.HEADER) @Nullable String ttl,
             @Context HttpHeaders headers,
             @Context HttpServerRequest http)
             throws IOException, InterruptedException, BrokerUnavailableException, EventTooLargeException,
@@ -113,6 +116,7 @@ public class ResponsesResource {
                 access.namespace(Parameters.given(namespace)),
                 Parameters.given(session),
                 IdempotencyKey.or(null, key),
+                Ttl.expiry(Instant.now(), ttl),
                 headers.getHeaderString("traceparent"),
                 headers.getHeaderString("tracestate"));
         ResponseRequest request;

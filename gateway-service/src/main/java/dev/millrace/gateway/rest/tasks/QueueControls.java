@@ -14,6 +14,7 @@ import dev.millrace.gateway.query.Tasks;
 import dev.millrace.gateway.query.Tasks.Found;
 import dev.millrace.gateway.rest.access.Access;
 import dev.millrace.gateway.rest.problems.ProblemException;
+import dev.millrace.gateway.rest.requests.Ttl;
 import dev.millrace.http.client.AgentClient;
 import dev.millrace.http.client.QueryUnavailableException;
 import dev.millrace.schemas.DeadLetters;
@@ -43,10 +44,14 @@ import org.jspecify.annotations.Nullable;
 @Singleton
 public class QueueControls {
 
-    static final Set<String> STATUSES = Set.of(
-            "pending", "processing", "completed", "failed", "expired", "overwritten", "cancelled", "dead_letter");
+    private static final String PENDING = "pending";
+
+    static final Set<String> STATUSES =
+            Set.of(PENDING, "processing", "completed", "failed", "expired", "overwritten", "cancelled", "dead_letter");
 
     private static final String DEAD_LETTER = "dead_letter";
+    /** The order in which what is pending is worked on. */
+    private static final String WORK = "work";
     /** Nothing is to become of it. */
     private static final String CANCELLED = "cancelled";
 
@@ -83,19 +88,23 @@ public class QueueControls {
                     before, letter -> wanted.test(letter) && !forgotten.hides(letter), limit, config.produceTimeout());
         }
 
-        /** The newest that is about this, also if it is discarded. */
-        Optional<DeadLetter> newest(Predicate<DeadLetter> wanted)
+        /** The newest that is about this, also if it is discarded, among those of the last page alone. */
+        Optional<DeadLetter> recent(Predicate<DeadLetter> wanted)
                 throws BrokerUnavailableException, InterruptedException {
             forgotten.readUpToNow();
-            return reader
-                    .page(
-                            Map.of(),
-                            letter -> wanted.test(letter) && !forgotten.isForgotten(letter),
-                            1,
-                            config.produceTimeout())
-                    .letters()
-                    .stream()
+            return reader.page(Map.of(), kept(wanted), 1, config.produceTimeout()).letters().stream()
                     .findFirst();
+        }
+
+        /** The same among as many as can be looked at. */
+        DeadLetterReader.Sought newest(Predicate<DeadLetter> wanted)
+                throws BrokerUnavailableException, InterruptedException {
+            forgotten.readUpToNow();
+            return reader.newest(kept(wanted), config.produceTimeout());
+        }
+
+        private Predicate<DeadLetter> kept(Predicate<DeadLetter> wanted) {
+            return letter -> wanted.test(letter) && !forgotten.isForgotten(letter);
         }
 
         boolean isDiscarded(DeadLetter letter) {
@@ -116,58 +125,99 @@ public class QueueControls {
         this.access = access;
     }
 
+    /**
+     * Which items are wanted, as the parameters say.
+     *
+     * @param status {@code null} = any
+     * @param sessionId {@code null} = any, and of none
+     * @param order {@code null} = the newest first
+     * @param cursor {@code null} = the first page
+     */
+    record Wanted(
+            String namespace,
+            @Nullable String status,
+            @Nullable String sessionId,
+            @Nullable String order,
+            int limit,
+            @Nullable String cursor) {
+        Wanted {
+            TasksResource.requireOneOf("status", status, STATUSES);
+            TasksResource.requireOneOf("order", order, Set.of("newest", WORK));
+            if (WORK.equals(order) && sessionId == null) {
+                throw ProblemException.badParameter("order", "a sessionId with work", "none");
+            }
+            if (WORK.equals(order) && status != null && !status.equals(PENDING)) {
+                throw ProblemException.badParameter("status", PENDING + " with order=work", status);
+            }
+        }
+    }
+
     /** A page, as JSON: of agent-service, or of the dead letters. */
-    String page(
-            String namespace, @Nullable String status, @Nullable String sessionId, int limit, @Nullable String cursor)
-            throws QueryUnavailableException, BrokerUnavailableException, InterruptedException {
-        if (DEAD_LETTER.equals(status)) {
+    String page(Wanted wanted) throws QueryUnavailableException, BrokerUnavailableException, InterruptedException {
+        if (DEAD_LETTER.equals(wanted.status())) {
             access.requireEverywhere(Permission.ADMIN);
-            return deadLetters(namespace, sessionId, limit, cursor);
+            return deadLetters(wanted);
         }
         Map<String, @Nullable String> query = new LinkedHashMap<>();
-        query.put("namespace", namespace);
-        query.put("status", status);
-        query.put("sessionId", sessionId);
-        query.put("limit", Integer.toString(limit));
-        query.put("before", cursor);
+        query.put("namespace", wanted.namespace());
+        query.put("status", wanted.status());
+        query.put("sessionId", wanted.sessionId());
+        query.put("order", wanted.order());
+        query.put("limit", Integer.toString(wanted.limit()));
+        query.put("before", wanted.cursor());
         return agentService.get(AgentClient.path("queue"), query).json();
     }
 
-    private String deadLetters(String namespace, @Nullable String sessionId, int limit, @Nullable String cursor)
-            throws BrokerUnavailableException, InterruptedException {
-        Map<Integer, Long> before = cursor == null || cursor.isBlank()
+    private String deadLetters(Wanted wanted) throws BrokerUnavailableException, InterruptedException {
+        String cursor = wanted.cursor();
+        String sessionId = wanted.sessionId();
+        Map<Integer, Long> before = cursor == null
                 ? Map.of()
                 : Places.parse(cursor)
                         .map(Places::facts)
                         .orElseThrow(() -> ProblemException.badParameter("cursor", "what next said", cursor));
         DeadLetterReader.Page page = letters.page(
                 before,
-                letter -> namespace.equals(namespace(letter))
+                letter -> wanted.namespace().equals(namespace(letter))
                         && (sessionId == null || sessionId.equals(letter.header("ce_" + EventCodec.SESSION_ID))),
-                limit);
+                wanted.limit());
         return Json.writeText(new QueueItem.Page(
                 page.letters().stream().map(letter -> item(letter, DEAD_LETTER)).toList(),
                 page.next().isEmpty() ? null : Places.ofFacts(page.next()).toString()));
     }
 
-    /** One of them; what was not taken is looked for among the newest dead letters. */
+    /** One of them; what was not taken is looked for among the dead letters. */
     QueueItem item(String namespace, String eventId)
             throws QueryUnavailableException, BrokerUnavailableException, InterruptedException {
         Found found = tasks.queueItem(namespace, eventId).orElse(null);
         return switch (found) {
             case Found.Known known -> known.answer().as(QueueItem.class);
-            // nobody tells the door that what it took was refused further in
-            case Found.Accepted accepted -> letter(namespace, eventId).orElseGet(() -> pending(accepted.event()));
-            case null -> letter(namespace, eventId).orElseThrow(() -> unknown(namespace, eventId));
+            // nobody tells the door that what it took was refused further in; if it was, that was a moment ago
+            case Found.Accepted accepted ->
+                letters.recent(is(namespace, eventId)).map(this::item).orElseGet(() -> pending(accepted.event()));
+            case null -> letter(namespace, eventId);
         };
     }
 
     /** The newest dead letter that was this event. */
-    private Optional<QueueItem> letter(String namespace, String eventId)
-            throws BrokerUnavailableException, InterruptedException {
-        return letters.newest(letter ->
-                        eventId.equals(letter.header(EventCodec.CE_ID)) && namespace.equals(namespace(letter)))
-                .map(letter -> item(letter, letters.isDiscarded(letter) ? CANCELLED : DEAD_LETTER));
+    private QueueItem letter(String namespace, String eventId) throws BrokerUnavailableException, InterruptedException {
+        DeadLetterReader.Sought sought = letters.newest(is(namespace, eventId));
+        return sought.letter()
+                .map(this::item)
+                .orElseThrow(() -> unknown(
+                        namespace,
+                        eventId,
+                        sought.all()
+                                ? " or among the dead letters"
+                                : " or among the newest " + sought.lookedAt() + " dead letters"));
+    }
+
+    private static Predicate<DeadLetter> is(String namespace, String eventId) {
+        return letter -> eventId.equals(letter.header(EventCodec.CE_ID)) && namespace.equals(namespace(letter));
+    }
+
+    private QueueItem item(DeadLetter letter) {
+        return item(letter, letters.isDiscarded(letter) ? CANCELLED : DEAD_LETTER);
     }
 
     /** Puts something in. */
@@ -203,7 +253,7 @@ public class QueueControls {
         intake.requireValid(event);
         intake.requireAgent(event);
         intake.accept(List.of(event));
-        return new QueueItem.Queued(event.id(), sessionId, "pending", null);
+        return new QueueItem.Queued(event.id(), sessionId, PENDING, null);
     }
 
     /** The edge where higher goes first; inside lower does. */
@@ -219,14 +269,14 @@ public class QueueControls {
         if (ttl != null && ttl < 1) {
             throw ProblemException.badField("ttl", "1 or more milliseconds", ttl);
         }
-        return ttl == null ? null : now.plusMillis(ttl);
+        return ttl == null ? null : Ttl.expiry(now, ttl);
     }
 
     /** Sends what has failed once more, as an event that the failed one has led to. */
     QueueItem.Queued retry(String namespace, String eventId, @Nullable Map<String, @Nullable Object> payload)
             throws QueryUnavailableException, BrokerUnavailableException, EventTooLargeException, InterruptedException {
         if (!(tasks.queueItem(namespace, eventId).orElse(null) instanceof Found.Known known)) {
-            throw unknown(namespace, eventId);
+            throw unknown(namespace, eventId, "");
         }
         QueueItem item = known.answer().as(QueueItem.class);
         if (!RETRIED.contains(item.status())) {
@@ -252,14 +302,14 @@ public class QueueControls {
         } else {
             intake.accept(List.of(again));
         }
-        return new QueueItem.Queued(again.id(), again.sessionId(), "pending", eventId);
+        return new QueueItem.Queued(again.id(), again.sessionId(), PENDING, eventId);
     }
 
     private Event whole(String namespace, String eventId) throws QueryUnavailableException, InterruptedException {
         Map<String, @Nullable String> query = Map.of("namespace", namespace, "eventId", eventId);
         AgentClient.Answer answer = agentService.get(AgentClient.path("queue", "event"), query);
         if (!answer.found()) {
-            throw unknown(namespace, eventId);
+            throw unknown(namespace, eventId, "");
         }
         try {
             return EventJson.fromJson(Json.readObject(answer.json().getBytes(StandardCharsets.UTF_8)));
@@ -307,13 +357,13 @@ public class QueueControls {
         return new ProblemException(Problem.of(409, code, title, detail));
     }
 
-    private static ProblemException unknown(String namespace, String eventId) {
+    private static ProblemException unknown(String namespace, String eventId, String andWhere) {
         return new ProblemException(Problem.of(
                 404,
                 "unknown_event",
                 "Unknown event",
-                "There is no event " + eventId + " in the journal or among the newest dead letters of the namespace "
-                        + namespace + "."));
+                "There is no event " + eventId + " in the journal" + andWhere + " of the namespace " + namespace
+                        + "."));
     }
 
     /** One that this gateway has accepted, of which the journal has not told yet. */
@@ -324,7 +374,7 @@ public class QueueControls {
                 event.sessionId(),
                 event.type().wireName(),
                 event.fields(),
-                "pending",
+                PENDING,
                 QueueItem.HIGHEST - event.effectivePriority(),
                 event.expiry() == null ? null : event.expiry().toEpochMilli() - date,
                 event.correlationId(),

@@ -57,8 +57,9 @@ public class QueueResource {
     @Needs(Permission.READ)
     @Operation(
             summary = "List what was accepted",
-            description = "The newest first. Dead letters are listed for status=dead_letter only, which needs admin in"
-                    + " all namespaces.")
+            description =
+                    "The newest first, or in the order of work. Dead letters are listed for status=dead_letter only, which"
+                            + " needs admin in all namespaces.")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = QueueItem.Page.class)))
     @APIResponse(responseCode = "400", description = "bad_parameter")
     @APIResponse(responseCode = "503", description = "query_unavailable, broker_unavailable")
@@ -71,6 +72,15 @@ public class QueueResource {
                     @Nullable
                     String status,
             @Parameter(description = "Only those of one session.") @QueryParam("sessionId") @Nullable String sessionId,
+            @Parameter(
+                            description = "work = what is pending in a session, the next one first; needs sessionId.",
+                            schema =
+                                    @Schema(
+                                            enumeration = {"newest", "work"},
+                                            defaultValue = "newest"))
+                    @QueryParam("order")
+                    @Nullable
+                    String order,
             @Parameter(description = "1 to 200", schema = @Schema(type = SchemaType.INTEGER, defaultValue = "50"))
                     @QueryParam("limit")
                     @DefaultValue("50")
@@ -78,13 +88,13 @@ public class QueueResource {
             @Parameter(description = "What next said on the page before.") @QueryParam("cursor") @Nullable
                     String cursor)
             throws QueryUnavailableException, BrokerUnavailableException, InterruptedException {
-        TasksResource.requireOneOf("status", status, QueueControls.STATUSES);
-        return Response.ok(queue.page(
+        return Response.ok(queue.page(new QueueControls.Wanted(
                         namespace,
                         Parameters.given(status),
                         Parameters.given(sessionId),
+                        Parameters.given(order),
                         Parameters.number("limit", limit, MAX_ITEMS),
-                        cursor))
+                        Parameters.given(cursor))))
                 .build();
     }
 
@@ -93,8 +103,9 @@ public class QueueResource {
     @Path("/{eventId}")
     @Operation(
             summary = "How far one event is",
-            description = "Of a task that it has started, or of its own; what was not taken is looked for among the"
-                    + " newest dead letters.")
+            description =
+                    "Of a task that it has started, or of its own; what was not taken is looked for among the dead"
+                            + " letters, as many of the newest as can be read in time.")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = QueueItem.class)))
     @APIResponse(responseCode = "404", description = "unknown_event")
     @APIResponse(responseCode = "503", description = "query_unavailable, broker_unavailable")

@@ -56,7 +56,9 @@ public class SessionQueueResource {
 
     @GET
     @Needs(Permission.READ)
-    @Operation(summary = "List what was accepted for a session", description = "The newest first.")
+    @Operation(
+            summary = "List what was accepted for a session",
+            description = "The newest first, or in the order of work.")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = QueueItem.Page.class)))
     @APIResponse(responseCode = "400", description = "bad_parameter")
     @APIResponse(responseCode = "503", description = "query_unavailable, broker_unavailable")
@@ -69,6 +71,15 @@ public class SessionQueueResource {
                     @QueryParam("status")
                     @Nullable
                     String status,
+            @Parameter(
+                            description = "work = what is pending, the next one first.",
+                            schema =
+                                    @Schema(
+                                            enumeration = {"newest", "work"},
+                                            defaultValue = "newest"))
+                    @QueryParam("order")
+                    @Nullable
+                    String order,
             @Parameter(description = "1 to 200", schema = @Schema(type = SchemaType.INTEGER, defaultValue = "50"))
                     @QueryParam("limit")
                     @DefaultValue("50")
@@ -76,13 +87,13 @@ public class SessionQueueResource {
             @Parameter(description = "What next said on the page before.") @QueryParam("cursor") @Nullable
                     String cursor)
             throws QueryUnavailableException, BrokerUnavailableException, InterruptedException {
-        TasksResource.requireOneOf("status", status, QueueControls.STATUSES);
-        return Response.ok(queue.page(
+        return Response.ok(queue.page(new QueueControls.Wanted(
                         namespace,
                         Parameters.given(status),
                         sessionId,
+                        Parameters.given(order),
                         Parameters.number("limit", limit, QueueResource.MAX_ITEMS),
-                        cursor))
+                        Parameters.given(cursor))))
                 .build();
     }
 

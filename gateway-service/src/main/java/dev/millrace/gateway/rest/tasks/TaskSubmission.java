@@ -6,6 +6,7 @@ import dev.millrace.api.Task;
 import dev.millrace.gateway.rest.problems.ProblemException;
 import dev.millrace.gateway.rest.requests.BodyReader;
 import dev.millrace.gateway.rest.requests.IdempotencyKey;
+import dev.millrace.gateway.rest.requests.Ttl;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.KnownEventType;
@@ -38,9 +39,6 @@ record TaskSubmission(
     private static final int MAX_URL = 2048;
     private static final Pattern PARTICIPANT = Pattern.compile("[a-z0-9][a-z0-9_-]{0,63}");
     private static final Pattern SENDER = Pattern.compile("[^\\[\\]\\p{Cntrl}]{1,100}");
-
-    /** A hundred years, which is as good as never. */
-    private static final long MAX_TTL_MS = 36_525L * 24 * 3_600 * 1_000;
 
     /**
      * Reads the fields.
@@ -121,7 +119,7 @@ record TaskSubmission(
         if (expiresAt != null && !expiresAt.isAfter(now)) {
             throw ProblemException.badField("expiresAt", "a time in the future", expiresAt.toString());
         }
-        return ttl == null ? expiresAt : now.plusMillis(Math.min(ttl, MAX_TTL_MS));
+        return ttl == null ? expiresAt : Ttl.expiry(now, ttl);
     }
 
     private static @Nullable Instant time(@Nullable String text) {

@@ -16,6 +16,8 @@ import org.junit.jupiter.api.Test;
 
 class ChatRequestTest {
 
+    private static final Instant EXPIRY = Instant.parse("2100-01-01T00:00:00Z");
+
     private static final Map<String, Object> IMAGE =
             Map.of("type", "image_url", "image_url", Map.of("url", "data:image/png;base64,aGk="));
 
@@ -35,14 +37,15 @@ class ChatRequestTest {
         body.put("user", "u1");
 
         // when
-        Event event =
-                ChatRequest.of(Json.write(body)).event(new ChatRequest.Origin(null, "acme", null, null), Instant.now());
+        Event event = ChatRequest.of(Json.write(body))
+                .event(new ChatRequest.Origin(null, "acme", EXPIRY, null, null), Instant.now());
 
         // then
         List<Map<String, String>> images = List.of(Map.of("mediaType", "image/png", "data", "aGk="));
         assertThat(EventSchemas.problems(event)).isEmpty();
         assertThat(event.sessionId()).isEqualTo("u1");
         assertThat(event.namespace()).isEqualTo("acme");
+        assertThat(event.expiry()).isEqualTo(EXPIRY);
         assertThat(event.fields())
                 .containsEntry("taskType", "general")
                 .containsEntry("text", ChatRequest.NO_WORDS)
@@ -63,7 +66,7 @@ class ChatRequestTest {
 
         // when
         Event event = ChatRequest.of(Json.write(body))
-                .event(new ChatRequest.Origin("s1", "default", null, null), Instant.now());
+                .event(new ChatRequest.Origin("s1", "default", null, null, null), Instant.now());
 
         // then
         assertThat(event.sessionId()).isEqualTo("s1");
@@ -77,7 +80,7 @@ class ChatRequestTest {
 
         // then
         assertThat(ChatRequest.of(Json.write(body))
-                        .event(new ChatRequest.Origin(null, "default", null, null), Instant.now())
+                        .event(new ChatRequest.Origin(null, "default", null, null, null), Instant.now())
                         .fields())
                 .containsOnlyKeys("text", "taskType");
     }

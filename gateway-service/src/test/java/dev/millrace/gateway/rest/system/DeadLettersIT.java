@@ -25,8 +25,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.Future;
+import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.header.internals.RecordHeaders;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -250,6 +254,62 @@ class DeadLettersIT {
         assertThat(gateway.postJson("/v1/dead-letters/discard", Map.of("taskId", kept, "limit", 201))
                         .json())
                 .containsEntry("code", "bad_field");
+    }
+
+    @Test
+    @DisplayName("F-284, F-305: a dead letter is an item of the queue, cancelled once it is discarded")
+    void shouldBeAnItemOfTheQueue() throws Exception {
+        // given
+        String task = "item-" + Ids.random();
+        String id = refused(task, "task_ended", 1);
+
+        // then
+        Answer item = gateway.get("/v1/queue/" + id);
+        assertThat(item.json())
+                .containsEntry("status", "dead_letter")
+                .containsEntry("reason", "task_ended")
+                .containsEntry("error", "expected something else")
+                .containsEntry("payload", Map.of("text", "hello 1"));
+        assertThat(gateway.get("/v1/queue?status=dead_letter&limit=1").body()).contains(id);
+
+        // when
+        String place = item.text("deadLetter");
+        gateway.postJson("/v1/dead-letters/" + place + "/discard", Map.of());
+
+        // then
+        assertThat(gateway.get("/v1/queue/" + id).json()).containsEntry("status", "cancelled");
+        assertThat(gateway.get("/v1/queue?status=dead_letter&limit=1").body()).doesNotContain(id);
+        assertThat(gateway.postJson("/v1/queue/" + id + "/retry", Map.of()).json())
+                .containsEntry("code", "unknown_event");
+    }
+
+    @Test
+    @DisplayName("F-284: a dead letter is found behind more newer ones than a page looks at, and if there is none the"
+            + " answer says how far was looked")
+    void shouldFindOneBehindManyOthers() throws Exception {
+        // given
+        String id = refused("old-" + Ids.random(), "task_ended", 1);
+        try (KafkaProducer<byte[], byte[]> producer = new KafkaProducer<>(
+                Map.of("bootstrap.servers", TestBroker.shared().bootstrapServers(), "linger.ms", 20),
+                new ByteArraySerializer(),
+                new ByteArraySerializer())) {
+            for (int i = 0; i <= 5_000; i++) {
+                Future<RecordMetadata> unused = producer.send(new ProducerRecord<>(
+                        gateway.topics().deadLetters(),
+                        null,
+                        null,
+                        null,
+                        "x".getBytes(StandardCharsets.UTF_8),
+                        DeadLetters.headers(
+                                new RecordHeaders(), new Origin("some.topic", 0, i, 0), "not_a_cloud_event", null)));
+            }
+        }
+
+        // then
+        assertThat(gateway.get("/v1/queue/" + id).json()).containsEntry("status", "dead_letter");
+        assertThat(gateway.get("/v1/queue/nobody").text("detail"))
+                .isEqualTo("There is no event nobody in the journal or among the dead letters of the namespace"
+                        + " default.");
     }
 
     private void forget(ForgetScope scope) {
