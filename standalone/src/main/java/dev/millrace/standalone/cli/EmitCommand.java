@@ -1,7 +1,6 @@
 package dev.millrace.standalone.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.millrace.schemas.Ids;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -32,12 +31,6 @@ public final class EmitCommand extends ClientCommand {
     private @Nullable String session;
 
     @Option(
-            names = "--id",
-            paramLabel = "ID",
-            description = "Id of the event; the same one a second time does nothing (default: a new one).")
-    private @Nullable String id;
-
-    @Option(
             names = "--source",
             paramLabel = "NAME",
             defaultValue = "cli",
@@ -55,7 +48,7 @@ public final class EmitCommand extends ClientCommand {
     int run(GatewayClient client) {
         Map<String, String> headers = new LinkedHashMap<>();
         headers.put("ce-specversion", "1.0");
-        headers.put("ce-id", encoded(id == null ? Ids.random() : id));
+        headers.put("ce-id", encoded(event.id()));
         headers.put("ce-type", encoded(event.type()));
         headers.put("ce-source", encoded(source));
         if (session != null) {

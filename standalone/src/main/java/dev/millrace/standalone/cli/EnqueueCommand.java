@@ -31,12 +31,6 @@ public final class EnqueueCommand extends ClientCommand {
     private String session = "";
 
     @Option(
-            names = "--id",
-            paramLabel = "ID",
-            description = "Id of the event; the same one a second time does nothing (default: a new one).")
-    private @Nullable String id;
-
-    @Option(
             names = "--priority",
             paramLabel = "N",
             description = "Higher goes first, at most 900 (default: as the type has it).")
@@ -60,7 +54,7 @@ public final class EnqueueCommand extends ClientCommand {
         Map<String, @Nullable Object> request = new LinkedHashMap<>();
         request.put("type", event.type());
         request.put("payload", event.object());
-        request.put("id", id);
+        request.put("id", event.id());
         request.put("priority", priority);
         request.put("ttl", ttl == null ? null : ttl.toMillis());
         request.put("parentEventId", parent);

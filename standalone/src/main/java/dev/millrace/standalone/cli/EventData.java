@@ -1,5 +1,6 @@
 package dev.millrace.standalone.cli;
 
+import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.MalformedEventException;
 import java.io.FileDescriptor;
@@ -11,9 +12,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** An event that a command sends: its type, and what it brings. */
+/** An event that a command sends: its type and id, and what it brings. */
 final class EventData {
 
     private static final int MAX_BYTES = 16 << 20;
@@ -28,6 +30,17 @@ final class EventData {
             description = "What the event brings: a JSON object, @FILE for one in a file, or - for standard input"
                     + " (default: nothing).")
     private @Nullable String data;
+
+    @Option(
+            names = "--id",
+            paramLabel = "ID",
+            description = "Id of the event; the same one a second time does nothing (default: a new one).")
+    private @Nullable String id;
+
+    /** The id of the event, a new one if none was given. */
+    String id() {
+        return id == null ? Ids.random() : id;
+    }
 
     /** The type of the event. */
     String type() {
