@@ -44,6 +44,8 @@ export class Millrace {
   task(id: string): TaskHandle
   /** The newest first. */
   tasks(search?: TaskSearch): AsyncGenerator<Task>
+  /** Does one thing with many, as far as one answer goes; `next` is the `cursor` of the next request. */
+  bulk(request: TaskBulkRequest): Promise<TaskBulkOutcome>
   agent(name: string): AgentHandle
   agents(): Promise<Agent[]>
   tools(): Promise<Tool[]>
@@ -415,6 +417,45 @@ export interface Task {
   lastCursor: string
   note?: string | null
   parentTaskId?: string | null
+}
+
+export interface TaskBulkRequest {
+  action: 'cancel' | 'suspend' | 'resume'
+  /** These, 1 to 200; or else a filter. */
+  ids?: string[]
+  /** All that it matches; `{}` = all of the namespace. */
+  filter?: TaskBulkFilter
+  reason?: string
+  /** Whether nothing is to be done: the answer says what would be. */
+  dryRun?: boolean
+  limit?: number
+  cursor?: string
+}
+
+export interface TaskBulkFilter extends TaskSearch {
+  errorCode?: string
+  parentTaskId?: string
+  forkedFrom?: string
+  createdAfter?: string
+  createdBefore?: string
+}
+
+export interface TaskBulkOutcome {
+  action: string
+  dryRun: boolean
+  /** Of a dry run: how many are meant, over all pages, by state. */
+  matched: { states: Record<string, number>; complete: boolean } | null
+  items: TaskBulkItem[]
+  next: string | null
+}
+
+export interface TaskBulkItem {
+  taskId: string
+  state: string | null
+  status: 'accepted' | 'possible' | 'refused'
+  eventId: string | null
+  code: string | null
+  detail: string | null
 }
 
 export interface Move {

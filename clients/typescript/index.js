@@ -64,6 +64,10 @@ export class Millrace {
       '/v1/tasks', { namespace: this.namespace, state, sessionId, agent, waitingFor, text }, 'cursor', 'tasks')
   }
 
+  bulk(request) {
+    return this.http.post(`/v1/tasks/bulk?namespace=${encodeURIComponent(this.namespace)}`, request)
+  }
+
   agent(name) {
     return new AgentHandle(this, name)
   }

@@ -9,6 +9,7 @@ const EVERYTHING = [
     start: ['x', { id: 'i', agent: 'a', session: 's', metadata: { k: 'v' }, priority: 200, model: 'm', callbackUrl: 'https://x.example', ttl: '1m' }],
     run: ['x', undefined, { ackMode: 'onComplete' }],
     tasks: [{ state: 's', sessionId: 's', agent: 'a', waitingFor: 'answer', text: 't' }],
+    bulk: [{ action: 'cancel', ids: ['t'], reason: 'r', dryRun: true }],
     feed: ['/v1/notifications'], inNamespace: ['n'] }],
   [millrace.task('t'), TaskHandle, { events: [watch] }],
   [millrace.agent('a'), AgentHandle, {}],

@@ -20,7 +20,10 @@ public record Session(
         long updatedAt,
 
         @Schema(description = "Who takes part: agents by name, and user for people; empty = nobody has said.")
-        List<String> participants) {
+        List<String> participants,
+
+        @Schema(description = "How many tasks it has; no more than 1000 are counted. null = not known.") @Nullable
+        Integer tasks) {
 
     public Session {
         // what answers may be of a version before there were any
@@ -29,6 +32,9 @@ public record Session(
 
     /** More do not take part in one session. */
     public static final int MAX_PARTICIPANTS = 20;
+
+    /** More tasks of one are not counted. */
+    public static final int MOST_COUNTED = 1_000;
 
     /** What people are called among participants. */
     public static final String PEOPLE = "user";

@@ -20,6 +20,14 @@ public record SystemView(
         @Nullable
         Boolean draining,
 
+        @Schema(description = "Why no task is admitted; null = one is, or it is not known.") @Nullable
+        Drain drain,
+
+        @Schema(
+                description = "The processes that answer: this gateway, and the instance of agent-service that it asks."
+                        + " Who serves tools is in toolsets.")
+        List<Service> services,
+
         @Schema(description = "In the order of priority.") List<Lane> lanes,
 
         @Schema(description = "Those that tools belong to now, by name.")
@@ -29,8 +37,52 @@ public record SystemView(
         Models models) {
 
     public SystemView {
+        // what answers may be of a version before there were any
+        services = services == null ? List.of() : List.copyOf(services);
         lanes = List.copyOf(lanes);
         toolsets = List.copyOf(toolsets);
+    }
+
+    /** The same with these services. */
+    public SystemView with(List<Service> others) {
+        return new SystemView(version, instance, draining, drain, others, lanes, toolsets, models);
+    }
+
+    /** That no task is admitted. */
+    @Schema(name = "Drain")
+    public record Drain(
+            @Schema(description = "For people; null = none was given.") @Nullable
+            String reason,
+
+            @Schema(description = "Who asked for it; null = nobody had to log in.") @Nullable
+            String by,
+
+            @Schema(description = "When it was asked for, Unix milliseconds.")
+            long since) {}
+
+    /** A process. */
+    @Schema(name = "ServiceState")
+    public record Service(
+            @Schema(description = "millrace = all services in one process.", examples = "gateway-service")
+            String name,
+
+            @Schema(description = "Host and process; null = not known.") @Nullable
+            String instance,
+
+            @Schema(description = "null = not known.") @Nullable
+            String version,
+
+            boolean ready,
+
+            @Schema(description = "Why not: what each check that fails says.")
+            List<String> reasons,
+
+            @Schema(description = "When it started, Unix milliseconds; null = not known.") @Nullable
+            Long since) {
+
+        public Service {
+            reasons = List.copyOf(reasons);
+        }
     }
 
     /** A lane: the events of some priorities. */

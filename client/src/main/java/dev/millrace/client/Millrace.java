@@ -4,6 +4,7 @@ import dev.millrace.api.AgentView;
 import dev.millrace.api.Session;
 import dev.millrace.api.SystemView;
 import dev.millrace.api.Task;
+import dev.millrace.api.TaskBulk;
 import dev.millrace.api.ToolView;
 import dev.millrace.api.UsageSums;
 import java.net.URI;
@@ -89,6 +90,15 @@ public final class Millrace {
     public Stream<Task> tasks(TaskSearch search) {
         return http.items(
                 search.on(new Route("/v1/tasks").with("namespace", namespace)), "cursor", "tasks", Task.class);
+    }
+
+    /**
+     * Cancels, suspends or resumes many, or says what would become of them, as far as one answer goes.
+     *
+     * @return with {@code next}, if there may be more: what {@code cursor} of the next request is
+     */
+    public TaskBulk.Outcome bulk(TaskBulk.Request request) {
+        return http.post(new Route("/v1/tasks/bulk").with("namespace", namespace), request, TaskBulk.Outcome.class);
     }
 
     /** An agent by its name. */

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.millrace.api.Task;
+import dev.millrace.api.TaskBulk;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Map;
@@ -122,6 +123,33 @@ class RequestsTest {
 
         // then
         assertThat(millrace.tasks().map(Task::taskId)).containsExactly("c");
+    }
+
+    @Test
+    void shouldDoOneThingWithMany() {
+        // given
+        gateway.json(
+                202,
+                "{\"action\":\"cancel\",\"dryRun\":false,\"matched\":null,\"items\":[{\"taskId\":\"a\",\"state\":"
+                        + "\"acting\",\"status\":\"accepted\",\"eventId\":\"e\"}],\"next\":\"n\"}");
+
+        // when
+        TaskBulk.Outcome outcome = Millrace.connect(gateway.url())
+                .bulk(new TaskBulk.Request(
+                        "cancel",
+                        null,
+                        new TaskBulk.Filter(null, null, null, "clerk", null, null, null, null, null, null),
+                        "late",
+                        null,
+                        null,
+                        null));
+
+        // then
+        assertThat(outcome.next()).isEqualTo("n");
+        assertThat(outcome.items()).extracting(TaskBulk.Item::status).containsExactly("accepted");
+        assertThat(gateway.requests)
+                .containsExactly("POST /v1/tasks/bulk?namespace=default"
+                        + " {\"action\":\"cancel\",\"filter\":{\"agent\":\"clerk\"},\"reason\":\"late\"}");
     }
 
     @Test

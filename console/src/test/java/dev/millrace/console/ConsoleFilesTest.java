@@ -4,17 +4,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.millrace.schemas.Json;
+import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -97,6 +100,30 @@ class ConsoleFilesTest {
             })
     void shouldServeWhatIsInTheFolderAndNothingElse(String name) {
         assertThat(files.file(name)).isEmpty();
+    }
+
+    @Test
+    @DisplayName("with the libraries that it brings the console is smaller than 2 MB")
+    void shouldStaySmall() throws IOException {
+        // given: of this module and of what it takes from mvnpm; jars compress the files of this module further
+        long bytes = 0;
+        try (Stream<Path> own = Files.walk(FOLDER)) {
+            for (Path file : own.filter(Files::isRegularFile).toList()) {
+                bytes += Files.size(file);
+            }
+        }
+        List<Path> libraries = Arrays.stream(
+                        System.getProperty("java.class.path").split(File.pathSeparator, -1))
+                .filter(entry -> entry.contains("mvnpm") && entry.endsWith(".jar"))
+                .map(Path::of)
+                .toList();
+        for (Path jar : libraries) {
+            bytes += Files.size(jar);
+        }
+
+        // then
+        assertThat(libraries).hasSizeGreaterThanOrEqualTo(4);
+        assertThat(bytes).isLessThan(2_000_000);
     }
 
     @Test

@@ -4,6 +4,7 @@ import dev.millrace.standalone.cli.AgentsCommand;
 import dev.millrace.standalone.cli.ApprovalsCommand;
 import dev.millrace.standalone.cli.ApproveCommand;
 import dev.millrace.standalone.cli.AskCommand;
+import dev.millrace.standalone.cli.BulkCommand;
 import dev.millrace.standalone.cli.CancelCommand;
 import dev.millrace.standalone.cli.Colours;
 import dev.millrace.standalone.cli.CommandException;
@@ -77,6 +78,7 @@ public final class Main {
                 .addSubcommand(SuspendCommand.class)
                 .addSubcommand(ResumeCommand.class)
                 .addSubcommand(CancelCommand.class)
+                .addSubcommand(BulkCommand.class)
                 .addSubcommand(NotificationsCommand.class)
                 .addSubcommand(DeadLettersCommand.class)
                 .addSubcommand(RedriveCommand.class)

@@ -8,6 +8,7 @@ import dev.millrace.api.DeadLetterView;
 import dev.millrace.api.QueueItem;
 import dev.millrace.api.ScheduleView;
 import dev.millrace.api.Task;
+import dev.millrace.api.TaskBulk;
 import dev.millrace.client.FeedEvent;
 import dev.millrace.client.GatewayHttp;
 import dev.millrace.client.Millrace;
@@ -217,6 +218,10 @@ class ClientsIT {
                         refused -> assertThat(refused.code()).isEqualTo("unknown_task"));
         assertThat(millrace.tasks(TaskSearch.inState("cancelled")).map(Task::taskId))
                 .contains(slow.id());
+        assertThat(millrace.bulk(new TaskBulk.Request("cancel", List.of(slow.id()), null, null, null, null, null))
+                        .items())
+                .extracting(TaskBulk.Item::code)
+                .containsExactly("task_ended");
     }
 
     @Test
@@ -377,6 +382,9 @@ class ClientsIT {
                 Map.entry(Watch.class, Watch.after("1:1").withText().only("TASK_FAILED")),
                 Map.entry(TaskSearch.class, new TaskSearch("failed", "s", "a", "answer", "t")),
                 Map.entry(TaskHandle.class, client.task("t")),
+                Map.entry(
+                        TaskBulk.Request.class,
+                        new TaskBulk.Request("cancel", List.of("t"), null, "x", true, null, null)),
                 Map.entry(
                         DeadLetterView.Filter.class,
                         new DeadLetterView.Filter("internal_error", null, null, null, null)),

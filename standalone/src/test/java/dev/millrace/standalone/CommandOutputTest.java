@@ -113,6 +113,44 @@ class CommandOutputTest {
     }
 
     @Test
+    @DisplayName(
+            "bulk goes through all that a filter matches, page by page, and tells each outcome; a dry run asks once")
+    void shouldDoOneThingWithMany() {
+        // given
+        String item = "{\"taskId\":\"t-1\",\"state\":\"acting\",\"status\":\"possible\"}";
+        gateway.answer(
+                "/v1/tasks/bulk",
+                200,
+                "{\"action\":\"cancel\",\"dryRun\":true,\"matched\":{\"states\":{\"acting\":2,\"completed\":300},"
+                        + "\"complete\":false},\"items\":[" + item + "],\"next\":\"more\"}");
+
+        // when
+        CommandRun dry = CommandRun.of("bulk", "cancel", "--agent", "clerk", "--dry-run", "--url", gateway.url());
+
+        // then
+        assertThat(dry.exitCode()).isZero();
+        assertThat(dry.err()).contains("At least 302 tasks are meant: 2 acting, 300 completed. Nothing was done.");
+        assertThat(dry.out().lines()).containsExactly("t-1  possible");
+        assertThat(gateway.requests())
+                .containsExactly("POST /v1/tasks/bulk {\"action\":\"cancel\",\"filter\":{\"agent\":\"clerk\"},"
+                        + "\"dryRun\":true,\"limit\":20}");
+
+        // and when
+        CommandRun json = CommandRun.of("bulk", "cancel", "t-1", "--dry-run", "--json", "--url", gateway.url());
+        // then
+        assertThat(json.out().lines()).hasSize(1);
+        assertThat(json.out()).contains("\"status\":\"possible\"");
+
+        // and when
+        CommandRun none = CommandRun.of("bulk", "cancel", "--url", gateway.url());
+        CommandRun both = CommandRun.of("bulk", "cancel", "t-1", "--all", "--url", gateway.url());
+        // then
+        assertThat(none.exitCode()).isEqualTo(2);
+        assertThat(none.err()).contains("expected TASKs, or else a filter such as --state, or --all");
+        assertThat(both.exitCode()).isEqualTo(2);
+    }
+
+    @Test
     @DisplayName("tasks --watch draws the table in its place where somebody looks, and ends when all have ended")
     void shouldWatchTasks() {
         // given

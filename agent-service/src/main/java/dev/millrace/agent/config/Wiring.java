@@ -44,6 +44,7 @@ import dev.millrace.llm.config.LlmConfig;
 import dev.millrace.llm.scripted.InvalidScriptException;
 import dev.millrace.schemas.Ids;
 import dev.millrace.telemetry.Telemetry;
+import dev.millrace.telemetry.config.ProcessReport;
 import dev.millrace.telemetry.config.TelemetryConfig;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
@@ -255,14 +256,30 @@ public class Wiring {
             RuntimeSettings settings,
             Occupancy occupancy,
             LaneStates lanes,
-            ModelDispatcher dispatcher) {
+            ModelDispatcher dispatcher,
+            ProcessReport process) {
         return new SystemReport(
-                settings.value().instance(),
+                new SystemReport.Itself(
+                        settings.value().instance(),
+                        () -> service(process.now()),
+                        () -> new SystemView.Models(
+                                dispatcher.permits(),
+                                dispatcher.running(),
+                                dispatcher.queued(),
+                                dispatcher.heldBack())),
                 occupancy,
                 lanes,
-                new SystemReport.Served(runtime.tools(), runtime.toolsets()),
-                () -> new SystemView.Models(
-                        dispatcher.permits(), dispatcher.running(), dispatcher.queued(), dispatcher.heldBack()));
+                new SystemReport.Served(runtime.tools(), runtime.toolsets()));
+    }
+
+    private static SystemView.Service service(ProcessReport.State process) {
+        return new SystemView.Service(
+                process.name(),
+                process.instance(),
+                process.version(),
+                process.ready(),
+                process.reasons(),
+                process.startedMs());
     }
 
     @Produces

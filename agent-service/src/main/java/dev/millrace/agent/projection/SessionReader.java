@@ -57,7 +57,19 @@ final class SessionReader {
             @Nullable JournalCursor before) {}
 
     Optional<Session> session(String namespace, String sessionId) {
-        return Optional.ofNullable(row(namespace, sessionId)).map(SessionRow::view);
+        return Optional.ofNullable(row(namespace, sessionId)).map(this::view);
+    }
+
+    private Session view(SessionRow row) {
+        Bytes tasks = ProjectionKeys.sessionList(row.namespace(), row.sessionId());
+        int counted = 0;
+        try (KeyValueIterator<Bytes, byte[]> range = rows.range(tasks, Bytes.increment(tasks))) {
+            while (counted < Session.MOST_COUNTED && range.hasNext()) {
+                range.next();
+                counted++;
+            }
+        }
+        return row.view(counted);
     }
 
     /** The session of an origin in which something happened last, if it is still there. */
@@ -77,7 +89,7 @@ final class SessionReader {
                 SessionRow row = row(namespace, ProjectionKeys.listedTask(list, place));
                 // one that moves up the list meanwhile has come already
                 if (row != null && row.place().equals(place)) {
-                    sessions.add(row.view());
+                    sessions.add(view(row));
                 }
                 boolean full = sessions.size() == limit || ++lookedAt == MAX_LOOKED_AT;
                 if (full && range.hasNext()) {

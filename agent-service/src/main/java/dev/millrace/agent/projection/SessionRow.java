@@ -164,9 +164,20 @@ record SessionRow(
         rows.delete(ProjectionKeys.session(namespace, sessionId));
     }
 
-    Session view() {
+    /**
+     * As clients see it.
+     *
+     * @param tasks how many it has
+     */
+    Session view(int tasks) {
         return new Session(
-                sessionId, namespace, title, createdAt, updatedAt, participants == null ? List.of() : participants);
+                sessionId,
+                namespace,
+                title,
+                createdAt,
+                updatedAt,
+                participants == null ? List.of() : participants,
+                tasks);
     }
 
     static SessionRow fromJson(byte[] json) {

@@ -16,12 +16,23 @@ import org.jspecify.annotations.Nullable;
 /** The installation as this instance sees it. For any thread. */
 public final class SystemReport {
 
-    private final InstanceEvents.Settings instance;
+    private final Itself itself;
     private final Occupancy occupancy;
     private final LaneStates lanes;
     private final ToolCatalogue tools;
     private final ToolsetWatch toolsets;
-    private final Supplier<SystemView.Models> models;
+
+    /**
+     * This instance.
+     *
+     * @param settings its name and version
+     * @param process how it is
+     * @param models the calls that it makes
+     */
+    public record Itself(
+            InstanceEvents.Settings settings,
+            Supplier<SystemView.Service> process,
+            Supplier<SystemView.Models> models) {}
 
     /**
      * What tools there are, and who works on their calls.
@@ -32,18 +43,12 @@ public final class SystemReport {
     public record Served(ToolCatalogue tools, ToolsetWatch watch) {}
 
     /** Asks these each time. */
-    public SystemReport(
-            InstanceEvents.Settings instance,
-            Occupancy occupancy,
-            LaneStates lanes,
-            Served served,
-            Supplier<SystemView.Models> models) {
-        this.instance = instance;
+    public SystemReport(Itself itself, Occupancy occupancy, LaneStates lanes, Served served) {
+        this.itself = itself;
         this.occupancy = occupancy;
         this.lanes = lanes;
         this.tools = served.tools();
         this.toolsets = served.watch();
-        this.models = models;
     }
 
     /**
@@ -60,12 +65,17 @@ public final class SystemReport {
                         toolset, known(toolsets.workers(toolset)), known(toolsets.backlog(toolset))))
                 .toList();
         return new SystemView(
-                instance.version(),
-                instance.instance(),
+                itself.settings().version(),
+                itself.settings().instance(),
                 occupancy.draining().orElse(null),
+                occupancy
+                        .drain()
+                        .map(drain -> new SystemView.Drain(drain.reason(), drain.by(), drain.sinceMs()))
+                        .orElse(null),
+                List.of(itself.process().get()),
                 lanes.look(),
                 served,
-                models.get());
+                itself.models().get());
     }
 
     private static @Nullable Long known(OptionalLong number) {

@@ -43,7 +43,7 @@ final class Admission {
     /** What asked for admission in this transaction; written only if it has to wait beyond it. */
     private final Map<String, Event> asking = new LinkedHashMap<>();
 
-    private Gate gate = new Gate(0, false);
+    private Gate gate = new Gate(0, false, null);
     private int placesTaken;
 
     /** As the store has it. */
@@ -132,10 +132,10 @@ final class Admission {
         asking.clear();
     }
 
-    /** Stops or begins to admit. */
-    void drain(boolean draining) {
-        if (gate.draining() != draining) {
-            gate = new Gate(gate.arrivals(), draining);
+    /** Stops to admit, or begins again; {@code null} = begins. What is drained already stays as it is. */
+    void drain(@Nullable Drain drain) {
+        if (gate.draining() != (drain != null)) {
+            gate = new Gate(gate.arrivals(), drain != null, drain);
             store.put(GATE, gate);
         }
     }
@@ -143,6 +143,12 @@ final class Admission {
     /** Whether nobody is admitted. */
     boolean draining() {
         return gate.draining();
+    }
+
+    /** Why nobody is; {@code null} = somebody is, or it is not known. */
+    @Nullable
+    Drain drain() {
+        return gate.drain();
     }
 
     /** Whether a task of this conversation works, or waits. */
@@ -167,7 +173,7 @@ final class Admission {
     }
 
     private long nextArrival() {
-        gate = new Gate(gate.arrivals() + 1, gate.draining());
+        gate = new Gate(gate.arrivals() + 1, gate.draining(), gate.drain());
         store.put(GATE, gate);
         return gate.arrivals();
     }

@@ -1,6 +1,7 @@
 package dev.millrace.agent.topology;
 
 import dev.millrace.schemas.Event;
+import org.jspecify.annotations.Nullable;
 
 /** One row of the store of admission; together they are everything that has to survive a restart. */
 sealed interface AdmissionRow {
@@ -30,8 +31,9 @@ sealed interface AdmissionRow {
      *
      * @param arrivals how many tasks have come so far; the number of the latest
      * @param draining whether nothing is admitted
+     * @param drain why; {@code null} = tasks are admitted, or a version before this one has closed it
      */
-    record Gate(long arrivals, boolean draining) implements AdmissionRow {}
+    record Gate(long arrivals, boolean draining, @Nullable Drain drain) implements AdmissionRow {}
 
     /**
      * A place in the line. Their order is that of one namespace; several take turns.

@@ -128,7 +128,7 @@ final class Intake implements Processing.Onward {
                                 incoming.value().timestampMs(),
                                 now);
             } else {
-                machine.admission().drain(Broadcast.stopsAdmission(event));
+                machine.admission().drain(Drain.of(event));
             }
         }
         if (home.partition() == Broadcast.FIRST_PARTITION && !Broadcast.forgets(event)) {

@@ -431,7 +431,11 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
     }
 
     private void tellOccupancy() {
-        parts.occupancy().set(partition(), admission.active(), admission.waiting(), admission.draining());
+        parts.occupancy()
+                .set(
+                        partition(),
+                        new Occupancy.Counts(
+                                admission.active(), admission.waiting(), admission.draining(), admission.drain()));
     }
 
     private int partition() {

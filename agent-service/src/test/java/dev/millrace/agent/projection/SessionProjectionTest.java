@@ -135,7 +135,7 @@ class SessionProjectionTest {
 
         // then
         assertThat(reader().session(NS, "ada"))
-                .contains(new Session("ada", NS, "Engines", at(1).toEpochMilli(), at(12).toEpochMilli(), List.of()));
+                .contains(new Session("ada", NS, "Engines", at(1).toEpochMilli(), at(12).toEpochMilli(), List.of(), 1));
         assertThat(reader().session(NS, "eve")).isEmpty();
     }
 

@@ -69,7 +69,7 @@ class AdmissionTest {
         arrive(before, "t3", null, 300);
         arrive(before, "t4", null, 100);
         arrive(before, "t5", "s1", 50);
-        before.drain(true);
+        before.drain(new Drain("an upgrade", "ada", 7));
         before.settle();
 
         // when
@@ -79,9 +79,10 @@ class AdmissionTest {
         assertThat(after.active()).isEqualTo(1);
         assertThat(after.waiting()).isEqualTo(3);
         assertThat(after.next()).as("draining").isEmpty();
+        assertThat(after.drain()).isEqualTo(new Drain("an upgrade", "ada", 7));
         assertThat(after.answerable("session s1").map(AdmissionRow.Holding::taskId))
                 .contains("t1");
-        after.drain(false);
+        after.drain(null);
         assertThat(after.next()).as("no place").isEmpty();
         after.take(working.with(new TaskState.Completed(context(working)), 0), event("y"));
         assertThat(after.next().map(AdmissionRow.Line::taskKey)).contains("t4");

@@ -251,14 +251,21 @@ class AdmissionTopologyTest {
     void shouldDrain() {
         // given
         machine.send(message("m1"));
-        machine.send(event("d", KnownEventType.SYSTEM_SHUTTING_DOWN));
+        machine.send(event("d", KnownEventType.SYSTEM_SHUTTING_DOWN)
+                .payload(Map.of("reason", "an upgrade"))
+                .extensions(Map.of("authid", "ada")));
 
         // when
         machine.send(message("m2"));
         machine.answer("m1");
         assertThat(machine.called()).containsExactly("m1");
         assertThat(machine.journal()).extracting(Event::type).contains(KnownEventType.TASK_COMPLETED);
+        assertThat(machine.occupancy.drain()).hasValueSatisfying(drain -> {
+            assertThat(drain.reason()).isEqualTo("an upgrade");
+            assertThat(drain.by()).isEqualTo("ada");
+        });
         machine.send(event("u", KnownEventType.SYSTEM_STARTED));
+        assertThat(machine.occupancy.drain()).isEmpty();
 
         // then
         assertThat(machine.called()).containsExactly("m1", "m2");

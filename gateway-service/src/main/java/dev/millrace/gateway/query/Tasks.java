@@ -60,6 +60,16 @@ public final class Tasks {
     }
 
     /**
+     * A task, or what this instance has accepted of one. Asks once: for many ids, of which some may be nobody's.
+     *
+     * @return empty if nobody knows it now
+     */
+    public Optional<Found> taskNow(String namespace, String taskId)
+            throws QueryUnavailableException, InterruptedException {
+        return find(AgentClient.path("tasks", taskId), Map.of("namespace", namespace), namespace, taskId, 1);
+    }
+
+    /**
      * A page of what happened to a task: its {@code events}, or its {@code history} of moves from state to state.
      *
      * @param after only what comes after this place; {@code null} = from the beginning
@@ -120,6 +130,12 @@ public final class Tasks {
 
     private Optional<Found> find(String path, Map<String, @Nullable String> query, String namespace, String taskId)
             throws QueryUnavailableException, InterruptedException {
+        return find(path, query, namespace, taskId, MAX_TRIES);
+    }
+
+    private Optional<Found> find(
+            String path, Map<String, @Nullable String> query, String namespace, String taskId, int tries)
+            throws QueryUnavailableException, InterruptedException {
         for (int tried = 1; ; tried++) {
             Answer answer = client.get(path, query);
             if (answer.found()) {
@@ -129,7 +145,7 @@ public final class Tasks {
             if (accepted.isPresent()) {
                 return Optional.of(new Found.Accepted(accepted.get()));
             }
-            if (tried == MAX_TRIES) {
+            if (tried == tries) {
                 return Optional.empty();
             }
             Thread.sleep(FIRST_PAUSE.multipliedBy(tried));

@@ -1,6 +1,7 @@
 package dev.millrace.gateway.rest;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventType;
@@ -189,5 +190,14 @@ public final class GatewayClient {
                 .build();
         TestBroker.shared().produce(topics().journal(), root);
         return root;
+    }
+
+    /** Has a task be known in this state, and returns its id. */
+    public String knownTask(@Nullable String sessionId, String state) {
+        String id = Ids.random();
+        Event root = journalRoot(id, sessionId);
+        journal(root, KnownEventType.TASK_STATE_CHANGED, 1, new HashMap<>(Map.of("toState", state)));
+        await().atMost(LIMIT).until(() -> get("/v1/tasks/" + id).body().contains("\"state\":\"" + state + "\""));
+        return id;
     }
 }

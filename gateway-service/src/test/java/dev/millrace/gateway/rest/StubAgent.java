@@ -163,7 +163,20 @@ final class StubAgent implements AutoCloseable {
         } else if (what.equals("usage")) {
             send(exchange, 200, Map.of("total", Map.of("query", query)));
         } else if (what.equals("system")) {
-            send(exchange, 200, Map.of("draining", false, "lanes", List.of(), "toolsets", List.of()));
+            send(
+                    exchange,
+                    200,
+                    Map.of(
+                            "version",
+                            "1",
+                            "instance",
+                            "stub",
+                            "draining",
+                            false,
+                            "lanes",
+                            List.of(),
+                            "toolsets",
+                            List.of()));
         } else if (what.equals("namespaces")) {
             send(exchange, 200, Map.of("namespaces", List.of("acme", "default", "rival", "zeta")));
         } else if (what.equals("machine")) {
@@ -176,7 +189,7 @@ final class StubAgent implements AutoCloseable {
         } else if (what.equals("sessions") || what.equals("session")) {
             sessions(exchange, path, namespace, query);
         } else if (what.equals("tasks") && query.getOrDefault("sessionId", "").startsWith("talk-")) {
-            tasksOf(exchange, query.getOrDefault("sessionId", ""));
+            tasksOf(exchange, query);
         } else if (what.equals("tasks") && path.length == 3) {
             if ("nonsense".equals(query.get("before"))) {
                 problem(exchange, Problem.of(400, "bad_parameter", "Bad", "before: that is no cursor"));
@@ -270,13 +283,19 @@ final class StubAgent implements AutoCloseable {
                 entry.cursor().toString());
     }
 
-    private void tasksOf(HttpExchange exchange, String sessionId) throws IOException {
+    private void tasksOf(HttpExchange exchange, Map<String, String> query) throws IOException {
+        String sessionId = query.getOrDefault("sessionId", "");
         Map<String, List<JournalEntry>> histories = journal.stream()
                 .filter(entry -> sessionId.equals(entry.event().sessionId()))
-                .collect(Collectors.groupingBy(entry -> taskOf(entry.event())));
+                .collect(
+                        Collectors.groupingBy(entry -> taskOf(entry.event()), LinkedHashMap::new, Collectors.toList()));
+        int from = Integer.parseInt(query.getOrDefault("before", "0"));
+        int to = Math.min(histories.size(), from + Integer.parseInt(query.getOrDefault("limit", "50")));
         Map<String, @Nullable Object> page = new LinkedHashMap<>();
-        page.put("tasks", histories.values().stream().map(StubAgent::view).toList());
-        page.put("next", null);
+        page.put(
+                "tasks",
+                histories.values().stream().map(StubAgent::view).toList().subList(from, to));
+        page.put("next", to < histories.size() ? Integer.toString(to) : null);
         send(exchange, 200, page);
     }
 

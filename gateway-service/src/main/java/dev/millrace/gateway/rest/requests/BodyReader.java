@@ -81,10 +81,7 @@ public final class BodyReader {
     /** The same of a body that is a tree by now. */
     public static <T extends Record> T read(ObjectNode body, Class<T> type) {
         RecordComponent[] fields = type.getRecordComponents();
-        requireKnown(
-                body.properties().stream().map(Map.Entry::getKey).toList(),
-                Arrays.stream(fields).map(RecordComponent::getName).collect(Collectors.toCollection(TreeSet::new)),
-                "");
+        requireFields(body, fields, "");
         try {
             return STRICT.treeToValue(body, type);
         } catch (JsonMappingException e) {
@@ -97,6 +94,19 @@ public final class BodyReader {
             throw ProblemException.badField(name, words(kind), Json.MAPPER.convertValue(body.get(name), Object.class));
         } catch (JsonProcessingException e) {
             throw badJson(e.getOriginalMessage(), null);
+        }
+    }
+
+    /** Refuses fields that the record has not, nor a record in it. */
+    private static void requireFields(ObjectNode body, RecordComponent[] fields, String where) {
+        requireKnown(
+                body.properties().stream().map(Map.Entry::getKey).toList(),
+                Arrays.stream(fields).map(RecordComponent::getName).collect(Collectors.toCollection(TreeSet::new)),
+                where);
+        for (RecordComponent field : fields) {
+            if (field.getType().isRecord() && body.get(field.getName()) instanceof ObjectNode inner) {
+                requireFields(inner, field.getType().getRecordComponents(), " in `" + field.getName() + '`');
+            }
         }
     }
 

@@ -1,5 +1,6 @@
 package dev.millrace.gateway.rest.requests;
 
+import dev.millrace.api.TaskBulk;
 import jakarta.ws.rs.QueryParam;
 import java.util.HashMap;
 import java.util.Map;
@@ -63,18 +64,38 @@ public class TaskFilters {
         return waitingFor;
     }
 
-    /** As agent-service is asked, which judges the values. */
-    public Map<String, @Nullable String> query() {
+    /**
+     * As agent-service is asked, which judges the values.
+     *
+     * @param state that tasks have to be in; {@code null} = any
+     */
+    public Map<String, @Nullable String> query(@Nullable String state) {
+        return queryOf(new TaskBulk.Filter(
+                state,
+                waitingFor,
+                sessionId,
+                agent,
+                errorCode,
+                text,
+                parentTaskId,
+                forkedFrom,
+                createdAfter,
+                createdBefore));
+    }
+
+    /** The same of a filter that came in a body. */
+    public static Map<String, @Nullable String> queryOf(TaskBulk.Filter filter) {
         Map<String, @Nullable String> query = new HashMap<>();
-        query.put("sessionId", sessionId);
-        query.put("waitingFor", waitingFor);
-        query.put("agent", agent);
-        query.put("errorCode", errorCode);
-        query.put("text", text);
-        query.put("parentTaskId", parentTaskId);
-        query.put("forkedFrom", forkedFrom);
-        query.put("createdAfter", createdAfter);
-        query.put("createdBefore", createdBefore);
+        query.put("state", filter.state());
+        query.put("sessionId", filter.sessionId());
+        query.put("waitingFor", filter.waitingFor());
+        query.put("agent", filter.agent());
+        query.put("errorCode", filter.errorCode());
+        query.put("text", filter.text());
+        query.put("parentTaskId", filter.parentTaskId());
+        query.put("forkedFrom", filter.forkedFrom());
+        query.put("createdAfter", filter.createdAfter());
+        query.put("createdBefore", filter.createdBefore());
         return query;
     }
 }

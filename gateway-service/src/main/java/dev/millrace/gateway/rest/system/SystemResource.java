@@ -16,6 +16,7 @@ import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Payload;
+import dev.millrace.telemetry.config.ProcessReport;
 import io.smallrye.common.annotation.RunOnVirtualThread;
 import jakarta.inject.Inject;
 import jakarta.ws.rs.Consumes;
@@ -31,6 +32,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.eclipse.microprofile.openapi.annotations.Operation;
 import org.eclipse.microprofile.openapi.annotations.media.Content;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
@@ -49,9 +51,12 @@ public class SystemResource {
     private final TaskIntake intake;
     private final JournalTail tail;
     private final AgentClient agentService;
+    private final ProcessReport itself;
 
     @Inject
-    SystemResource(Controls controls, TaskIntake intake, JournalTail tail, AgentClient agentService) {
+    SystemResource(
+            Controls controls, TaskIntake intake, JournalTail tail, AgentClient agentService, ProcessReport itself) {
+        this.itself = itself;
         this.controls = controls;
         this.intake = intake;
         this.tail = tail;
@@ -63,14 +68,28 @@ public class SystemResource {
     @Operation(
             summary = "The installation as it is now",
             description =
-                    "Lanes with what waits in them, toolsets with who works on them, and whether tasks are admitted."
-                            + " At most a second old.")
+                    "Lanes with what waits in them, toolsets with who works on them, whether tasks are admitted and, if"
+                            + " not, why, and whether services are ready. Lanes are at most a second old.")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = SystemView.class)))
     @APIResponse(responseCode = "503", description = "query_unavailable")
     public Response system() throws QueryUnavailableException, InterruptedException {
-        return Response.ok(
-                        agentService.get(AgentClient.path("system"), Map.of()).json())
-                .build();
+        SystemView view = agentService.get(AgentClient.path("system"), Map.of()).as(SystemView.class);
+        return Response.ok(Json.writeText(view.with(services(view.services())))).build();
+    }
+
+    /** This process, and what answered; once if that is the same one. */
+    private List<SystemView.Service> services(List<SystemView.Service> answered) {
+        ProcessReport.State own = itself.now();
+        return Stream.concat(
+                        Stream.of(new SystemView.Service(
+                                own.name(),
+                                own.instance(),
+                                own.version(),
+                                own.ready(),
+                                own.reasons(),
+                                own.startedMs())),
+                        answered.stream().filter(other -> !own.instance().equals(other.instance())))
+                .toList();
     }
 
     @POST

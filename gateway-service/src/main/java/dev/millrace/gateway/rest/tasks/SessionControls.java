@@ -130,7 +130,7 @@ public class SessionControls {
                 .payload(payload)
                 .build())));
         return new Session(
-                name.sessionId(), name.namespace(), title, now.toEpochMilli(), now.toEpochMilli(), participants);
+                name.sessionId(), name.namespace(), title, now.toEpochMilli(), now.toEpochMilli(), participants, 0);
     }
 
     /**

@@ -15,7 +15,6 @@ import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Payload;
-import dev.millrace.schemas.Problem;
 import io.smallrye.common.annotation.RunOnVirtualThread;
 import jakarta.inject.Inject;
 import jakarta.ws.rs.Consumes;
@@ -31,10 +30,7 @@ import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.core.Response;
 import java.io.IOException;
 import java.io.InputStream;
-import java.util.Locale;
-import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import org.eclipse.microprofile.openapi.annotations.Operation;
 import org.eclipse.microprofile.openapi.annotations.media.Content;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
@@ -55,9 +51,6 @@ import org.jspecify.annotations.Nullable;
 @RunOnVirtualThread
 @Tag(name = "Tasks")
 public class TaskControlResource {
-    private static final Set<String> ENDED = Set.of("completed", "failed", "cancelled");
-    private static final Set<String> SUSPENDABLE = Set.of("reasoning", "acting");
-
     private final Controls controls;
     private final Tasks tasks;
 
@@ -66,9 +59,6 @@ public class TaskControlResource {
         this.controls = controls;
         this.tasks = tasks;
     }
-
-    /** A task as it is now known. */
-    private record Known(Target target, String state, String waitsFor) {}
 
     @POST
     @Needs(Permission.WRITE)
@@ -94,10 +84,8 @@ public class TaskControlResource {
             throws IOException, QueryUnavailableException, BrokerUnavailableException, EventTooLargeException,
                     InterruptedException {
         Payload payload = new Payload.TaskSuspended(controls.reason(body, headers), null);
-        Known task = known(namespace, taskId);
-        if (!SUSPENDABLE.contains(task.state())) {
-            throw conflict("not_suspendable", task, "can only suspend REASONING and ACTING tasks");
-        }
+        KnownTask task = known(namespace, taskId);
+        task.requireSuspendable();
         Event event = controls.event(KnownEventType.TASK_SUSPENDED, task.target(), payload, headers);
         return controls.send(event, null, null);
     }
@@ -136,8 +124,8 @@ public class TaskControlResource {
                     InterruptedException {
         String newInput = BodyReader.text(
                 "newInput", controls.body(body, headers, Task.NewInput.class).newInput(), Task.Request.MAX_TEXT);
-        Known task = known(namespace, taskId);
-        requireResumable(task, newInput);
+        KnownTask task = known(namespace, taskId);
+        task.requireResumable(newInput);
         Event event = controls.event(
                 KnownEventType.TASK_RESUMED, task.target(), new Payload.TaskResumed(newInput, null), headers);
         return controls.send(event, wait, null);
@@ -185,8 +173,8 @@ public class TaskControlResource {
             return controls.send(
                     controls.event(KnownEventType.TASK_CANCEL_REQUESTED, target, payload, headers), wait, null);
         }
-        Optional<Known> task = find(namespace, taskId);
-        Target target = task.map(Known::target).orElseGet(() -> new Target(namespace, taskId, null));
+        Optional<KnownTask> task = find(namespace, taskId);
+        Target target = task.map(KnownTask::target).orElseGet(() -> new Target(namespace, taskId, null));
         Event event = controls.event(KnownEventType.TASK_CANCEL_REQUESTED, target, payload, headers);
         if (task.isEmpty()) {
             return controls.send(
@@ -195,7 +183,7 @@ public class TaskControlResource {
                     "No task " + taskId + " is known yet. If its start still waits somewhere, it is cancelled when it"
                             + " comes; if it belongs to a session, cancel it with the field sessionId.");
         }
-        if (ENDED.contains(task.get().state())) {
+        if (task.get().hasEnded()) {
             return controls.send(
                     event,
                     null,
@@ -204,65 +192,13 @@ public class TaskControlResource {
         return controls.send(event, wait, null);
     }
 
-    private void requireResumable(Known task, @Nullable String newInput) {
-        switch (task.state()) {
-            case "completed" -> {
-                if (newInput == null) {
-                    throw new ProblemException(new Problem(
-                            400,
-                            "missing_input",
-                            "The new input is missing",
-                            "newInput: expected 1 to " + Task.Request.MAX_TEXT
-                                    + " characters, since the task has completed, found none",
-                            Map.of("field", "newInput")));
-                }
-            }
-            case "suspended" -> {
-                if (newInput == null && task.waitsFor().equals("answer")) {
-                    throw conflict("answer_open", task, "and waits for an answer to its question: give it as newInput");
-                }
-                if (newInput == null && task.waitsFor().equals("approval")) {
-                    throw conflict(
-                            "approval_open",
-                            task,
-                            "and waits for a decision: POST /v1/approvals/{callId}; GET /v1/approvals lists what is open");
-                }
-            }
-            default ->
-                throw conflict("not_resumable", task, "can only resume COMPLETED tasks, and SUSPENDED ones go on");
-        }
-    }
-
-    private Known known(String namespace, String taskId) throws QueryUnavailableException, InterruptedException {
+    private KnownTask known(String namespace, String taskId) throws QueryUnavailableException, InterruptedException {
         return find(namespace, taskId).orElseThrow(() -> ProblemException.unknownTask(namespace, taskId));
     }
 
-    private Optional<Known> find(String namespace, String taskId)
+    private Optional<KnownTask> find(String namespace, String taskId)
             throws QueryUnavailableException, InterruptedException {
         Found found = tasks.task(namespace, taskId, null).orElse(null);
-        return switch (found) {
-            case null -> Optional.empty();
-            case Found.Accepted accepted ->
-                Optional.of(
-                        new Known(new Target(namespace, taskId, accepted.event().sessionId()), "accepted", ""));
-            case Found.Known known -> {
-                Task view = known.answer().as(Task.class);
-                Task.WaitingFor waitingFor = view.waitingFor();
-                yield Optional.of(new Known(
-                        new Target(namespace, taskId, view.sessionId()),
-                        view.state(),
-                        waitingFor == null ? "" : waitingFor.kind()));
-            }
-        };
-    }
-
-    private static ProblemException conflict(String code, Known task, String rule) {
-        return new ProblemException(new Problem(
-                409,
-                code,
-                "The task's state does not allow it",
-                "Task " + task.target().taskId() + " is in state "
-                        + task.state().toUpperCase(Locale.ROOT) + ", " + rule,
-                Map.of("state", task.state())));
+        return found == null ? Optional.empty() : Optional.of(KnownTask.of(namespace, taskId, found));
     }
 }

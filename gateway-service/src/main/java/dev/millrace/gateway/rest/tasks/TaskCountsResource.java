@@ -51,7 +51,7 @@ public class TaskCountsResource {
             @BeanParam TaskFilters filters)
             throws QueryUnavailableException, InterruptedException {
         TasksResource.requireOneOf("waitingFor", filters.waitingFor(), TasksResource.WAITS);
-        Map<String, @Nullable String> query = filters.query();
+        Map<String, @Nullable String> query = filters.query(null);
         query.put("namespace", namespace);
         return Response.ok(
                         agentService.get(AgentClient.path("task-counts"), query).json())

@@ -47,7 +47,7 @@ import org.jspecify.annotations.Nullable;
 @RunOnVirtualThread
 @Tag(name = "Tasks", description = "Submit tasks and see what becomes of them.")
 public class TasksResource {
-    private static final Set<String> STATES =
+    static final Set<String> STATES =
             Set.of("idle", "reasoning", "acting", "suspended", "completed", "failed", "cancelled");
     static final Set<String> WAITS = Set.of("admission", "model", "tools", "answer", "approval", "resume", "children");
     private static final int MAX_TASKS = 200;
@@ -91,9 +91,8 @@ public class TasksResource {
             throws QueryUnavailableException, InterruptedException {
         requireOneOf("state", state, STATES);
         requireOneOf("waitingFor", filters.waitingFor(), WAITS);
-        Map<String, @Nullable String> query = filters.query();
+        Map<String, @Nullable String> query = filters.query(state);
         query.put("namespace", namespace);
-        query.put("state", state);
         String sessionId = query.get("sessionId");
         query.put("sessionId", sessionId != null && !sessionId.isBlank() ? sessionId : session);
         query.put("limit", Integer.toString(Parameters.number("limit", limit, MAX_TASKS)));

@@ -17,7 +17,6 @@ import io.quarkus.test.common.WithTestResource;
 import io.quarkus.test.junit.QuarkusTest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.time.Instant;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -48,7 +47,7 @@ class ControlsIT {
     @Test
     void shouldSuspendARunningTaskOnTheLaneAndPartitionOfItsSession() throws Exception {
         // given
-        String id = known("s-suspend", "reasoning");
+        String id = gateway.knownTask("s-suspend", "reasoning");
 
         // when
         Answer answer = gateway.postJson("/v1/tasks/" + id + "/suspend", Map.of("reason", "lunch"));
@@ -66,7 +65,7 @@ class ControlsIT {
     @Test
     void shouldTakeNoBodyForNoReason() throws Exception {
         // given
-        String id = known(null, "acting");
+        String id = gateway.knownTask(null, "acting");
 
         // when
         Answer answer =
@@ -80,7 +79,7 @@ class ControlsIT {
     @Test
     void shouldMakeOneEventOfARepeatedRequest() throws Exception {
         // given
-        String id = known(null, "acting");
+        String id = gateway.knownTask(null, "acting");
         String key = Ids.random();
 
         // when
@@ -107,8 +106,10 @@ class ControlsIT {
         List<String> ids = List.of(
                 key,
                 keyed(key, "/v1/tasks/" + key + "/cancel").text("eventId"),
-                keyed(key, "/v1/tasks/" + known(null, "acting") + "/cancel").text("eventId"),
-                keyed(key, "/v1/tasks/" + known(null, "acting") + "/suspend").text("eventId"),
+                keyed(key, "/v1/tasks/" + gateway.knownTask(null, "acting") + "/cancel")
+                        .text("eventId"),
+                keyed(key, "/v1/tasks/" + gateway.knownTask(null, "acting") + "/suspend")
+                        .text("eventId"),
                 keyed(key, "/v1/system/drain").text("eventId"));
 
         // then
@@ -147,7 +148,7 @@ class ControlsIT {
     @DisplayName("F-134: only a task that reasons or acts can be suspended")
     void shouldSayWhatCannotBeSuspended(String state) throws Exception {
         // given
-        String id = known(null, state);
+        String id = gateway.knownTask(null, state);
 
         // when
         Answer answer = gateway.postJson("/v1/tasks/" + id + "/suspend", Map.of());
@@ -161,7 +162,7 @@ class ControlsIT {
     @CsvSource({"suspended, {}", "suspended, {\"newInput\":\"Go on\"}", "completed, {\"newInput\":\"And now?\"}"})
     void shouldResume(String state, String body) throws Exception {
         // given
-        String id = known("s-resume", state);
+        String id = gateway.knownTask("s-resume", state);
 
         // when
         Answer answer = gateway.postText("/v1/tasks/" + id + "/resume", body);
@@ -179,7 +180,7 @@ class ControlsIT {
     @DisplayName("F-117: what cannot be resumed is refused in the specification's words")
     void shouldSayWhatCannotBeResumed(String state) throws Exception {
         // given
-        String id = known(null, state);
+        String id = gateway.knownTask(null, state);
 
         // when
         Answer answer = gateway.postJson("/v1/tasks/" + id + "/resume", Map.of("newInput", "x"));
@@ -194,13 +195,15 @@ class ControlsIT {
     @Test
     void shouldNeedInputToResumeACompletedTask() throws Exception {
         assertProblem(
-                gateway.postJson("/v1/tasks/" + known(null, "completed") + "/resume", Map.of()), 400, "missing_input");
+                gateway.postJson("/v1/tasks/" + gateway.knownTask(null, "completed") + "/resume", Map.of()),
+                400,
+                "missing_input");
     }
 
     @Test
     void shouldPointToTheDecisionWhenATaskWaitsForAnApproval() throws Exception {
         // given
-        String id = known(null, "suspended");
+        String id = gateway.knownTask(null, "suspended");
         requested(id, null, id + "/1/0-ab");
         await().atMost(GatewayClient.LIMIT)
                 .until(() -> gateway.get("/v1/tasks/" + id).body().contains("approval"));
@@ -216,7 +219,7 @@ class ControlsIT {
     @Test
     void shouldAskForTheAnswerWhenATaskHasAsked() throws Exception {
         // given
-        String id = known(null, "suspended");
+        String id = gateway.knownTask(null, "suspended");
         gateway.journal(
                 Event.root(id, KnownEventType.MESSAGE_RECEIVED, Instant.now()).build(),
                 KnownEventType.TASK_SUSPENDED,
@@ -243,7 +246,7 @@ class ControlsIT {
     @Test
     void shouldCancelOnTheSystemLane() throws Exception {
         // given
-        String id = known("s-cancel", "acting");
+        String id = gateway.knownTask("s-cancel", "acting");
 
         // when
         Answer answer = gateway.postJson("/v1/tasks/" + id + "/cancel", Map.of("reason", "enough"));
@@ -304,7 +307,7 @@ class ControlsIT {
     @Test
     void shouldSayThatATaskHasEndedAlready() throws Exception {
         // given
-        String id = known(null, "completed");
+        String id = gateway.knownTask(null, "completed");
 
         // when
         Answer answer = gateway.postJson("/v1/tasks/" + id + "/cancel?wait=10s", Map.of());
@@ -317,7 +320,7 @@ class ControlsIT {
     @Test
     void shouldWaitUntilTheTaskIsCancelled() throws Exception {
         // given
-        String id = known(null, "reasoning");
+        String id = gateway.knownTask(null, "reasoning");
         try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
 
             // when
@@ -338,7 +341,7 @@ class ControlsIT {
     @DisplayName("the slashes of a call's id may stand in the path as they are, or encoded")
     void shouldDecideOnACallHoweverItsIdIsWritten(boolean encoded) throws Exception {
         // given
-        String id = known("s-approve", "suspended");
+        String id = gateway.knownTask("s-approve", "suspended");
         String callId = id + "/1/0-ab";
         requested(id, "s-approve", callId);
 
@@ -390,7 +393,7 @@ class ControlsIT {
     @DisplayName("arguments that the tool cannot take are refused, and nothing is decided")
     void shouldRefuseParamsThatDoNotFit(String params, String problem) throws Exception {
         // given
-        String id = known(null, "suspended");
+        String id = gateway.knownTask(null, "suspended");
         String callId = id + "/1/0-ab";
         requested(id, null, callId);
 
@@ -410,7 +413,7 @@ class ControlsIT {
     @Test
     void shouldTakeTheSameDecisionAgainAndRefuseAnotherOne() throws Exception {
         // given
-        String id = known(null, "suspended");
+        String id = gateway.knownTask(null, "suspended");
         String callId = id + "/1/0-ab";
         Event request = requested(id, null, callId);
         gateway.journal(
@@ -435,7 +438,7 @@ class ControlsIT {
     @Test
     void shouldRefuseADecisionThatNobodyWaitsFor() throws Exception {
         // given
-        String id = known(null, "suspended");
+        String id = gateway.knownTask(null, "suspended");
         String callId = id + "/1/0-ab";
         Event request = requested(id, null, callId);
         gateway.journal(request, KnownEventType.TASK_CANCELLED, 1, Map.of());
@@ -547,15 +550,6 @@ class ControlsIT {
     }
 
     /** A task that agent-service knows in this state. */
-    private String known(@Nullable String sessionId, String state) {
-        String id = Ids.random();
-        Event root = gateway.journalRoot(id, sessionId);
-        gateway.journal(root, KnownEventType.TASK_STATE_CHANGED, 1, new HashMap<>(Map.of("toState", state)));
-        await().atMost(GatewayClient.LIMIT)
-                .until(() -> gateway.get("/v1/tasks/" + id).body().contains("\"state\":\"" + state + "\""));
-        return id;
-    }
-
     private Event requested(String taskId, @Nullable String sessionId, String callId) {
         Event root = Event.root(taskId, KnownEventType.MESSAGE_RECEIVED, Instant.now())
                 .taskId(taskId)

@@ -14,6 +14,7 @@ import io.quarkus.test.common.WithTestResource;
 import io.quarkus.test.junit.QuarkusTest;
 import java.util.List;
 import java.util.Map;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -120,6 +121,12 @@ class QueriesIT {
         assertThat(gateway.get("/v1/system").json())
                 .containsEntry("draining", false)
                 .containsKeys("lanes", "toolsets");
+        assertThat(gateway.get("/v1/system").field("services"))
+                .asInstanceOf(InstanceOfAssertFactories.list(Map.class))
+                .singleElement(InstanceOfAssertFactories.map(String.class, Object.class))
+                .containsEntry("ready", true)
+                .containsEntry("reasons", List.of())
+                .containsKeys("name", "instance", "version", "since");
     }
 
     @Test
