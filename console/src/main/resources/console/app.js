@@ -34,7 +34,7 @@ function decoded(part) {
 }
 
 class App extends LitElement {
-  static properties = { screen: { state: true }, waiting: { state: true }, words: { state: true }, asking: { state: true }, help: { state: true }, chosen: { state: true }, tenants: { state: true }, login: { state: true } }
+  static properties = { screen: { state: true }, waiting: { state: true }, waitingMore: { state: true }, words: { state: true }, asking: { state: true }, help: { state: true }, chosen: { state: true }, tenants: { state: true }, login: { state: true } }
 
   #pendingKey = ''
   #poll = 0
@@ -47,6 +47,7 @@ class App extends LitElement {
     super()
     this.screen = null
     this.waiting = 0
+    this.waitingMore = false
     this.words = ''
     this.asking = null
     this.help = false
@@ -83,6 +84,7 @@ class App extends LitElement {
     try {
       const [approvals, questions] = await Promise.all([get(scoped('/v1/approvals', { limit: 100 })), get(scoped('/v1/tasks', { waitingFor: 'answer', limit: 100 }))])
       this.waiting = approvals.approvals.length + questions.tasks.length
+      this.waitingMore = approvals.next != null || questions.next != null
     } catch {
       // the screen itself says what is wrong
     }
@@ -222,7 +224,7 @@ class App extends LitElement {
       <a class="skip" href="#main" @click=${event => { event.preventDefault(); this.querySelector('main').focus() }}>Skip to the content</a>
       <header>
         <a class="brand" href=${at('/chat')}><img src="/console/-/mark.svg" alt="" width="22" height="22"> Millrace</a>
-        <nav aria-label="Screens">${SCREENS.filter(one => one.nav).map(one => html`<a href=${at(one.nav)} aria-current=${active === one.nav ? 'page' : nothing}>${one.name}${one.nav === '/inbox' && this.waiting ? html` <span class="badge" aria-label="${this.waiting} waiting">${this.waiting}</span>` : nothing}</a>`)}</nav>
+        <nav aria-label="Screens">${SCREENS.filter(one => one.nav).map(one => html`<a href=${at(one.nav)} aria-current=${active === one.nav ? 'page' : nothing}>${one.name}${one.nav === '/inbox' && this.waiting ? html` <span class="badge" aria-label="${this.waiting}${this.waitingMore ? ' or more' : ''} waiting">${this.waiting}${this.waitingMore ? '+' : ''}</span>` : nothing}</a>`)}</nav>
         <div class="tools">
           ${tenant === 'default' ? nothing : html`<span class="tenant" title="Namespace">${tenant}</span>`}
           <button type="button" class="quiet" @click=${() => this.openHelp()} aria-label="Keys and settings">?</button>

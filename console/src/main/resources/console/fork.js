@@ -90,7 +90,8 @@ class ForkForm extends LitElement {
       <h3>Go on from here in another way</h3>
       <p class="faint">A task of its own: its model is shown what this one's was shown up to here, and what you change. Its tool calls are really made.</p>
       <label class="stack"><span>What was said last, in other words (empty = the same)</span><textarea name="text" rows="2" maxlength="100000" .value=${this.draft.text ?? ''} @input=${event => this.set('text', event.target.value)}></textarea></label>
-      ${brings ? html`<label class="stack"><span>Another result, as JSON (empty = the same)</span><textarea name="result" class="code" rows="3" spellcheck="false" placeholder=${plainText(old)} .value=${this.draft.result ?? ''} @input=${event => this.set('result', event.target.value)}></textarea></label>` : nothing}
+      ${brings ? html`<label class="stack"><span>Another result, as JSON (empty = the same)</span><textarea name="result" class="code" rows="3" spellcheck="false" placeholder=${plainText(old)} .value=${this.draft.result ?? ''} @input=${event => this.set('result', event.target.value)}></textarea></label>
+        <label class="stack"><span>Or an error in place of it</span><input name="error" type="text" maxlength="2000" .value=${this.draft.error ?? ''} @input=${event => this.set('error', event.target.value)}></label>` : nothing}
       <div class="fields"><label><span>Agent</span><select name="agent" @change=${event => this.set('agent', event.target.value)}><option value="">${plain(this.task.agent ?? this.task.taskType)}</option>${this.agents.filter(name => name !== this.task.agent).map(name => html`<option value=${name} ?selected=${this.draft.agent === name}>${plain(name)}</option>`)}</select></label>
         <label><span>Model (empty = the same)</span><input name="model" type="text" maxlength="200" .value=${this.draft.model ?? ''} @input=${event => this.set('model', event.target.value)}></label></div>
       ${problem(this.error)}

@@ -208,12 +208,12 @@ export function spans(events) {
         break
       case 'TOOL_CALL_COMPLETED':
         if (!end('t' + said.callId, event, { ok: true, result: said.result })) {
-          all.push({ kind: 'task', name: said.toolName, start: event.timestamp, end: event.timestamp, event: event.id, endEvent: event.id, ok: true, result: said.result })
+          all.push({ kind: 'tool', name: said.toolName, start: event.timestamp, end: event.timestamp, event: event.id, endEvent: event.id, ok: true, result: said.result, workless: true })
         }
         break
       case 'TOOL_CALL_FAILED':
         if (!end('t' + said.callId, event, { ok: false, error: said.error, code: said.code })) {
-          all.push({ kind: 'tool', name: said.toolName, start: event.timestamp, end: event.timestamp, event: event.id, endEvent: event.id, ok: false, error: said.error, code: said.code })
+          all.push({ kind: 'tool', name: said.toolName, start: event.timestamp, end: event.timestamp, event: event.id, endEvent: event.id, ok: false, error: said.error, code: said.code, workless: true })
         }
         break
       case 'APPROVAL_REQUESTED':
@@ -251,6 +251,38 @@ export function spans(events) {
     if (wait) Object.assign(wait, { end: last.timestamp, endEvent: last.id })
   }
   return all
+}
+
+/** A sub-task that failed is told of to the task above it within so many milliseconds. */
+const TOLD_WITHIN = 5000
+
+/**
+ * The same spans with a bar for each sub-task, from its begin to its end, whether anybody waits for it or not. The call
+ * that started it went to no worker: what the journal of the task above tells of it is but a moment, and gives way to the bar.
+ */
+export function withSubTasks(list, children) {
+  const byId = new Map(children.map(task => [task.taskId, task]))
+  const told = new Map()
+  const failed = children.filter(task => task.state === 'failed' || task.state === 'cancelled')
+  const rest = list.filter(span => {
+    if (!span.workless) return true
+    const task = byId.get(span.result?.task_id) ?? (span.ok ? undefined
+      : failed.find(one => !told.has(one.taskId) && Math.abs(span.end - one.updatedAt) < TOLD_WITHIN))
+    if (!task) return true
+    told.set(task.taskId, span)
+    return false
+  })
+  const bars = children.map(task => {
+    const ended = Object.values(ENDS).includes(task.state)
+    const span = told.get(task.taskId)
+    return {
+      kind: 'task', name: task.inputText, taskId: task.taskId, start: task.createdAt, end: ended ? Math.max(task.createdAt, task.updatedAt) : undefined,
+      event: span?.event ?? `task ${task.taskId}`, ok: ended ? task.state === 'completed' : undefined,
+      code: task.errorCode ?? (task.state === 'cancelled' ? 'cancelled' : undefined), note: task.agent ?? task.taskType,
+      usage: task.usage && { ...task.usage, costMicros: task.budget?.costMicros },
+    }
+  })
+  return [...rest, ...bars].sort((a, b) => a.start - b.start)
 }
 
 /**

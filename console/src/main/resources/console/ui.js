@@ -107,7 +107,7 @@ export const copyButton = (text, label) => html`<button type="button" class="qui
   say(`${label}: done`)
   button.classList.add('done')
   setTimeout(() => button.classList.remove('done'), 1200)
-}}>copy</button>`
+}}>copy${label.endsWith('link') ? ' link' : ''}</button>`
 
 /** Says something to those who listen to the page instead of looking at it. */
 export function say(words) {

@@ -12,7 +12,7 @@ const TURNS = 15
 const ENDED = ['completed', 'failed', 'cancelled']
 
 class Chat extends Screen {
-  static properties = { turns: { state: true }, older: { state: true }, agents: { state: true }, tools: { state: true }, sending: { state: true }, below: { state: true }, lost: { state: true }, sessions: { state: true }, participants: { state: true }, scripted: { state: true } }
+  static properties = { turns: { state: true }, older: { state: true }, agents: { state: true }, models: { state: true }, tools: { state: true }, sending: { state: true }, below: { state: true }, lost: { state: true }, sessions: { state: true }, participants: { state: true }, scripted: { state: true } }
 
   #live = null
   #liveOf = null
@@ -26,6 +26,7 @@ class Chat extends Screen {
     this.turns = []
     this.older = null
     this.agents = []
+    this.models = []
     this.participants = []
     this.tools = new Map()
     this.sending = false
@@ -33,6 +34,16 @@ class Chat extends Screen {
     this.lost = false
     this.sessions = []
     this.scripted = false
+  }
+
+  /** Models that agents have, or that have answered in the last month. */
+  async known() {
+    const from = new Date(Math.floor((Date.now() - 30 * 86_400_000) / 3_600_000) * 3_600_000).toISOString()
+    const [agents, used] = await Promise.all([
+      get('/v1/agents', this.signal).then(all => all.agents.map(agent => agent.model)).catch(() => []),
+      get(scoped('/v1/usage', { groupBy: 'model', from }), this.signal).then(all => all.groups.map(group => group.model)).catch(() => []),
+    ])
+    this.models = [...new Set([...agents, ...used].filter(Boolean))].sort()
   }
 
   get sessionId() {
@@ -47,6 +58,7 @@ class Chat extends Screen {
       this.agents = agents.agents
       this.tools = new Map(tools.tools.map(tool => [tool.name, tool]))
     })
+    this.known()
     if (this.sessionId) {
       this.load()
       this.taking()
@@ -265,7 +277,7 @@ class Chat extends Screen {
           @keydown=${event => event.key === 'Enter' && !event.shiftKey && !event.isComposing && (event.preventDefault(), this.querySelector('form.say').requestSubmit())}></textarea></label>
         <div class="actions">
           <label><span>Agent</span><select>${several ? html`<option value="" selected>whoever is mentioned</option>` : nothing}${this.agents.length ? this.agents.map(one => html`<option value=${one.name} ?selected=${one.name === agent}>${plain(one.name)}</option>`) : html`<option value=${asked}>${plain(asked || 'default')}</option>`}</select></label>
-          <label><span>Model</span><input class="model" type="text" maxlength="256" placeholder="the agent’s own"></label>
+          <label><span>Model</span><input class="model" type="text" maxlength="256" placeholder="the agent’s own" list="models"></label><datalist id="models">${this.models.map(model => html`<option value=${model}></option>`)}</datalist>
           <button class="primary" ?disabled=${this.sending}>Send</button>
           ${working ? html`<button type="button" class="danger" ?disabled=${working.asked} @click=${() => this.stop()}>${working.asked ? 'Stopping…' : 'Stop'}</button>` : nothing}
         </div>

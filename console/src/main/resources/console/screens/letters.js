@@ -4,8 +4,11 @@ import { call, get, path } from '../api.js'
 import { bytes, count, exact, plain } from '../format.js'
 import { Screen, asCurl, confirmed, copyButton, difference, empty, eventLink, moment, problem, say, sessionLink, taskLink } from '../ui.js'
 
+/** So many pages of 200 are counted by reason. */
+const COUNTED_PAGES = 5
+
 class Letters extends Screen {
-  static properties = { letters: { state: true }, next: { state: true }, reasons: { state: true }, whole: { state: true }, outcomes: { state: true }, drafts: { state: true }, discarded: { state: true } }
+  static properties = { letters: { state: true }, next: { state: true }, reasons: { state: true }, whole: { state: true }, outcomes: { state: true }, drafts: { state: true }, discarded: { state: true }, redriven: { state: true }, more: { state: true } }
 
   #shown = null
   #known = new Map()
@@ -20,6 +23,8 @@ class Letters extends Screen {
     this.outcomes = new Map()
     this.drafts = new Map()
     this.discarded = null
+    this.redriven = null
+    this.more = false
   }
 
   willUpdate(changes) {
@@ -27,7 +32,9 @@ class Letters extends Screen {
     if (changes.has('query') && wanted !== this.#shown) {
       this.#shown = wanted
       this.discarded = null
+      this.redriven = null
       this.load()
+      this.tally()
     }
   }
 
@@ -41,13 +48,26 @@ class Letters extends Screen {
       const page = await get(this.url(cursor), this.signal)
       this.letters = cursor ? [...this.letters, ...page.deadLetters] : page.deadLetters
       this.next = page.next
-      if (!this.query.get('reason')) {
-        const reasons = new Map()
-        for (const letter of this.letters) reasons.set(letter.reason ?? 'unknown', (reasons.get(letter.reason ?? 'unknown') ?? 0) + 1)
-        this.reasons = reasons
-      }
     })
     this.loading = false
+  }
+
+  /** How many there are of each reason, whichever is shown now; beyond the newest ones nobody counts. */
+  async tally() {
+    const reasons = new Map()
+    let cursor
+    try {
+      for (let pages = 0; pages < COUNTED_PAGES; pages++) {
+        const page = await get(path('/v1/dead-letters', { taskId: this.query.get('taskId'), limit: 200, cursor }), this.signal)
+        for (const letter of page.deadLetters) reasons.set(letter.reason ?? 'unknown', (reasons.get(letter.reason ?? 'unknown') ?? 0) + 1)
+        cursor = page.next
+        if (!cursor) break
+      }
+    } catch {
+      // the list itself says what is wrong
+    }
+    this.reasons = reasons
+    this.more = !!cursor
   }
 
   /** Its value as it was, however long. */
@@ -97,14 +117,32 @@ class Letters extends Screen {
     say('Sent again')
   }
 
+  /** What the filters let through, also what is not shown. */
+  get kind() {
+    return { reason: this.query.get('reason'), taskId: this.query.get('taskId') ?? undefined }
+  }
+
+  /** All of a kind, page by page; answers how many there were of what each page tells. */
+  async all(action, told) {
+    let cursor
+    do {
+      const { json } = await call('POST', `/v1/dead-letters/${action}`, { body: cursor ? { ...this.kind, cursor } : this.kind })
+      told(json)
+      cursor = json.next
+    } while (cursor)
+  }
+
   async allOfThem() {
-    const letters = this.letters
-    if (!await confirmed(html`<strong>Send ${count(letters.length)} ${letters.length === 1 ? 'record' : 'records'} again?</strong> Each is judged anew. What it is refused for has to be gone by now, or it comes back.`)) return
-    const waiting = [...letters]
-    const work = async () => {
-      for (let one = waiting.shift(); one; one = waiting.shift()) await this.again(one)
-    }
-    await Promise.all(Array.from({ length: 4 }, work))
+    const known = this.reasons.get(this.kind.reason) ?? this.letters.length
+    if (!await confirmed(html`<strong>Send ${this.more ? `at least ${count(known)}` : count(known)} ${known === 1 ? 'record' : 'records'} again, all with the reason ${plain(this.kind.reason)}?</strong> Each is judged anew. What it is refused for has to be gone by now, or it comes back.`)) return
+    const sum = { sent: 0, kept: 0 }
+    await this.attempt(() => this.all('redrive', page => {
+      sum.sent += page.redriven.length
+      sum.kept += page.kept.length
+      this.redriven = { ...sum }
+    }))
+    this.redriven = { ...sum }
+    say(`${sum.sent} sent again`)
   }
 
   /** The same record with another payload, on the lane that it was read from. */
@@ -159,26 +197,19 @@ class Letters extends Screen {
     }
   }
 
-  /** All that the filters let through, also those that are not shown; begins with what is shown. */
   async discardAll() {
-    const filter = { reason: this.query.get('reason'), taskId: this.query.get('taskId') ?? undefined }
     const shown = this.letters
-    if (!await confirmed(html`<strong>Discard ${this.next ? `more than ${count(shown.length)}` : count(shown.length)} dead ${shown.length === 1 ? 'letter' : 'letters'}, all with the reason ${plain(filter.reason)}?</strong> Nobody is shown them any more, and none can be sent again.
+    if (!await confirmed(html`<strong>Discard ${this.next ? `more than ${count(shown.length)}` : count(shown.length)} dead ${shown.length === 1 ? 'letter' : 'letters'}, all with the reason ${plain(this.kind.reason)}?</strong> Nobody is shown them any more, and none can be sent again.
       <ul class="preview">${shown.slice(0, 5).map(letter => html`<li>${plain(letter.type ?? '')} ${plain(letter.detail ?? '')}</li>`)}${shown.length > 5 ? html`<li>and ${count(shown.length - 5)} more${this.next ? ', at least' : ''}</li>` : nothing}</ul>`)) return
     let gone = 0
-    await this.attempt(async () => {
-      let cursor
-      do {
-        const { json } = await call('POST', '/v1/dead-letters/discard', { body: cursor ? { ...filter, cursor } : filter })
-        gone += json.discarded.length
-        cursor = json.next
-        this.discarded = gone
-      } while (cursor)
-    })
+    await this.attempt(() => this.all('discard', page => {
+      gone += page.discarded.length
+      this.discarded = gone
+    }))
     this.discarded = gone
     say(`${gone} discarded`)
     const failed = this.problem
-    await this.load()
+    await Promise.all([this.load(), this.tally()])
     this.problem ??= failed
   }
 
@@ -187,10 +218,11 @@ class Letters extends Screen {
     return html`<div class="head"><h1>Dead letters</h1><span class="faint">records that could not be read or were not taken</span></div>
       ${problem(this.problem)}
       ${this.reasons.size ? html`<div class="chips" role="group" aria-label="Reason"><button type="button" aria-pressed=${!reason} @click=${() => this.filter({ reason: null })}>all</button>
-        ${[...this.reasons].map(([name, times]) => html`<button type="button" aria-pressed=${reason === name} @click=${() => this.filter({ reason: reason === name ? null : name })}>${plain(name)} <span class="tally">${count(times)}</span></button>`)}</div>` : nothing}
-      ${reason && this.letters.length ? html`<div class="bulk"><button type="button" @click=${() => this.allOfThem()}>Send ${this.letters.length === 1 ? 'it' : `these ${count(this.letters.length)}`} again…</button>
+        ${[...this.reasons].map(([name, times]) => html`<button type="button" aria-pressed=${reason === name} @click=${() => this.filter({ reason: reason === name ? null : name })}>${plain(name)} <span class="tally">${count(times)}${this.more ? '+' : ''}</span></button>`)}${this.query.get('taskId') ? html`<button type="button" @click=${() => this.filter({ taskId: null })}>of one task: all tasks</button>` : nothing}</div>` : nothing}
+      ${reason && this.letters.length ? html`<div class="bulk"><button type="button" @click=${() => this.allOfThem()}>Send all of this reason again…</button>
         <button type="button" class="danger" @click=${() => this.discardAll()}>Discard all of this reason…</button></div>` : nothing}
       ${this.discarded === null ? nothing : html`<p class="outcome-line" role="status">${count(this.discarded)} discarded.</p>`}
+      ${this.redriven === null ? nothing : html`<p class="outcome-line" role="status">${count(this.redriven.sent)} sent again; what is refused once more comes back as a new dead letter.${this.redriven.kept ? ` ${count(this.redriven.kept)} cannot be sent: they were on no lane, or were not kept.` : ''}</p>`}
       ${this.letters.length ? html`<ul class="plain letters">${this.letters.map(letter => html`<li class="row"><details><summary><strong>${plain(letter.reason ?? 'unknown')}</strong> <span class="type">${plain(letter.type ?? '')}</span> <span class="faint">${moment(letter.timestamp, this.now)}</span> ${plain(letter.detail ?? '')}</summary>
         <dl class="facts"><dt>When</dt><dd>${exact(letter.timestamp)}</dd><dt>From</dt><dd>${plain(letter.originTopic ?? 'unknown')}${letter.originPartition ? `, partition ${plain(letter.originPartition)}, offset ${plain(letter.originOffset ?? '')}` : ''}</dd>
           ${letter.taskId ? html`<dt>Task</dt><dd>${taskLink(letter.taskId)}</dd>` : nothing}${letter.sessionId ? html`<dt>Session</dt><dd>${sessionLink(letter.sessionId)}</dd>` : nothing}${letter.eventId ? html`<dt>Event</dt><dd>${eventLink(letter.eventId)}</dd>` : nothing}

@@ -4,6 +4,9 @@ import { call, get, scoped } from '../api.js'
 import { costOf, count, plain } from '../format.js'
 import { Screen, asCurl, at, confirmed, copyButton, empty, go, moment, problem, say } from '../ui.js'
 
+/** The server counts no more tasks of one. */
+const MOST_COUNTED = 1000
+
 class Sessions extends Screen {
   static properties = { sessions: { state: true }, next: { state: true }, used: { state: true }, gone: { state: true }, busy: { state: true } }
 
@@ -75,11 +78,11 @@ class Sessions extends Screen {
         <label><span>between</span><input id="session-participants" type="text" maxlength="1300" placeholder="user, planner, critic" title="Agents by name, and user for people. With several, whoever is mentioned as @name has the word. Empty: one agent at a time."></label>
         <button class="primary" ?disabled=${this.busy}>Begin</button></form>
       ${problem(this.problem)}
-      ${this.sessions.length ? html`<div class="scroll"><table class="list"><thead><tr><th scope="col">Conversation</th><th scope="col">Id</th><th scope="col">Last</th><th scope="col">Begun</th><th scope="col" class="num">Cost</th><th scope="col"><span class="hidden">What can be done</span></th></tr></thead>
+      ${this.sessions.length ? html`<div class="scroll"><table class="list"><thead><tr><th scope="col">Conversation</th><th scope="col">Id</th><th scope="col">Last</th><th scope="col">Begun</th><th scope="col" class="num">Tasks</th><th scope="col" class="num">Cost</th><th scope="col"><span class="hidden">What can be done</span></th></tr></thead>
         <tbody>${this.sessions.map(session => html`<tr class="row"><td class="wide"><a class="main" href=${at(`/sessions/${encodeURIComponent(session.sessionId)}`)}>${plain(session.title ?? session.sessionId)}</a>
             ${session.participants?.length ? html`<p class="faint">${plain(session.participants.join(', '))}</p>` : nothing}
             ${this.gone.has(session.sessionId) ? html`<p class="outcome-line" role="status">${plain(this.gone.get(session.sessionId))}</p>` : nothing}</td>
-          <td><span class="id">${plain(session.sessionId)}</span> ${copyButton(session.sessionId, 'Copy the id')}</td><td>${moment(session.updatedAt, this.now)}</td><td>${moment(session.createdAt, this.now)}</td><td class="num">${this.cost(session)}</td>
+          <td><span class="id">${plain(session.sessionId)}</span> ${copyButton(session.sessionId, 'Copy the id')}</td><td>${moment(session.updatedAt, this.now)}</td><td>${moment(session.createdAt, this.now)}</td><td class="num">${session.tasks == null ? '' : session.tasks < MOST_COUNTED ? count(session.tasks) : `${count(MOST_COUNTED)}+`}</td><td class="num">${this.cost(session)}</td>
           <td class="num"><a class="button" href=${at('/tasks', { sessionId: session.sessionId })}>Tasks<span class="hidden"> of ${plain(session.title ?? session.sessionId)}</span></a>
             <button type="button" class="danger" ?disabled=${this.gone.has(session.sessionId)} @click=${() => this.forget(session)}>Forget<span class="hidden"> ${plain(session.title ?? session.sessionId)}</span></button></td></tr>`)}</tbody></table></div>`
         : this.loading ? html`<p class="faint">Loading…</p>` : empty('Nobody has said anything yet.')}

@@ -11,7 +11,7 @@ const TAIL = 100
 const MEANING = { system: 'start, stop, cancel', external: 'what people and other systems send', task: 'what happens to tasks', cognitive: 'what models answer', tool: 'what tools answer', background: 'work that may wait' }
 
 class System extends Screen {
-  static properties = { state: { state: true }, counts: { state: true }, health: { state: true }, rates: { state: true }, asked: { state: true }, tail: { state: true }, held: { state: true }, lost: { state: true } }
+  static properties = { state: { state: true }, counts: { state: true }, rates: { state: true }, asked: { state: true }, tail: { state: true }, held: { state: true }, lost: { state: true } }
 
   #timer = 0
   #last = null
@@ -22,7 +22,6 @@ class System extends Screen {
     super()
     this.state = null
     this.counts = null
-    this.health = null
     this.rates = new Map()
     this.asked = ''
     this.tail = []
@@ -77,7 +76,7 @@ class System extends Screen {
 
   async look() {
     await this.attempt(async () => {
-      const [state, counts, health] = await Promise.all([get('/v1/system', this.signal), get('/v1/task-counts', this.signal), this.ready()])
+      const [state, counts] = await Promise.all([get('/v1/system', this.signal), get('/v1/task-counts', this.signal)])
       const now = performance.now()
       if (this.#last) {
         const seconds = (now - this.#last.now) / 1000
@@ -93,14 +92,7 @@ class System extends Screen {
       if (this.asked && state.draining === (this.asked === 'drain')) this.asked = ''
       this.state = state
       this.counts = counts
-      this.health = health
     })
-  }
-
-  /** What every part says of itself; 503 is an answer, too. */
-  async ready() {
-    const answer = await fetch('/q/health/ready', { cache: 'no-store', signal: this.signal })
-    return answer.json().catch(() => null)
   }
 
   async drain() {
@@ -130,7 +122,7 @@ class System extends Screen {
   admission() {
     const draining = this.state.draining
     return html`<section class="card"><h2>Admission</h2>
-      <p>${draining === null ? 'The instance that answers has no part of the lanes, so it does not know.' : draining ? html`<strong class="state suspended">No task is admitted.</strong> New ones wait.` : html`<strong class="state completed">Tasks are admitted.</strong>`}</p>
+      <p>${draining === null ? 'The instance that answers has no part of the lanes, so it does not know.' : draining ? html`<strong class="state suspended">No task is admitted.</strong> New ones wait.${this.state.drain ? html` Asked for ${moment(this.state.drain.since, this.now)}${this.state.drain.by ? html` by ${plain(this.state.drain.by)}` : nothing}${this.state.drain.reason ? html`: <q>${plain(this.state.drain.reason)}</q>` : nothing}` : nothing}` : html`<strong class="state completed">Tasks are admitted.</strong>`}</p>
       ${draining
         ? html`<div class="actions"><button type="button" class="primary" @click=${() => this.resume()}>Admit tasks again</button></div>${asCurl('POST', '/v1/system/resume')}`
         : html`<label class="stack"><span>Reason, for the record</span><input id="drain-reason" type="text" maxlength="2000"></label>
@@ -159,9 +151,11 @@ class System extends Screen {
         <div class="cards loose">${this.admission()}
           <section class="card"><h2>Tasks</h2><dl class="facts">${Object.entries(this.counts?.states ?? {}).map(([name, number]) => html`<dt>${name}</dt><dd><a href=${at('/tasks', { state: name })}>${count(number)}</a></dd>`)}</dl></section>
           ${state.models ? html`<section class="card"><h2>Model calls</h2><dl class="facts"><dt>Running</dt><dd>${count(state.models.running)} of ${count(state.models.permits)}</dd><dt>Queued</dt><dd>${count(state.models.queued)}${state.models.heldBack ? html` <span class="faint">${count(state.models.heldBack)} of them wait for their provider</span>` : nothing}</dd></dl>
-            <p class="faint">of the instance that answers</p></section>` : nothing}
-          <section class="card"><h2>Readiness</h2>${this.health ? html`<p><strong class=${this.health.status === 'UP' ? 'state completed' : 'error'}>${plain(this.health.status)}</strong> <span class="faint">of the gateway that serves this page</span></p>
-            <ul class="plain">${(this.health.checks ?? []).map(check => html`<li><strong class=${check.status === 'UP' ? '' : 'error'}>${check.status === 'UP' ? '✓' : '✕'} ${plain(check.name)}</strong>${Object.entries(check.data ?? {}).map(([name, value]) => html` <span class="faint">${plain(name)}: ${plain(value)}</span>`)}</li>`)}</ul>` : html`<p class="faint">It does not say.</p>`}</section></div>
+            <p class="faint">of the instance that answers</p></section>` : nothing}</div>
+        <h2>Services</h2>
+        <div class="scroll"><table class="list"><thead><tr><th scope="col">Service</th><th scope="col">Ready</th><th scope="col">Instance</th><th scope="col">Version</th><th scope="col">Since</th></tr></thead>
+          <tbody>${state.services.map(one => html`<tr class="row"><td><strong>${plain(one.name)}</strong></td><td>${one.ready ? html`<span class="state completed">✓ ready</span>` : html`<span class="error">✕ not ready</span><ul class="plain">${one.reasons.map(reason => html`<li>${plain(reason)}</li>`)}</ul>`}</td><td class="id">${plain(one.instance ?? '')}</td><td>${plain(one.version ?? '')}</td><td>${moment(one.since, this.now)}</td></tr>`)}</tbody></table></div>
+        <p class="faint">Those that answer: this gateway, and the agent service that it asks. Who serves tools stands below.</p>
         <h2>Lanes</h2>
         <div class="scroll"><table class="list"><thead><tr><th scope="col">Lane</th><th scope="col" class="num">In, a second</th><th scope="col">The last two minutes</th><th scope="col" class="num">Waits</th><th scope="col" class="num">The oldest</th><th scope="col" class="num">Partitions</th></tr></thead>
           <tbody>${state.lanes.map(lane => html`<tr class="row"><td><strong>${plain(lane.segment)}</strong> <span class="faint">${MEANING[lane.segment] ?? ''}</span><div class="id">${plain(lane.topic)}</div></td>

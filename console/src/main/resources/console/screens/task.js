@@ -5,7 +5,7 @@ import { call, get, scoped, Live } from '../api.js'
 import { bytes, cost, count, duration, exact, line, plain } from '../format.js'
 import { markdown } from '../markdown.js'
 import { picture } from '../machine.js'
-import { Turn, causes, gist, scale, spans, walked } from '../story.js'
+import { Turn, causes, gist, scale, spans, walked, withSubTasks } from '../story.js'
 import '../replay.js'
 import '../fork.js'
 import { Screen, asCurl, at, confirmed, copyButton, eventLink, moment, problem, raw, say, sessionLink, stateMark, taskLink } from '../ui.js'
@@ -17,7 +17,7 @@ const TABS = ['timeline', 'causes', 'replay', 'machine', 'definition']
 const ENDED = ['completed', 'failed', 'cancelled']
 
 class TaskScreen extends Screen {
-  static properties = { task: { state: true }, events: { state: true }, rest: { state: true }, machine: { state: true }, tools: { state: true }, approvals: { state: true }, parts: { state: true }, lost: { state: true }, forks: { state: true }, asked: { state: true }, liveText: { state: true }, agent: { state: true } }
+  static properties = { task: { state: true }, events: { state: true }, rest: { state: true }, machine: { state: true }, tools: { state: true }, approvals: { state: true }, parts: { state: true }, moreParts: { state: true }, lost: { state: true }, forks: { state: true }, asked: { state: true }, liveText: { state: true }, agent: { state: true } }
 
   #live = null
   #ids = new Set()
@@ -34,6 +34,7 @@ class TaskScreen extends Screen {
     this.tools = new Map()
     this.approvals = []
     this.parts = []
+    this.moreParts = false
     this.forks = []
     this.lost = false
     this.asked = ''
@@ -141,6 +142,7 @@ class TaskScreen extends Screen {
       ])
       this.approvals = approvals.approvals
       this.parts = children.tasks
+      this.moreParts = children.next != null
       this.forks = forks.tasks
     } catch {
       // the task itself is shown all the same
@@ -205,7 +207,7 @@ class TaskScreen extends Screen {
         ${this.asked ? html`<span class="faint" role="status">Asked to ${this.asked}; the task has not said so yet.</span>` : nothing}
       </div>
       ${this.budget(task)}
-      ${this.parts.length ? html`<section aria-label="Sub-tasks"><h2>Sub-tasks</h2><ul class="plain">${this.parts.map(child => html`<li class="row">${stateMark(child.state)} ${taskLink(child.taskId, html`${plain(line(child.inputText, 80))}`)} <span class="faint">${plain(child.agent ?? child.taskType)}${child.waitingFor ? ` · waits for ${child.waitingFor.kind}` : ''}</span></li>`)}</ul></section>` : nothing}
+      ${this.parts.length ? html`<section aria-label="Sub-tasks"><h2>Sub-tasks</h2><ul class="plain">${this.parts.map(child => html`<li class="row">${stateMark(child.state)} ${taskLink(child.taskId, html`${plain(line(child.inputText, 80))}`)} <span class="faint">${plain(child.agent ?? child.taskType)}${child.waitingFor ? ` · waits for ${child.waitingFor.kind}` : ''}</span></li>`)}</ul>${this.moreParts ? html`<p class="faint">The newest ${this.parts.length}; <a href=${at('/tasks', { parentTaskId: task.taskId })}>all of them</a>.</p>` : nothing}</section>` : nothing}
       ${this.forks.length ? html`<section aria-label="Forks"><h2>Forks</h2><ul class="plain">${this.forks.map(fork => html`<li class="row">${stateMark(fork.state)} ${taskLink(fork.taskId, html`${plain(line(fork.inputText, 80))}`)} <a href=${at(`/compare/${encodeURIComponent(task.taskId)}/${encodeURIComponent(fork.taskId)}`)}>side by side</a></li>`)}</ul></section>` : nothing}
       <div class="tabs" role="tablist" aria-label="Views" @keydown=${this.turn}>${TABS.map(name => html`<button type="button" role="tab" id="tab-${name}" aria-selected=${tab === name} aria-controls="view" tabindex=${tab === name ? 0 : -1} @click=${() => this.tab(name)}>${name[0].toUpperCase() + name.slice(1)}</button>`)}</div>
       <div id="view" role="tabpanel" aria-labelledby="tab-${tab}">
@@ -250,7 +252,7 @@ class TaskScreen extends Screen {
   }
 
   timeline() {
-    const list = spans(this.events)
+    const list = withSubTasks(spans(this.events), this.parts)
     if (!list.length) return html`<p class="faint">${this.loading ? 'Loading…' : 'Nothing has taken any time yet.'}</p>`
     const running = list.some(span => span.end == null)
     const now = running ? this.now : list.reduce((last, span) => Math.max(last, span.end), 0)
@@ -264,12 +266,19 @@ class TaskScreen extends Screen {
         const left = Number(place(span.start))
         const width = Math.max(3, Number(place(end)) - left)
         const open = this.query.get('event') === span.event
-        return html`<tr class="row"><td class="wide"><button type="button" class="main span" aria-expanded=${open} @click=${() => this.pick(span.event)}><span class="kind ${span.kind}">${span.kind}</span> ${plain(span.name)}${state === 'bad' ? html` <span class="error">✕ ${plain(span.code ?? span.note ?? 'failed')}</span>` : state === 'running' ? html` <span class="faint">…</span>` : nothing}${span.attempts > 1 ? html` <span class="faint">${span.attempts} attempts</span>` : nothing}${span.fallback ? html` <span class="faint">fallback</span>` : nothing}${span.note && state !== 'bad' ? html` <span class="faint">${plain(span.note)}</span>` : nothing}</button></td>
+        return html`<tr class="row"><td class="wide">${this.what(span, open, html`<span class="kind ${span.kind}">${span.kind}</span> ${plain(line(span.name, 80))}${state === 'bad' ? html` <span class="error">✕ ${plain(span.code ?? span.note ?? 'failed')}</span>` : state === 'running' ? html` <span class="faint">…</span>` : nothing}${span.attempts > 1 ? html` <span class="faint">${span.attempts} attempts</span>` : nothing}${span.fallback ? html` <span class="faint">fallback</span>` : nothing}${span.note && state !== 'bad' ? html` <span class="faint">${plain(span.note)}</span>` : nothing}`)}</td>
           <td class="when"><svg viewBox="0 0 1000 16" preserveAspectRatio="none" aria-hidden="true" focusable="false">${breaks.map(([a, b]) => svg`<rect class="gap" x=${place(a)} y="0" width=${Math.max(0, place(b) - place(a))} height="16"></rect>`)}<rect class="bar ${span.kind} ${state}" x=${Math.min(997, left)} y="2" width=${width} height="12"></rect></svg></td>
           <td class="num">${duration(end - span.start)}</td>
           <td class="num">${span.usage ? `${count(span.usage.inputTokens)} + ${count(span.usage.outputTokens)}` : ''}</td>
           <td class="num">${span.usage ? cost(span.usage.costMicros) : ''}</td></tr>`
       })}</tbody></table></div>`
+  }
+
+  /** A sub-task leads to its own page, everything else to its event. */
+  what(span, open, words) {
+    return span.taskId
+      ? html`<a class="main span" href=${at(`/tasks/${encodeURIComponent(span.taskId)}`)}>${words}</a>`
+      : html`<button type="button" class="main span" aria-expanded=${open} @click=${() => this.pick(span.event)}>${words}</button>`
   }
 
   tree() {

@@ -7,11 +7,15 @@ import { Screen, asCurl, at, confirmed, empty, moment, problem, say, sessionLink
 
 const STATES = ['idle', 'reasoning', 'acting', 'suspended', 'completed', 'failed', 'cancelled']
 const WAITS = ['admission', 'model', 'tools', 'answer', 'approval', 'resume', 'children']
-const FILTERS = ['state', 'waitingFor', 'agent', 'errorCode', 'text', 'sessionId', 'parentTaskId', 'createdAfter']
+const FILTERS = ['state', 'waitingFor', 'agent', 'errorCode', 'text', 'sessionId', 'parentTaskId', 'createdAfter', 'createdBefore']
 const PAGE = 50
-/** Bulk actions ask for each task; no more of them are asked for at once. */
-const MOST = 1000
-const AT_ONCE = 4
+/** No request about many tasks names more of them. */
+const MOST = 200
+/** So many outcomes are listed; the heading counts all. */
+const LISTED = 200
+/** The states in which a task can be asked for it, and what says that one is in another. */
+const FITS = { cancel: ['idle', 'reasoning', 'acting', 'suspended', 'accepted'], suspend: ['reasoning', 'acting'], resume: ['suspended'] }
+const OTHERS = ['task_ended', 'not_suspendable', 'not_resumable', 'missing_input', 'answer_open', 'approval_open']
 const ENDS = ['TASK_COMPLETED', 'TASK_FAILED', 'TASK_CANCELLED']
 const ENDED = ['completed', 'failed', 'cancelled']
 /** The query side may be behind the journal; a task that has ended there is asked for again, but not for ever. */
@@ -146,70 +150,74 @@ class Tasks extends Screen {
     this.selected = selected
   }
 
-  /** Everything that the filters let through, as far as it is asked for at once. */
-  async all() {
-    const found = []
-    let cursor
-    do {
-      const page = await get(scoped('/v1/tasks', { ...this.filters, limit: 200, cursor }), this.signal)
-      found.push(...page.tasks)
-      cursor = page.next
-    } while (cursor && found.length < MOST)
-    return found.slice(0, MOST)
+  /** Asks it of all that are chosen, or that the filters let through, a page at a time; says what each page said. */
+  async bulkly(action, everything, dryRun, told) {
+    const ask = async body => (await call('POST', scoped('/v1/tasks/bulk'), { body: { action, dryRun, ...body }, signal: this.signal })).json
+    if (everything === true) {
+      const filter = this.filters
+      let cursor
+      do {
+        const page = await ask({ filter, cursor })
+        told(page)
+        cursor = page.next
+      } while (cursor && !dryRun)
+      return
+    }
+    const ids = everything === false ? [...this.selected] : everything
+    for (let at = 0; at < ids.length; at += MOST) told(await ask({ ids: ids.slice(at, at + MOST) }))
   }
 
   async act(action, everything) {
-    const fits = {
-      cancel: task => !['completed', 'failed', 'cancelled'].includes(task.state),
-      suspend: task => ['idle', 'reasoning', 'acting', 'accepted'].includes(task.state),
-      resume: task => task.state === 'suspended' && task.waitingFor?.kind === 'resume',
-    }[action]
-    const chosen = await this.attempt(async () => (everything ? await this.all() : this.rows.filter(row => this.selected.has(row.taskId))))
-    if (!chosen) return
-    const tasks = chosen.filter(fits)
-    const left = chosen.length - tasks.length
-    if (!tasks.length) {
-      this.problem = { code: 'nothing to do', message: `None of these ${chosen.length} tasks can be asked to ${action}: of those that have ended, or wait for something else, nothing is asked.` }
+    const preview = { states: {}, items: [], complete: true, more: false }
+    await this.attempt(() => this.bulkly(action, everything, true, page => {
+      for (const [state, number] of Object.entries(page.matched.states)) preview.states[state] = (preview.states[state] ?? 0) + number
+      preview.items.push(...page.items)
+      preview.complete &&= page.matched.complete
+      preview.more ||= page.next != null
+    }))
+    if (this.problem) return
+    const possible = preview.items.filter(item => item.status === 'possible')
+    const all = Object.values(preview.states).reduce((sum, number) => sum + number, 0)
+    // beyond the first page only the state is known, which for resume does not say all
+    const fitting = preview.more ? FITS[action].reduce((sum, state) => sum + (preview.states[state] ?? 0), 0) : possible.length
+    if (!fitting) {
+      this.problem = { code: 'nothing to do', message: `None of these ${all} tasks can be asked to ${action}: of those that have ended, or wait for something else, nothing is asked.` }
       return
     }
-    const examples = tasks.slice(0, 5)
-    if (!await confirmed(html`<strong>${action === 'cancel' ? 'Cancel' : action === 'suspend' ? 'Suspend' : 'Resume'} ${count(tasks.length)} ${tasks.length === 1 ? 'task' : 'tasks'}?</strong>
-      ${left ? html` ${count(left)} more that this does not fit are left alone.` : nothing}
+    const said = new Map(this.rows.map(row => [row.taskId, row.inputText]))
+    const number = `${preview.complete ? '' : 'more than '}${count(fitting)}`
+    if (!await confirmed(html`<strong>${action[0].toUpperCase() + action.slice(1)} ${number} ${fitting === 1 ? 'task' : 'tasks'}?</strong>
+      ${all > fitting ? html` ${count(all - fitting)} more that this does not fit are left alone.` : nothing}
       ${action === 'cancel' ? html` A cancelled task stays ended.` : nothing}
-      <ul class="preview">${examples.map(task => html`<li>${stateMark(task.state)} ${plain(line(task.inputText, 60))}</li>`)}${tasks.length > 5 ? html`<li>and ${count(tasks.length - 5)} more</li>` : nothing}</ul>`)) return
-    const results = tasks.map(task => ({ task, outcome: '', detail: '' }))
+      <ul class="preview">${possible.slice(0, 5).map(item => html`<li>${stateMark(item.state)} ${plain(line(said.get(item.taskId) ?? item.taskId, 60))}</li>`)}${fitting > 5 ? html`<li>and ${count(fitting - 5)} more${preview.complete ? '' : ', at least'}</li>` : nothing}</ul>`)) return
+    const results = []
     this.bulk = { action, results, done: false }
-    const waiting = [...results]
-    const work = async () => {
-      for (let one = waiting.shift(); one; one = waiting.shift()) {
-        try {
-          await call('POST', scoped(`/v1/tasks/${encodeURIComponent(one.task.taskId)}/${action}`), { body: {} })
-          one.outcome = 'asked'
-        } catch (e) {
-          one.outcome = 'refused'
-          one.detail = `${e.code} ${e.message}`
-        }
-        this.requestUpdate()
+    await this.attempt(() => this.bulkly(action, everything, false, page => {
+      for (const item of page.items) {
+        // what this does not fit was said before
+        if (item.status === 'refused' && OTHERS.includes(item.code)) continue
+        results.push({ taskId: item.taskId, text: said.get(item.taskId) ?? '', outcome: item.status === 'accepted' ? 'asked' : 'refused', detail: item.code ? `${item.code} ${item.detail}` : '' })
       }
-    }
-    await Promise.all(Array.from({ length: AT_ONCE }, work))
+      this.requestUpdate()
+    }))
     // a request that was taken is not yet done: what the journal says counts
     for (let tries = 0; tries < 20 && results.some(one => one.outcome === 'asked'); tries++) {
       await new Promise(resolve => setTimeout(resolve, 300))
-      for (const one of results.filter(result => result.outcome === 'asked').slice(0, 40)) {
-        const now = await get(scoped(`/v1/tasks/${encodeURIComponent(one.task.taskId)}`)).catch(() => null)
-        if (now && ((action === 'cancel' && now.state === 'cancelled') || (action === 'suspend' && now.state === 'suspended') || (action === 'resume' && now.waitingFor?.kind !== 'resume'))) {
-          one.outcome = now.state
-        } else if (now && ['completed', 'failed'].includes(now.state)) {
-          one.outcome = 'too late'
-          one.detail = `it had ${now.state} by then`
+      const open = new Map(results.filter(one => one.outcome === 'asked').map(one => [one.taskId, one]))
+      await this.bulkly(action, [...open.keys()], true, page => {
+        for (const item of page.items) {
+          const one = open.get(item.taskId)
+          if ((action === 'cancel' && item.state === 'cancelled') || (action === 'suspend' && item.state === 'suspended') || (action === 'resume' && item.status === 'refused')) one.outcome = item.state
+          else if (ENDED.includes(item.state)) Object.assign(one, { outcome: 'too late', detail: `it had ${item.state} by then` })
         }
-      }
+      }).catch(() => null)
       this.requestUpdate()
     }
     this.bulk = { ...this.bulk, done: true }
     say(`${action}: ${results.filter(one => one.outcome !== 'refused').length} of ${results.length} taken`)
-    this.load()
+    const failed = this.problem
+    await this.load()
+    this.problem ??= failed
   }
 
   type(name, event) {
@@ -240,27 +248,28 @@ class Tasks extends Screen {
         <label><span>Session</span><input type="text" .value=${this.query.get('sessionId') ?? ''} @input=${event => this.type('sessionId', event)}></label>
         <label><span>Begun</span><select @change=${event => this.filter({ createdAfter: event.target.value })}>
           <option value="">at any time</option>${Object.keys(AGES).map(age => html`<option value=${age} ?selected=${this.query.get('createdAfter') === age}>in the last ${age}</option>`)}</select></label>
+        <label><span>Begun before</span><input type="date" .value=${this.query.get('createdBefore') ?? ''} @change=${event => this.filter({ createdBefore: event.target.value })}></label>
         ${filtered ? html`<button type="button" class="quiet" @click=${() => this.filter(Object.fromEntries(FILTERS.map(name => [name, null])))}>clear</button>` : nothing}
       </div>
       ${problem(this.problem)}
       <div class="bulk" role="group" aria-label="For several tasks">
         <span>${chosen ? `${chosen} chosen:` : filtered ? 'All that match:' : 'All tasks:'}</span>
-        ${['cancel', 'suspend', 'resume'].map(action => html`<button type="button" class=${action === 'cancel' ? 'danger' : ''} ?disabled=${!this.rows.length} @click=${() => this.act(action, !chosen)}>${action[0].toUpperCase() + action.slice(1)}…</button>`)}
+        ${['cancel', 'suspend', 'resume'].map(action => html`<button type="button" class=${action === 'cancel' ? 'danger' : ''} ?disabled=${!this.rows.length || (this.bulk && !this.bulk.done)} @click=${() => this.act(action, !chosen)}>${action[0].toUpperCase() + action.slice(1)}…</button>`)}
       </div>
       ${this.bulk ? this.outcome() : nothing}
       ${this.rows.length ? this.table() : this.loading ? html`<p class="faint">Loading…</p>` : filtered
         ? empty('No task matches these filters.')
         : empty('There are no tasks yet. Begin one in the chat, or from a shell:', './millrace ask "Which files are in the workspace?"')}
       ${this.next ? html`<button type="button" class="more" @click=${() => this.load(this.next)}>Older tasks</button>` : nothing}
-      ${asCurl('GET', this.url())}`
+      ${asCurl('GET', this.url())}${asCurl('POST', scoped('/v1/tasks/bulk'), { action: 'cancel', filter: this.filters, dryRun: true })}`
   }
 
   outcome() {
     const { action, results, done } = this.bulk
-    const tally = Object.entries(Object.groupBy(results, one => one.outcome || 'to be asked')).map(([name, ones]) => `${ones.length} ${name}`).join(', ')
+    const tally = Object.entries(Object.groupBy(results, one => one.outcome)).map(([name, ones]) => `${ones.length} ${name}`).join(', ')
     return html`<section class="outcome" aria-label="What became of it"><div class="head"><h2>${action}: ${tally}</h2>
       ${done ? html`<button type="button" class="quiet" @click=${() => { this.bulk = null }}>close</button>` : nothing}</div>
-      <ul>${results.slice(0, 200).map(one => html`<li>${taskLink(one.task.taskId)} ${plain(line(one.task.inputText, 60))}: <strong>${one.outcome || '…'}</strong> ${plain(one.detail)}</li>`)}</ul></section>`
+      <ul>${results.slice(0, LISTED).map(one => html`<li>${taskLink(one.taskId)} ${plain(line(one.text, 60))}: <strong>${one.outcome}</strong> ${plain(one.detail)}</li>`)}${results.length > LISTED ? html`<li class="faint">and ${count(results.length - LISTED)} more, counted above</li>` : nothing}</ul></section>`
   }
 
   table() {

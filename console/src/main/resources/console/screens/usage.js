@@ -1,11 +1,14 @@
 // What model calls have used: bars by hour or day, and the same as a table. What has no price is said apart.
 import { html, svg, nothing } from 'lit'
 import { get, scoped } from '../api.js'
-import { cost, costOf, count, plain } from '../format.js'
+import { costOf, count, plain, shortId } from '../format.js'
 import { Screen, asCurl, at, empty, problem, sessionLink, taskLink } from '../ui.js'
 
 const SPANS = { '24h': ['hour', 24 * 3_600_000], '7d': ['day', 7 * 86_400_000], '30d': ['day', 30 * 86_400_000] }
 const BY = ['model', 'agent', 'sessionId', 'taskId']
+/** The others of these go into one. */
+const SHOWN = 6
+const FILTERS = ['agent', 'model', 'sessionId', 'taskId']
 const WORDS = { model: 'model', agent: 'agent', sessionId: 'session', taskId: 'task' }
 
 class Usage extends Screen {
@@ -21,7 +24,7 @@ class Usage extends Screen {
 
   willUpdate(changes) {
     if (changes.has('query')) {
-      const wanted = `${this.span} ${this.by} ${this.query.get('namespace') ?? ''}`
+      const wanted = this.url(this.by)
       if (wanted !== this.#shown) {
         this.#shown = wanted
         this.load()
@@ -39,12 +42,16 @@ class Usage extends Screen {
 
   url(groupBy) {
     const from = new Date(Math.floor((Date.now() - SPANS[this.span][1]) / 3_600_000) * 3_600_000).toISOString()
-    return scoped('/v1/usage', { from, groupBy })
+    return scoped('/v1/usage', { ...this.filters, from, groupBy })
+  }
+
+  get filters() {
+    return Object.fromEntries(FILTERS.map(name => [name, this.query.get(name)]).filter(([, value]) => value))
   }
 
   async load() {
     await this.attempt(async () => {
-      const [groups, series] = await Promise.all([get(this.url(this.by), this.signal), get(this.url(SPANS[this.span][0]), this.signal)])
+      const [groups, series] = await Promise.all([get(this.url(this.by), this.signal), get(this.url(`${SPANS[this.span][0]},${this.by}`), this.signal)])
       this.answer = groups
       this.series = series.groups ?? []
     })
@@ -68,6 +75,7 @@ class Usage extends Screen {
     return html`<div class="head"><h1>Usage</h1></div>
       <div class="filters"><label><span>In the last</span><select @change=${event => this.filter({ span: event.target.value })}>${Object.keys(SPANS).map(span => html`<option value=${span} ?selected=${span === this.span}>${span}</option>`)}</select></label>
         <label><span>By</span><select @change=${event => this.filter({ by: event.target.value })}>${BY.map(by => html`<option value=${by} ?selected=${by === this.by}>${WORDS[by]}</option>`)}</select></label>
+        ${FILTERS.map(name => html`<label><span>Only ${WORDS[name]}</span><input type="search" .value=${this.query.get(name) ?? ''} @change=${event => this.filter({ [name]: event.target.value.trim() })}></label>`)}
         ${groups.length ? html`<button type="button" @click=${() => this.csv()}>Save as CSV</button>` : nothing}</div>
       ${problem(this.problem)}
       ${total ? html`<dl class="sums"><div><dt>Cost</dt><dd>${costOf(total)}${total.callsWithoutPrice ? html` <span class="faint">and ${count(total.callsWithoutPrice)} calls without a price</span>` : nothing}</dd></div>
@@ -88,19 +96,46 @@ class Usage extends Screen {
       : this.by === 'agent' ? html`<a href=${at(`/agents/${encodeURIComponent(value)}`)}>${plain(value)}</a>` : plain(value)
   }
 
-  /** Tokens by time, read below and written above. */
+  /** Tokens by time, stacked by what they are grouped by; below, the calls that failed and those without a price. */
   chart() {
     const unit = SPANS[this.span][0]
-    const rows = [...this.series].sort((a, b) => String(a[unit]).localeCompare(String(b[unit])))
-    if (!rows.length) return nothing
-    const most = Math.max(1, ...rows.map(row => row.inputTokens + row.outputTokens))
-    const width = 1000 / Math.max(rows.length, 12)
-    return html`<figure class="chart"><figcaption>Tokens by ${unit}, at most ${count(most)}</figcaption>
-      <svg viewBox="0 0 1000 120" preserveAspectRatio="none" role="img" aria-label="Tokens by ${unit}; the table below has the sums">${rows.map((row, i) => {
-        const input = row.inputTokens / most * 116
-        const output = row.outputTokens / most * 116
-        return svg`<g><title>${row[unit]}: ${row.inputTokens} read, ${row.outputTokens} written, ${cost(row.costMicros)}</title><rect class="in" x=${i * width + 1} y=${118 - input} width=${width - 2} height=${input}></rect><rect class="out" x=${i * width + 1} y=${118 - input - output} width=${width - 2} height=${output}></rect></g>`
-      })}</svg><div class="faint legend"><span class="in">read</span><span class="out">written</span><span>${rows[0][unit]} to ${rows.at(-1)[unit]}</span></div></figure>`
+    const columns = new Map()
+    const sums = new Map()
+    for (const row of this.series) {
+      const name = row[this.by] ?? 'none'
+      if (!columns.has(row[unit])) columns.set(row[unit], [])
+      columns.get(row[unit]).push({ ...row, name, tokens: row.inputTokens + row.outputTokens })
+      sums.set(name, (sums.get(name) ?? 0) + row.inputTokens + row.outputTokens)
+    }
+    if (!columns.size) return nothing
+    const names = [...sums].sort((a, b) => b[1] - a[1]).map(([name]) => name)
+    const shown = names.slice(0, SHOWN)
+    const place = name => (shown.includes(name) ? shown.indexOf(name) : SHOWN)
+    const label = name => (this.by === 'taskId' || this.by === 'sessionId' ? shortId(name) : name)
+    const times = [...columns.keys()].sort((a, b) => String(a).localeCompare(String(b)))
+    const most = Math.max(1, ...times.map(time => columns.get(time).reduce((sum, row) => sum + row.tokens, 0)))
+    const calls = Math.max(1, ...times.map(time => columns.get(time).reduce((sum, row) => sum + row.failedCalls + row.callsWithoutPrice, 0)))
+    const width = 1000 / Math.max(times.length, 12)
+    const bar = (at, kind, top, height, words) => svg`<rect class=${kind} x=${at * width + 1} y=${top} width=${width - 2} height=${height}><title>${words}</title></rect>`
+    const odd = times.some(time => columns.get(time).some(row => row.failedCalls || row.callsWithoutPrice))
+    return html`<figure class="chart"><figcaption>Tokens by ${unit} and ${WORDS[this.by]}, at most ${count(most)}</figcaption>
+      <svg viewBox="0 0 1000 120" preserveAspectRatio="none" role="img" aria-label="Tokens by ${unit} and ${WORDS[this.by]}; the table below has the sums">${times.map((time, at) => {
+        let top = 118
+        return columns.get(time).toSorted((a, b) => place(a.name) - place(b.name)).map(row => {
+          const height = row.tokens / most * 116
+          top -= height
+          return bar(at, `s${place(row.name)}`, top, height, `${time} ${row.name}: ${row.inputTokens} read, ${row.outputTokens} written, ${costOf(row)}`)
+        })
+      })}</svg>
+      <div class="faint legend">${shown.map((name, at) => html`<span class="s${at}">${plain(label(name))}</span>`)}${names.length > SHOWN ? html`<span class="s${SHOWN}">${names.length - SHOWN} others</span>` : nothing}<span>${times[0]} to ${times.at(-1)}</span></div>
+      ${odd ? html`<div class="faint">Calls that failed, and calls without a price, at most ${count(calls)}</div>
+        <svg class="low" viewBox="0 0 1000 40" preserveAspectRatio="none" role="img" aria-label="Calls that failed and calls without a price, by ${unit}; the table below has the sums">${times.map((time, at) => {
+          const failed = columns.get(time).reduce((sum, row) => sum + row.failedCalls, 0)
+          const unpriced = columns.get(time).reduce((sum, row) => sum + row.callsWithoutPrice, 0)
+          return [bar(at, 'failed', 39 - failed / calls * 38, failed / calls * 38, `${time}: ${failed} failed`),
+            bar(at, 'unpriced', 39 - (failed + unpriced) / calls * 38, unpriced / calls * 38, `${time}: ${unpriced} without a price`)]
+        })}</svg>
+        <div class="faint legend"><span class="failed">failed</span><span class="unpriced">without a price</span></div>` : nothing}</figure>`
   }
 }
 customElements.define('mill-usage', Usage)

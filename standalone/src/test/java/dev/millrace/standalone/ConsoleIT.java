@@ -3,8 +3,6 @@ package dev.millrace.standalone;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.Route;
@@ -122,7 +120,6 @@ class ConsoleIT extends ConsoleStage {
         PlaywrightAssertions.assertThat(page.locator("table.timeline")).containsText("not_found");
         assertThat(bars.count()).isGreaterThanOrEqualTo(6);
         PlaywrightAssertions.assertThat(page.getByLabel("Budget")).containsText("Model calls");
-        picture("task");
         assertAccessible("the timeline");
         assertFits("the task");
 
@@ -321,61 +318,12 @@ class ConsoleIT extends ConsoleStage {
                     .contains("‹202E›");
             assertFits(screen);
         }
-        page.navigate(BASE + "/tasks/" + giant);
-        PlaywrightAssertions.assertThat(page.locator("pre.long")).isVisible();
-        assertThat(page.locator("pre.long").textContent()).hasSize(GIANT);
-        assertFits("a line of a megabyte");
-    }
-
-    @Test
-    @Order(7)
-    @DisplayName("a thousand events of a task are there within a second")
-    void shouldShowAThousandEventsQuickly() {
-        // given
-        String taskId = API.submit("read them");
-        API.awaitEnd(taskId, LIMIT);
-        List<JsonNode> real = API.events(taskId);
-        String many = Json.writeText(Map.of(
-                "events",
-                IntStream.range(0, 1000)
-                        .mapToObj(number -> {
-                            ObjectNode event = real.get(number % real.size()).deepCopy();
-                            event.put("id", "event-" + number);
-                            event.put("parentEventId", number == 0 ? null : "event-" + (number - 1 - number % 3));
-                            event.put("timestamp", 1_800_000_000_000L + number * 10L);
-                            return event;
-                        })
-                        .toList(),
-                "upTo",
-                real.getLast().path("cursor").asText()));
-        page.route(
-                "**/v1/tasks/" + taskId + "/events*",
-                route -> route.fulfill(new Route.FulfillOptions()
-                        .setContentType("application/json")
-                        .setBody(many)));
-
-        // when
-        page.navigate(BASE + "/tasks/" + taskId + "?tab=causes");
-        PlaywrightAssertions.assertThat(page.getByRole(AriaRole.TREEITEM)).hasCount(1000);
-
-        // then
-        Object millis = page.evaluate("""
-                async () => {
-                  const screen = document.querySelector('mill-task')
-                  const events = screen.events
-                  screen.events = []
-                  await screen.updateComplete
-                  const begin = performance.now()
-                  screen.events = events
-                  await screen.updateComplete
-                  document.body.getBoundingClientRect()
-                  return performance.now() - begin
-                }""");
-        assertThat(((Number) millis).doubleValue()).as("milliseconds").isLessThan(1000);
-        page.getByRole(AriaRole.TAB, new Page.GetByRoleOptions().setName("Timeline"))
-                .click();
-        PlaywrightAssertions.assertThat(page.locator("table.timeline tbody tr").first())
-                .isVisible();
+        for (String screen : List.of("/tasks/" + giant, "/sessions/hostile")) {
+            page.navigate(BASE + screen);
+            PlaywrightAssertions.assertThat(page.locator("pre.long")).isVisible();
+            assertThat(page.locator("pre.long").textContent()).hasSize(GIANT);
+            assertFits("a line of a megabyte at " + screen);
+        }
     }
 
     @Test
@@ -388,7 +336,7 @@ class ConsoleIT extends ConsoleStage {
         // when
         Object found = page.evaluate("""
                 async () => {
-                  const { Turn, spans, scale, causes } = await import('/console/-/story.js')
+                  const { Turn, spans, scale, causes, withSubTasks } = await import('/console/-/story.js')
                   const { diff, excerpt } = await import('/console/-/diff.js')
                   const turn = new Turn('t')
                   const text = () => turn.blocks.filter(block => block.kind === 'call').map(block => block.text).join('|')
@@ -417,6 +365,17 @@ class ConsoleIT extends ConsoleStage {
                   const { x, breaks } = scale(list, 30001000)
                   said.push(list.map(span => span.kind).join(), String(breaks.length), String(x(1000) > 0.4 && x(30000000) < 0.6))
                   said.push(causes(night).map(row => row.event.id + row.depth).join())
+                  const parts = withSubTasks(spans([
+                    event('1', 'TOOL_CALL_COMPLETED', 5000, { callId: 's1', toolName: 'spawn_task', result: { task_id: 'k1' } }),
+                    event('2', 'TOOL_CALL_FAILED', 9000, { callId: 's2', toolName: 'spawn_task', error: 'it failed', code: 'c' }),
+                    event('3', 'TOOL_CALL_FAILED', 20000, { callId: 's3', toolName: 'spawn_task', error: 'there is none', code: 'unknown_agent' }),
+                  ]), [
+                    { taskId: 'k1', state: 'completed', inputText: 'one', createdAt: 1000, updatedAt: 4900 },
+                    { taskId: 'k2', state: 'failed', inputText: 'two', createdAt: 1000, updatedAt: 8900, errorCode: 'c' },
+                    { taskId: 'k3', state: 'reasoning', inputText: 'three', createdAt: 6000, updatedAt: 7000 },
+                  ])
+                  said.push(parts.map(span => [span.kind, span.name, span.start, span.end ?? '', span.ok ?? ''].join(' ')).join())
+                  said.push(String(scale(parts, 30000).breaks.length))
                   said.push(excerpt(diff('a\\nb\\nc', 'a\\nx\\nc')).map(row => row.mark + row.text).join())
                   return said
                 }""");
@@ -433,6 +392,9 @@ class ConsoleIT extends ConsoleStage {
                         "1",
                         "true",
                         "10,20,30,40,50,60",
+                        "task one 1000 4900 true,task two 1000 8900 false,task three 6000  ,"
+                                + "tool spawn_task 20000 20000 false",
+                        "0",
                         " a,-b,+x, c"));
     }
 
@@ -463,7 +425,12 @@ class ConsoleIT extends ConsoleStage {
 
         // then
         PlaywrightAssertions.assertThat(page.getByRole(AriaRole.ALERT)).containsText("Somebody else wrote meanwhile");
-        PlaywrightAssertions.assertThat(page.locator(".diff .added")).hasText("+ It stands.");
+        // three texts: what both began with, what they made of it, and what is being written
+        PlaywrightAssertions.assertThat(page.getByLabel("Their change").locator(".added"))
+                .hasText("+ It stands.");
+        PlaywrightAssertions.assertThat(page.getByLabel("Your change so far").locator(".added"))
+                .hasText("+ The great wheel is elm.");
+        assertAccessible("two changes of one document");
         PlaywrightAssertions.assertThat(text).hasValue("> Summary: wheels\n\nThe great wheel is elm.\n\nIt turns.\n");
 
         // when
@@ -686,7 +653,9 @@ class ConsoleIT extends ConsoleStage {
         page.navigate(BASE + "/system");
         PlaywrightAssertions.assertThat(page.locator("main")).containsText("Tasks are admitted.");
         PlaywrightAssertions.assertThat(page.locator("main")).containsText("millrace.events.external");
-        PlaywrightAssertions.assertThat(page.locator("main")).containsText("UP");
+        PlaywrightAssertions.assertThat(page.locator("main")).containsText("✓ ready");
+        API.awaitEnd(API.submit("read while somebody looks"), LIMIT);
+        PlaywrightAssertions.assertThat(page.locator(".spark rect").nth(7)).isAttached();
         assertAccessible("the system");
         assertFits("the system");
         picture("system");
@@ -698,6 +667,7 @@ class ConsoleIT extends ConsoleStage {
 
         // then
         PlaywrightAssertions.assertThat(page.locator("main")).containsText("No task is admitted.");
+        PlaywrightAssertions.assertThat(page.locator("main q")).hasText("a test");
         String taskId = API.submit("hello while nobody is admitted");
         await().atMost(LIMIT).until(() -> "admission".equals(waitsFor(taskId)));
 

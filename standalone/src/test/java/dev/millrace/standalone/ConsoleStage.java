@@ -67,7 +67,7 @@ abstract class ConsoleStage {
     static final String HOSTILE = "<img src=x onerror=alert(1)>\u202E<script>alert(2)</script>"
             + "[click](javascript:alert(3)) ![p](https://evil.example/p.png) </pre></main><style>*{display:none}</style>"
             + "gnp.exe `code` **bold** {{7*7}} ${8*8} \u200B";
-    static final int GIANT = 900_000;
+    static final int GIANT = 1_000_000;
 
     /** Each begins with its number, by which it is found again. */
     static final List<String> TRAPS = numbered(
@@ -130,6 +130,20 @@ abstract class ConsoleStage {
                 steps:
                   - calls: [{ tool: spawn_task, arguments: { input: "write the note for me", type: careful } }]
                   - text: "My helper says: {{result}}"
+              - user: 'ready for winter'
+                system: 'You are the head'
+                steps:
+                  - reasoning: "First what there is, then the note, which the careful one writes."
+                    calls: [{ tool: list_files, arguments: { path: "." } }]
+                  - calls: [{ tool: spawn_task, arguments: { input: "write the note about the gate", type: careful } }]
+                  - text: "The mill is ready: {{result}}"
+              - user: 'lead them astray'
+                system: 'You are the head'
+                steps:
+                  - calls:
+                      - { tool: spawn_task, arguments: { input: "refuse the gate", type: careful } }
+                      - { tool: spawn_task, arguments: { input: "slow tale of the gate", type: careful, background: true } }
+                  - text: "One could not, one is at it."
               - user: 'say it back'
                 literal: true
                 text: HOSTILE
@@ -214,6 +228,7 @@ abstract class ConsoleStage {
         temp = Files.createTempDirectory("millrace-console");
         agent("careful", "tools: [write_file, list_files]\napproval:\n  write_file: always");
         agent("boss", "tools: [list_files, write_file]\nsubAgents: [careful]");
+        agent("head", "tools: [list_files, write_file]\nmodel: dear\nsubAgents: [careful]");
         agent("dear", "tools: [write_file]\nmodel: dear\napproval:\n  write_file: always");
         // in a prompt two braces are a place that is filled
         Files.writeString(
@@ -460,6 +475,7 @@ abstract class ConsoleStage {
             for (ColorScheme scheme : List.of(ColorScheme.LIGHT, ColorScheme.DARK)) {
                 page.emulateMedia(new Page.EmulateMediaOptions().setColorScheme(scheme));
                 page.screenshot(new Page.ScreenshotOptions()
+                        .setFullPage(width == NARROW)
                         .setPath(PICTURES.resolve("console-" + name + '-'
                                 + scheme.name().toLowerCase(Locale.ROOT) + (width == WIDE ? "" : "-narrow") + ".png")));
             }

@@ -470,7 +470,8 @@ class ConsoleWalkIT extends ConsoleStage {
 
     @Test
     @Order(6)
-    @DisplayName("all dead letters of a reason are discarded after a preview, and a namespace is offered by its name")
+    @DisplayName(
+            "all dead letters of a reason are sent again, or discarded after a preview, and a namespace is offered by its name")
     void shouldDiscardAllOfAReason() {
         // given
         for (int number = 0; number < 3; number++) {
@@ -493,16 +494,34 @@ class ConsoleWalkIT extends ConsoleStage {
                                 .size()
                         == 3);
 
+        // when: all are sent again, while what they are about is still not there
+        page.navigate(BASE + "/dead-letters?reason=unknown_task&taskId=stray-task");
+        PlaywrightAssertions.assertThat(page.getByRole(AriaRole.GROUP, new Page.GetByRoleOptions().setName("Reason")))
+                .containsText("unknown_task 3");
+        button("Send all of this reason again…").click();
+        PlaywrightAssertions.assertThat(page.getByRole(AriaRole.DIALOG))
+                .containsText("Send 3 records again, all with the reason unknown_task?");
+        button("Yes, do it").click();
+        // then: each is judged anew
+        PlaywrightAssertions.assertThat(page.locator("main")).containsText("3 sent again;");
+        await().atMost(LIMIT)
+                .until(() -> API.get("/v1/dead-letters?taskId=stray-task")
+                                .json()
+                                .path("deadLetters")
+                                .size()
+                        == 6);
+
         // when
         page.navigate(BASE + "/dead-letters?reason=unknown_task&taskId=stray-task");
+        PlaywrightAssertions.assertThat(page.locator("li.row")).hasCount(6);
         button("Discard all of this reason…").click();
         PlaywrightAssertions.assertThat(page.getByRole(AriaRole.DIALOG))
-                .containsText("Discard 3 dead letters, all with the reason unknown_task?");
+                .containsText("Discard 6 dead letters, all with the reason unknown_task?");
         assertAccessible("the question before all are discarded");
         button("Yes, do it").click();
 
         // then
-        PlaywrightAssertions.assertThat(page.locator("main")).containsText("3 discarded.");
+        PlaywrightAssertions.assertThat(page.locator("main")).containsText("6 discarded.");
         PlaywrightAssertions.assertThat(page.locator("main")).containsText("Everything that came was taken.");
 
         // and given
