@@ -39,25 +39,27 @@ for (const mode of ['auto', 'legacy']) {
   await client.close()
 }
 
-// a gateway dies in the middle of a call; the task goes on, and is gone on with at another gateway
-const other = await connect('auto', crashing)
-let task
-try {
-  await other.callTool({ name: 'careful', arguments: { text: 'piece by piece' } }, { onprogress: progress => {
-    if (!task) {
-      task = progress.message.replace('task ', '')
-      console.error('KILL')
-    }
-  } })
-  found.died = false
-} catch (e) {
-  found.died = true
+// a gateway dies in the middle of a call of each mode; the tasks go on, and are gone on with at another gateway
+const tasks = {}
+const modes = ['auto', 'legacy']
+const dying = await Promise.all(modes.map(mode => connect(mode, crashing)))
+found.died = await Promise.all(modes.map((mode, index) =>
+  dying[index].callTool({ name: 'careful', arguments: { text: 'piece by piece' } }, { onprogress: progress => {
+    tasks[mode] ??= progress.message.replace('task ', '')
+    if (tasks.auto && tasks.legacy) console.error('KILL')
+  } }).then(() => false, () => true)))
+found.survived = []
+found.next = []
+for (const mode of modes) {
+  let state
+  for (let i = 0; i < 100 && state !== 'completed'; i++) {
+    state = (await (await fetch(`${base}/v1/tasks/${tasks[mode]}`)).json()).state
+    await new Promise(resolve => setTimeout(resolve, 100))
+  }
+  found.survived.push(state)
+  const client = await connect(mode, base)
+  found.next.push(
+    (await client.callTool({ name: 'careful', arguments: { text: 'and now', taskId: tasks[mode] } })).content[0].text)
 }
-for (let i = 0; i < 100 && found.survived !== 'completed'; i++) {
-  found.survived = (await (await fetch(`${base}/v1/tasks/${task}`)).json()).state
-  await new Promise(resolve => setTimeout(resolve, 100))
-}
-const client = await connect('auto', base)
-found.next = (await client.callTool({ name: 'careful', arguments: { text: 'and now', taskId: task } })).content[0].text
 console.log(JSON.stringify(found))
 process.exit(0)

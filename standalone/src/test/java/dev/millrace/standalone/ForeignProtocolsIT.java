@@ -48,7 +48,8 @@ class ForeignProtocolsIT {
         "ai@6.0.324",
         "@ai-sdk/openai@3.0.141",
         "@modelcontextprotocol/client@2.4.0",
-        "@ag-ui/client@1.0.0"
+        "@ag-ui/client@1.0.0",
+        "@a2a-js/sdk@1.3.0"
     };
     /** How many broken requests each door gets. */
     private static final int FUZZ = Integer.getInteger("millrace.test.fuzz", 200);
@@ -70,7 +71,7 @@ class ForeignProtocolsIT {
                 name: careful
                 description: Asks before it writes a file.
                 tools: [current_time, write_file, ask_user]
-                expose: [mcp]
+                expose: [mcp, a2a]
                 approval:
                   write_file: always
                 ---
@@ -151,10 +152,15 @@ class ForeignProtocolsIT {
     }
 
     @Test
-    @DisplayName("Vercel's AI SDK has text, streams, references to what was said, and approvals")
+    @DisplayName("Vercel's AI SDK has text, streams, references to what was said, and approvals; what a kill -9 breaks,"
+            + " it and a plain chat have at another gateway by asking again")
     void shouldServeTheAiSdk() throws Exception {
         // when
-        JsonNode found = run("vercel.mjs", null, base(PORT));
+        JsonNode found;
+        int port = FreePort.find();
+        try (ServiceProcess gateway = gateway(port)) {
+            found = run("vercel.mjs", gateway, base(PORT), base(port));
+        }
 
         // then
         assertThat(found.path("first").path(0).asText()).isEqualTo("You said: remember 42");
@@ -163,6 +169,17 @@ class ForeignProtocolsIT {
         assertThat(found.path("second").asText()).as("it was shown all of it").isEqualTo("42");
         assertThat(texts(found.path("pieces"))).containsExactly("One ", "two ", "three.");
         assertThat(texts(found.path("asked"))).contains("tool-approval-request");
+
+        // and: a stream that broke is whole when it is asked for again, with a key of the client's own as the same task
+        assertThat(texts(found.path("died"))).containsExactly("true", "true");
+        assertThat(found.path("again").path("sdk").asText()).isEqualTo("One two three.");
+        assertThat(found.path("again").path("chat").asText()).isEqualTo("One two three.");
+        assertThat(API.get("/v1/tasks/" + found.path("task").asText())
+                        .json()
+                        .path("iterations")
+                        .asInt())
+                .as("the model was asked once")
+                .isEqualTo(1);
     }
 
     @Test
@@ -209,9 +226,9 @@ class ForeignProtocolsIT {
         assertThat(found.path("legacy").path("approval").asText()).startsWith("A person has to approve this first");
 
         // and: a task outlives the gateway, and goes on at another one
-        assertThat(found.path("died").asBoolean()).isTrue();
-        assertThat(found.path("survived").asText()).isEqualTo("completed");
-        assertThat(found.path("next").asText()).isEqualTo("You said: and now");
+        assertThat(texts(found.path("died"))).containsExactly("true", "true");
+        assertThat(texts(found.path("survived"))).containsExactly("completed", "completed");
+        assertThat(texts(found.path("next"))).containsExactly("You said: and now", "You said: and now");
     }
 
     @Test
@@ -286,6 +303,132 @@ class ForeignProtocolsIT {
     }
 
     @Test
+    @DisplayName(
+            "the unmodified client of A2A has agents by both bindings, and goes on with a task at another gateway after a kill -9")
+    void shouldServeA2a() throws Exception {
+        // when
+        JsonNode found;
+        int port = FreePort.find();
+        try (ServiceProcess gateway = gateway(port)) {
+            found = run("a2a.mjs", gateway, "http://127.0.0.1:" + PORT, "http://127.0.0.1:" + port);
+        }
+
+        // then
+        for (String binding : List.of("JSONRPC", "HTTP+JSON")) {
+            JsonNode client = found.path(binding);
+            assertThat(texts(client.path("card"))).containsExactly("careful", "2", "true");
+            assertThat(texts(client.path("hello"))).containsExactly("COMPLETED", "You said: hello");
+            assertThat(client.path("again").asBoolean())
+                    .as("the same message is no other task")
+                    .isTrue();
+            assertThat(texts(client.path("next"))).containsExactly("You said: and now", "true", "true");
+            assertThat(client.path("got").asText()).isEqualTo("You said: hello");
+            JsonNode stream = client.path("stream");
+            assertThat(texts(stream.path("kinds"))).startsWith("task").endsWith("statusUpdate");
+            assertThat(texts(stream.path("pieces"))).containsExactly("One ", "two ", "three.");
+            assertThat(stream.path("answer").asText()).isEqualTo("One two three.");
+            assertThat(texts(stream.path("states"))).containsExactly("WORKING", "COMPLETED");
+            assertThat(texts(client.path("tool"))).containsExactly("WORKING", "COMPLETED");
+            assertThat(texts(client.path("question"))).containsExactly("INPUT_REQUIRED", "Which colour?");
+            assertThat(client.path("answered").asText()).isEqualTo("You said: blue");
+            assertThat(client.path("answeredAgain").asText())
+                    .as("who did not hear the answer sends the same message again")
+                    .isEqualTo("You said: blue");
+            assertThat(client.path("terminal").asText()).isEqualTo("UNSUPPORTED_OPERATION");
+            assertThat(texts(client.path("approvals"))).containsExactly("INPUT_REQUIRED", "3", "write_file");
+            assertThat(client.path("gotApprovals").asInt()).isEqualTo(3);
+            assertThat(client.path("words").asText()).as("words decide nothing").isEqualTo("INVALID_PARAMS");
+            assertThat(client.path("decided").asText()).isEqualTo("One is written.");
+            assertThat(client.path("running").asText()).isEqualTo("SUBMITTED");
+            assertThat(client.path("cancelled").asText()).isEqualTo("CANCELED");
+            assertThat(client.path("cancelledAgain").asText()).isEqualTo("TASK_NOT_CANCELABLE");
+            assertThat(client.path("ended").asText()).isEqualTo("UNSUPPORTED_OPERATION");
+            assertThat(client.path("unknown").asText()).isEqualTo("TASK_NOT_FOUND");
+            assertThat(texts(client.path("listed"))).containsExactly("2", "true", "You said: and now", "true");
+            assertThat(texts(client.path("failed")))
+                    .hasSize(2)
+                    .startsWith("FAILED")
+                    .last()
+                    .asString()
+                    .startsWith("content_filtered");
+            assertThat(client.path("push").asText()).isEqualTo("PUSH_NOTIFICATION_NOT_SUPPORTED");
+            assertThat(client.path("picture").asText()).isEqualTo("CONTENT_TYPE_NOT_SUPPORTED");
+        }
+
+        // and: another gateway tells the same task
+        assertThat(found.path("died").asBoolean()).isTrue();
+        assertThat(found.path("sameTask").asBoolean()).isTrue();
+        assertThat(found.path("survived").path("answer").asText()).isEqualTo("One two three.");
+        assertThat(texts(found.path("survived").path("states"))).endsWith("COMPLETED");
+    }
+
+    @Test
+    @DisplayName("an agent is had over A2A if its file says so, and by clients of the version 1.0")
+    void shouldIntroduceAgentsOverA2a() {
+        assertThat(API.get("/.well-known/agent-card.json").json().path("name").asText())
+                .as("there is one")
+                .isEqualTo("careful");
+        assertThat(API.status("/a2a/general/.well-known/agent-card.json")).isEqualTo(404);
+        assertThat(a2a("/a2a/general", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ListTasks\"}", "1.0")
+                        .status())
+                .isEqualTo(404);
+        for (String version : List.of("0.3", "2.0", "")) {
+            HttpApi.Answer other =
+                    a2a("/a2a/careful", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ListTasks\"}", version);
+            assertThat(other.json().path("error").path("code").asInt()).isEqualTo(-32009);
+            assertThat(a2a("/a2a/careful/message:send", "{}", version).status()).isEqualTo(400);
+        }
+        assertThat(a2a("/a2a/careful", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tasks/get\"}", "1.0")
+                        .json()
+                        .path("error")
+                        .path("code")
+                        .asInt())
+                .as("that is a method of 0.3")
+                .isEqualTo(-32601);
+    }
+
+    private static HttpApi.Answer a2a(String path, String body, String version) {
+        return API.post(
+                path,
+                version.isEmpty()
+                        ? Map.of("Content-Type", "application/json")
+                        : Map.of("Content-Type", "application/json", "A2A-Version", version),
+                body.getBytes(StandardCharsets.UTF_8));
+    }
+
+    @Test
+    @DisplayName("a task that was begun over A2A is watched over AG-UI, asks over MCP and goes on by HTTP: one chain")
+    void shouldServeOneTaskThroughAllDoors() throws Exception {
+        // when
+        JsonNode found = run("doors.mjs", null, "http://127.0.0.1:" + PORT);
+
+        // then
+        String task = found.path("task").asText();
+        assertThat(texts(found.path("begun"))).as("A2A").containsExactly("6", "Which colour?");
+        assertThat(texts(found.path("watched"))).as("AG-UI").containsExactly(task, "interrupt", "Which size?");
+        assertThat(texts(found.path("asked"))).as("MCP").containsExactly("Which finish?", task);
+        assertThat(found.path("answer").asText()).as("HTTP").isEqualTo("It is blue, large, matt.");
+        assertThat(texts(found.path("ended"))).as("A2A again").containsExactly("3", "It is blue, large, matt.");
+
+        // and: one log
+        JsonNode events = API.get("/v1/tasks/" + task + "/events").json().path("events");
+        List<String> types = new ArrayList<>();
+        events.forEach(event -> types.add(event.path("type").asText()));
+        assertThat(types)
+                .filteredOn(type -> List.of("MESSAGE_RECEIVED", "NEED_MORE_INFO", "TASK_RESUMED", "TASK_COMPLETED")
+                        .contains(type))
+                .startsWith("MESSAGE_RECEIVED")
+                .containsSubsequence("TASK_RESUMED", "TASK_RESUMED", "TASK_RESUMED", "TASK_COMPLETED");
+        String last = events.get(types.indexOf("TASK_COMPLETED")).path("id").asText();
+        List<String> chain = new ArrayList<>();
+        API.get("/v1/events/" + last + "/chain")
+                .json()
+                .path("chain")
+                .forEach(event -> chain.add(event.path("type").asText()));
+        assertThat(chain).as("the end follows from what was said last").contains("TASK_RESUMED", "TASK_COMPLETED");
+    }
+
+    @Test
     @DisplayName("broken requests get an answer, and never a 5xx")
     void shouldTakeAnything() {
         fuzz("/v1/responses", 20261123, List.of("""
@@ -317,6 +460,30 @@ class ForeignProtocolsIT {
                 {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "careful",
                   "arguments": {"taskId": "none", "text": "hello"}, "requestState": "x",
                   "inputResponses": {"answer": {"action": "accept", "content": {"answer": "x"}}}}}"""));
+        String task = API.post("/v1/tasks?wait=20s", Map.of("text", "ask me", "agent", "careful"))
+                .json()
+                .path("taskId")
+                .asText();
+        String message = """
+                {"message": {"messageId": "m", "role": "ROLE_USER", "contextId": "fuzz", "taskId": "%s",
+                  "parts": [{"text": "hello"}, {"data": {"callId": "a/1", "approve": true, "reason": "r"}}]},
+                  "configuration": {"returnImmediately": true, "acceptedOutputModes": ["text/plain"]}}""";
+        fuzz("/a2a/careful/message:send", 20261126, List.of(message.formatted(task), message.formatted("none"), """
+                {"message": {"messageId": "n", "role": "ROLE_USER", "parts": [{"text": "hello"}]},
+                  "configuration": {"returnImmediately": true}}"""));
+        String call = "{\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"%s\", \"params\": %s}";
+        fuzz(
+                "/a2a/careful",
+                20261127,
+                List.of(
+                        call.formatted("SendMessage", message.formatted(task)),
+                        call.formatted("GetTask", "{\"id\": \"%s\"}".formatted(task)),
+                        call.formatted("CancelTask", "{\"id\": \"none\"}"),
+                        call.formatted("SubscribeToTask", "{\"id\": \"none\"}"),
+                        call.formatted(
+                                "ListTasks",
+                                "{\"contextId\": \"c\", \"pageSize\": 3, \"pageToken\": \"x\","
+                                        + " \"status\": \"TASK_STATE_WORKING\", \"includeArtifacts\": true}")));
         assertThat(API.get("/v1/responses/%E2%80%AE").status()).isEqualTo(404);
         assertThat(API.get("/v1/responses/resp_a?stream=true&starting_after=x").status())
                 .isEqualTo(404);
@@ -332,7 +499,8 @@ class ForeignProtocolsIT {
             }
             byte[] body = Json.write(whole);
             byte[] sent = random.nextInt(10) == 0 ? Arrays.copyOf(body, random.nextInt(body.length + 1)) : body;
-            HttpApi.Answer answer = API.post(path, Map.of("Content-Type", "application/json"), sent);
+            HttpApi.Answer answer =
+                    API.post(path, Map.of("Content-Type", "application/json", "A2A-Version", "1.0"), sent);
             assertThat(answer.status())
                     .as(
                             "%s %d of seed %d: %s -> %s",
@@ -356,7 +524,8 @@ class ForeignProtocolsIT {
             String name = names.get(random.nextInt(names.size()));
             if (random.nextInt(6) == 0) {
                 object.remove(name);
-            } else if (!name.equals("background")) { // else the client would wait for the answer
+            } else if (!name.equals("background")
+                    && !name.equals("returnImmediately")) { // else the client would wait for the answer
                 object.set(name, changed(Objects.requireNonNull(object.get(name)), random));
             }
             return object;
@@ -432,6 +601,7 @@ class ForeignProtocolsIT {
             case "use a tool" -> first ? call("current_time", "{}") : Answer.text("The tool says so.");
             case "ask me" ->
                 first ? call("ask_user", "{\"question\":\"Which colour?\"}") : Answer.text("You said: blue");
+            case "paint it" -> paint(request);
             case "write twice" ->
                 first
                         ? Answer.toolCalls(
@@ -450,6 +620,18 @@ class ForeignProtocolsIT {
                         .pausingBefore(2, BREATH);
             default -> Answer.text("You said: " + said);
         };
+    }
+
+    /** Asks three times, and then says what it was told. */
+    private static Answer paint(StubModelServer.Request request) {
+        List<String> told = request.messages().stream()
+                .filter(message -> "tool".equals(message.get("role")))
+                .map(message -> String.valueOf(message.get("content")))
+                .toList();
+        List<String> questions = List.of("Which colour?", "Which size?", "Which finish?");
+        return told.size() < questions.size()
+                ? call("ask_user", Json.writeText(Map.of("question", questions.get(told.size()))))
+                : Answer.text("It is " + String.join(", ", told) + ".");
     }
 
     private static Answer call(String tool, String arguments) {

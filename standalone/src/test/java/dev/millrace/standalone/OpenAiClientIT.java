@@ -69,7 +69,7 @@ class OpenAiClientIT {
     @Test
     @DisplayName("the unmodified openai npm package runs a chat, a stream, a conversation and a question")
     void shouldServeTheNpmPackage() throws Exception {
-        Optional<Path> installed = NpmPackages.install("OpenAiClientIT", "openai@6.30.1");
+        Optional<Path> installed = NpmPackages.install("OpenAiClientIT", "openai@6.49.0");
         Assumptions.assumeTrue(installed.isPresent(), "Node or the package is missing");
         Path script = installed
                 .orElseThrow()

@@ -17,7 +17,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.regex.Pattern;
@@ -62,7 +61,7 @@ public record AgentFile(AgentDefinition definition, Map<String, @Nullable Object
     };
 
     /** Other people's protocols by which an agent can be had. */
-    private static final Set<String> DOORS = Set.of("mcp");
+    private static final List<String> DOORS = List.of("a2a", "mcp");
 
     // written out, since javac forgets in compact form that the map's values may be null
     public AgentFile(AgentDefinition definition, Map<String, @Nullable Object> json) {

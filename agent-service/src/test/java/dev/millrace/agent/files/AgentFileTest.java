@@ -192,7 +192,7 @@ class AgentFileTest {
             unknown limit          | ---#description: d#tools: []#limits: {token: 5}#---#p | line 4: limits.token: expected one of cost, iterations, lifeTime, tokens, toolCallsPerStep, found this key
             a time without a unit  | ---#description: d#tools: []#limits: {lifeTime: 5}#---#p | line 4: limits.lifeTime: expected a time such as 30s, 10m, 24h or 7d, found 5
             a word for a flag      | ---#description: d#tools: []#sequential: maybe#---#p  | line 4: sequential: expected true or false, found "maybe"
-            a door that is none    | ---#description: d#tools: []#expose: [ftp]#---#p      | line 4: expose: expected a list of: mcp, found ["ftp"]
+            a door that is none    | ---#description: d#tools: []#expose: [ftp]#---#p      | line 4: expose: expected a list of: a2a, mcp, found ["ftp"]
             a mode that is none    | ---#description: d#tools: []#knowledge: {mode: on}#---#p | line 4: knowledge.mode: expected
             too many passages      | ---#description: d#tools: []#knowledge: {limit: 21}#---#p | line 4: knowledge.limit: expected at most 20, found 21
             no such scope          | ---#description: d#tools: []#knowledge: {entities: all}#---#p | line 4: knowledge.entities: expected one of thread, agent, global, found "all"

@@ -164,7 +164,7 @@ final class AguiStory implements TurnFold.Teller {
         return new AguiEvent.Interrupt(
                 call.callId(),
                 "approval",
-                "May the agent do this? " + call.toolName() + " " + Json.writeText(call.params()),
+                TurnEnd.NeedsApproval.question(call),
                 Map.of(
                         "type",
                         "object",

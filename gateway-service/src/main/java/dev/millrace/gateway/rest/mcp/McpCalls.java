@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.millrace.api.Task;
 import dev.millrace.gateway.rest.access.Access;
+import dev.millrace.gateway.rest.rpc.RpcFault;
 import dev.millrace.gateway.rest.tasks.TaskIntake;
 import dev.millrace.gateway.rest.turns.TurnInputs;
 import dev.millrace.http.client.QueryUnavailableException;
@@ -46,7 +47,7 @@ class McpCalls {
      * The events that a call stands for; the turn begins with the last one.
      *
      * @param agent the name of the tool
-     * @throws McpFault if it cannot be done
+     * @throws RpcFault if it cannot be done
      */
     List<Event> events(String agent, McpRequest request, String namespace)
             throws QueryUnavailableException, InterruptedException {
@@ -58,7 +59,7 @@ class McpCalls {
             events.forEach(intake::requireValid);
             return events;
         } catch (IllegalArgumentException e) {
-            throw McpFault.params(String.valueOf(e.getMessage()));
+            throw RpcFault.params(String.valueOf(e.getMessage()));
         }
     }
 
@@ -66,11 +67,11 @@ class McpCalls {
             throws QueryUnavailableException, InterruptedException {
         JsonNode given = request.params().path("arguments");
         if (!given.isMissingNode() && !given.isObject()) {
-            throw McpFault.params("arguments: expected an object, found something else");
+            throw RpcFault.params("arguments: expected an object, found something else");
         }
         given.fieldNames().forEachRemaining(name -> {
             if (!ARGUMENTS.contains(name)) {
-                throw McpFault.params("arguments: expected text, taskId and sessionId only, found " + name);
+                throw RpcFault.params("arguments: expected text, taskId and sessionId only, found " + name);
             }
         });
         String state = request.text("requestState");
@@ -79,7 +80,7 @@ class McpCalls {
         }
         String text = McpRequest.text(given, TEXT);
         if (text == null || text.length() > Task.Request.MAX_TEXT) {
-            throw McpFault.params("text: expected 1 to " + Task.Request.MAX_TEXT + " characters, found "
+            throw RpcFault.params("text: expected 1 to " + Task.Request.MAX_TEXT + " characters, found "
                     + (text == null ? "none" : text.length()));
         }
         String taskId = McpRequest.text(given, TASK_ID);
@@ -95,7 +96,7 @@ class McpCalls {
     private List<Event.Builder> retried(String taskId, JsonNode responses, String namespace)
             throws QueryUnavailableException, InterruptedException {
         if (!(responses instanceof ObjectNode answers) || answers.isEmpty()) {
-            throw McpFault.params("inputResponses: expected what was asked for, found none");
+            throw RpcFault.params("inputResponses: expected what was asked for, found none");
         }
         JsonNode answer = answers.path(ANSWER);
         if (!answer.isMissingNode()) {

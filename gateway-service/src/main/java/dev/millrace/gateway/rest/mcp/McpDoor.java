@@ -1,11 +1,11 @@
 package dev.millrace.gateway.rest.mcp;
 
-import dev.millrace.api.AgentView;
 import dev.millrace.gateway.config.GatewayConfig;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.kafka.Memory;
 import dev.millrace.gateway.kafka.MemoryVersion;
-import dev.millrace.http.client.AgentClient;
+import dev.millrace.gateway.rest.rpc.RpcFault;
+import dev.millrace.gateway.rest.turns.ExposedAgents;
 import dev.millrace.http.client.QueryUnavailableException;
 import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
@@ -41,12 +41,12 @@ class McpDoor {
             "Each tool is an agent that does what it is told in plain words, and may take minutes. What comes back names"
                     + " its task (_meta millrace/taskId). The resources are what agents remember.";
 
-    private final AgentClient agents;
+    private final ExposedAgents agents;
     private final Memory memory;
     private final GatewayConfig config;
 
     @Inject
-    McpDoor(AgentClient agents, Memory memory, GatewayConfig config) {
+    McpDoor(ExposedAgents agents, Memory memory, GatewayConfig config) {
         this.agents = agents;
         this.memory = memory;
         this.config = config;
@@ -112,7 +112,7 @@ class McpDoor {
     }
 
     private McpMessage.Tools tools(boolean stateless) throws QueryUnavailableException, InterruptedException {
-        List<McpMessage.Tool> tools = exposed().stream()
+        List<McpMessage.Tool> tools = agents.by(EXPOSED).stream()
                 .map(agent -> new McpMessage.Tool(agent.name(), agent.name(), agent.description(), schema()))
                 .toList();
         return new McpMessage.Tools(complete(stateless), fresh(stateless), scope(stateless), tools, meta(stateless));
@@ -120,13 +120,7 @@ class McpDoor {
 
     /** Whether there is an agent of this name that is a tool. */
     boolean hasTool(String name) throws QueryUnavailableException, InterruptedException {
-        return exposed().stream().anyMatch(agent -> agent.name().equals(name));
-    }
-
-    private List<AgentView> exposed() throws QueryUnavailableException, InterruptedException {
-        return agents.get(AgentClient.path("agents"), Map.of()).as(AgentView.All.class).agents().stream()
-                .filter(agent -> agent.isExposedBy(EXPOSED))
-                .toList();
+        return agents.by(EXPOSED, name).isPresent();
     }
 
     private static Map<String, Object> schema() {
@@ -187,9 +181,9 @@ class McpDoor {
                 ? null
                 : memory.read(namespace, path(uri), config.produceTimeout()).orElse(null);
         if (uri == null || found == null) {
-            throw new McpFault(
+            throw new RpcFault(
                     200,
-                    request.stateless() ? McpFault.INVALID_PARAMS : McpFault.NOT_THERE,
+                    request.stateless() ? RpcFault.INVALID_PARAMS : McpRequest.NOT_THERE,
                     "Resource not found",
                     uri == null ? null : Map.of("uri", uri));
         }
@@ -206,7 +200,7 @@ class McpDoor {
         try {
             return URLDecoder.decode(uri.substring(MEMORY.length()).replace("+", "%2B"), StandardCharsets.UTF_8);
         } catch (IllegalArgumentException e) {
-            throw McpFault.params("uri: expected one of resources/list, found another one");
+            throw RpcFault.params("uri: expected one of resources/list, found another one");
         }
     }
 }

@@ -18,19 +18,6 @@ sealed interface McpMessage {
         }
     }
 
-    /** The answer to a request that cannot be done; {@code id} null = it could not be read. */
-    record Refusal(
-            String jsonrpc,
-
-            @JsonInclude(JsonInclude.Include.ALWAYS) @Nullable
-            JsonNode id,
-
-            Fault error) implements McpMessage {}
-
-    /** What is wrong. */
-    @JsonInclude(JsonInclude.Include.NON_NULL)
-    record Fault(int code, String message, @Nullable Object data) {}
-
     /** How far a call is. */
     record Progress(String jsonrpc, String method, ProgressParams params) implements McpMessage {
         Progress(JsonNode token, long progress, String message) {

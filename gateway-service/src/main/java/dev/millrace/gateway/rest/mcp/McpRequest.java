@@ -2,9 +2,8 @@ package dev.millrace.gateway.rest.mcp;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.millrace.gateway.rest.problems.ProblemException;
-import dev.millrace.gateway.rest.requests.BodyReader;
-import dev.millrace.schemas.Json;
+import dev.millrace.gateway.rest.rpc.RpcCall;
+import dev.millrace.gateway.rest.rpc.RpcFault;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Base64;
@@ -19,6 +18,12 @@ import org.jspecify.annotations.Nullable;
  * @param stateless whether it is of the protocol without a handshake
  */
 record McpRequest(@Nullable JsonNode id, String method, ObjectNode params, boolean stateless) {
+    /** Codes of this protocol's own. */
+    static final int NOT_THERE = -32002;
+
+    private static final int HEADER_MISMATCH = -32020;
+    private static final int UNSUPPORTED_VERSION = -32022;
+
     static final String STATELESS = "2026-07-28";
     /** With a handshake, the newest first. */
     static final List<String> WITH_HANDSHAKE = List.of("2025-11-25", "2025-06-18", "2025-03-26");
@@ -41,34 +46,15 @@ record McpRequest(@Nullable JsonNode id, String method, ObjectNode params, boole
     /**
      * Reads a message.
      *
-     * @throws McpFault if it is none, or its headers say something else than it
+     * @throws RpcFault if it is none, or its headers say something else than it
      */
     static McpRequest of(byte[] body, Headers headers) {
-        JsonNode tree;
-        try {
-            tree = BodyReader.tree(body);
-        } catch (ProblemException e) {
-            throw new McpFault(400, McpFault.PARSE_ERROR, e.problem().detail(), null);
+        RpcCall call = RpcCall.of(body);
+        if (call.method().isEmpty()) {
+            return new McpRequest(null, "", call.params(), false);
         }
-        if (!tree.isObject() || !McpMessage.VERSION.equals(tree.path("jsonrpc").textValue())) {
-            throw invalid("expected one object with jsonrpc 2.0, found something else");
-        }
-        JsonNode id = tree.get("id");
-        if (id != null && !id.isTextual() && !id.isIntegralNumber()) {
-            throw invalid("id: expected a text or a whole number, found something else");
-        }
-        JsonNode method = tree.path("method");
-        if (!method.isTextual()) {
-            if (tree.has("result") || tree.has("error")) {
-                return new McpRequest(null, "", Json.MAPPER.createObjectNode(), false);
-            }
-            throw invalid("method: expected a text, found none");
-        }
-        JsonNode params = tree.path("params");
-        if (!params.isMissingNode() && !params.isObject()) {
-            throw invalid("params: expected an object, found something else");
-        }
-        ObjectNode given = params instanceof ObjectNode object ? object : Json.MAPPER.createObjectNode();
+        JsonNode id = call.id();
+        ObjectNode given = call.params();
         String inBody = given.path(META).path(VERSION).textValue();
         requireKnown(headers.version());
         requireKnown(inBody);
@@ -76,7 +62,7 @@ record McpRequest(@Nullable JsonNode id, String method, ObjectNode params, boole
             throw mismatch("MCP-Protocol-Version", inBody, headers.version());
         }
         boolean stateless = STATELESS.equals(headers.version()) || STATELESS.equals(inBody);
-        McpRequest request = new McpRequest(id, method.textValue(), given, stateless);
+        McpRequest request = new McpRequest(id, call.method(), given, stateless);
         if (stateless && id != null) {
             request.requireHeaders(headers);
         }
@@ -92,9 +78,9 @@ record McpRequest(@Nullable JsonNode id, String method, ObjectNode params, boole
 
     private static void requireKnown(@Nullable String version) {
         if (version != null && !version.equals(STATELESS) && !WITH_HANDSHAKE.contains(version)) {
-            throw new McpFault(
+            throw new RpcFault(
                     400,
-                    McpFault.UNSUPPORTED_VERSION,
+                    UNSUPPORTED_VERSION,
                     "Unsupported protocol version",
                     Map.of("supported", supported(), "requested", version));
         }
@@ -126,14 +112,10 @@ record McpRequest(@Nullable JsonNode id, String method, ObjectNode params, boole
         }
     }
 
-    private static McpFault invalid(String message) {
-        return new McpFault(400, McpFault.INVALID_REQUEST, message, null);
-    }
-
-    private static McpFault mismatch(String header, String body, @Nullable String found) {
-        return new McpFault(
+    private static RpcFault mismatch(String header, String body, @Nullable String found) {
+        return new RpcFault(
                 400,
-                McpFault.HEADER_MISMATCH,
+                HEADER_MISMATCH,
                 header + ": expected \"" + body + "\", as in the body, found "
                         + (found == null ? "none" : "\"" + found + "\""),
                 null);
@@ -151,7 +133,7 @@ record McpRequest(@Nullable JsonNode id, String method, ObjectNode params, boole
             return null;
         }
         if (!value.isTextual()) {
-            throw McpFault.params(name + ": expected a text, found something else");
+            throw RpcFault.params(name + ": expected a text, found something else");
         }
         return value.textValue().isBlank() ? null : value.textValue();
     }

@@ -11,10 +11,10 @@ import dev.millrace.gateway.rest.problems.ProblemException;
 import dev.millrace.gateway.rest.requests.Bodies;
 import dev.millrace.gateway.rest.requests.BodyReader;
 import dev.millrace.gateway.rest.requests.Parameters;
+import dev.millrace.gateway.rest.rpc.RpcFault;
 import dev.millrace.gateway.rest.tasks.TaskIntake;
 import dev.millrace.http.client.QueryUnavailableException;
 import dev.millrace.schemas.Event;
-import dev.millrace.schemas.Json;
 import io.smallrye.common.annotation.RunOnVirtualThread;
 import io.vertx.core.http.HttpServerRequest;
 import jakarta.inject.Inject;
@@ -105,15 +105,11 @@ public class McpResource {
             }
             McpMessage.Result result = server.answer(request, namespace);
             if (result == null) {
-                throw new McpFault(
-                        request.stateless() ? 404 : 200,
-                        McpFault.METHOD_NOT_FOUND,
-                        "There is no method " + request.method() + " here",
-                        null);
+                throw RpcFault.unknownMethod(request.stateless() ? 404 : 200, request.method());
             }
-            return json(200, new McpMessage.Answer(id, result));
-        } catch (McpFault e) {
-            return json(e.status(), new McpMessage.Refusal(McpMessage.VERSION, id, e.fault()));
+            return RpcFault.json(200, new McpMessage.Answer(id, result));
+        } catch (RpcFault e) {
+            return e.response(id);
         }
     }
 
@@ -121,7 +117,7 @@ public class McpResource {
             throws QueryUnavailableException, InterruptedException, BrokerUnavailableException, EventTooLargeException {
         String name = request.text("name");
         if (name == null || !server.hasTool(name)) {
-            throw McpFault.params("There is no tool " + name + "; tools/list names those that there are.");
+            throw RpcFault.params("There is no tool " + name + "; tools/list names those that there are.");
         }
         try {
             List<Event> events = runs.events(name, request, namespace);
@@ -133,14 +129,7 @@ public class McpResource {
             if (e.problem().status() >= 500 || e.problem().status() == 429) {
                 throw e;
             }
-            throw McpFault.params(e.problem().detail());
+            throw RpcFault.params(e.problem().detail());
         }
-    }
-
-    private static Response json(int status, McpMessage message) {
-        return Response.status(status)
-                .type(MediaType.APPLICATION_JSON_TYPE)
-                .entity(Json.writeText(message))
-                .build();
     }
 }

@@ -6,7 +6,6 @@ import dev.millrace.gateway.rest.turns.TurnEnd;
 import dev.millrace.gateway.rest.turns.TurnFold;
 import dev.millrace.gateway.rest.turns.TurnPart;
 import dev.millrace.schemas.Event;
-import dev.millrace.schemas.Json;
 import dev.millrace.schemas.Payload;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -106,22 +105,18 @@ final class McpStory implements TurnFold.Teller {
                         ? required(needs.calls().stream()
                                 .collect(Collectors.toMap(
                                         Payload.ApprovalRequested::callId,
-                                        call -> McpCalls.decision("May the agent do this? " + words(call)),
+                                        call -> McpCalls.decision(TurnEnd.NeedsApproval.question(call)),
                                         (a, b) -> a,
                                         LinkedHashMap::new)))
                         : called(
                                 "A person has to approve this first: "
                                         + needs.calls().stream()
-                                                .map(McpStory::words)
+                                                .map(TurnEnd.NeedsApproval::words)
                                                 .collect(Collectors.joining("; "))
                                         + ". It is task " + taskId
                                         + ", and goes on by itself once they have decided.",
                                 false);
         };
-    }
-
-    private static String words(Payload.ApprovalRequested call) {
-        return call.toolName() + " " + Json.writeText(call.params());
     }
 
     private McpMessage.Called called(String text, boolean isError) {

@@ -52,9 +52,14 @@ public final class BodyReader {
      * as long as they do not say that.
      */
     public static void requireJson(HttpHeaders headers) {
+        requireJson(headers, MediaType.APPLICATION_JSON);
+    }
+
+    /** The same of a body that may also say that it is of this kind of JSON. */
+    public static void requireJson(HttpHeaders headers, String kind) {
         String type = headers.getHeaderString(HttpHeaders.CONTENT_TYPE);
         String bare = type == null ? "" : type.split(";", 2)[0].strip();
-        if (!bare.equalsIgnoreCase(MediaType.APPLICATION_JSON)) {
+        if (!bare.equalsIgnoreCase(MediaType.APPLICATION_JSON) && !bare.equalsIgnoreCase(kind)) {
             throw new ProblemException(Problem.of(
                     415, "unsupported_media_type", "Unsupported media type", ProblemMappers.expectedJson(type)));
         }

@@ -6,19 +6,18 @@ import dev.millrace.gateway.kafka.EventTooLargeException;
 import dev.millrace.gateway.kafka.ListenerDroppedException;
 import dev.millrace.gateway.rest.chat.ChatException;
 import dev.millrace.gateway.rest.streams.ClientGoneException;
-import dev.millrace.gateway.rest.streams.OpenStreams;
 import dev.millrace.gateway.rest.streams.SsePump.Outlet;
 import dev.millrace.gateway.rest.tasks.TaskIntake;
 import dev.millrace.gateway.rest.turns.TurnFeed;
 import dev.millrace.gateway.rest.turns.TurnInputs;
 import dev.millrace.gateway.rest.turns.TurnPatience;
+import dev.millrace.gateway.rest.turns.TurnStreams;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Json;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
-import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.core.Response;
 import java.time.Duration;
 import java.util.List;
@@ -33,14 +32,14 @@ class ResponseRuns {
     private static final Duration CANCEL_PATIENCE = Duration.ofSeconds(10);
 
     private final TurnFeed turns;
-    private final OpenStreams open;
+    private final TurnStreams streams;
     private final TaskIntake intake;
     private final GatewayConfig config;
 
     @Inject
-    ResponseRuns(TurnFeed turns, OpenStreams open, TaskIntake intake, GatewayConfig config) {
+    ResponseRuns(TurnFeed turns, TurnStreams streams, TaskIntake intake, GatewayConfig config) {
         this.turns = turns;
-        this.open = open;
+        this.streams = streams;
         this.intake = intake;
         this.config = config;
     }
@@ -59,7 +58,7 @@ class ResponseRuns {
                     story.fold(),
                     new TurnPatience(client, null, config.openai().timeout()));
             return Response.ok(Json.writeText(story.view()))
-                    .header(TASK_ID, taskOf(asked.begin()))
+                    .header(TASK_ID, TurnFeed.taskOf(asked.begin()))
                     .build();
         } catch (ClientGoneException e) {
             intake.accept(List.of(TurnInputs.cancel(asked.begin(), story.taskId(), "its client is gone")));
@@ -88,12 +87,8 @@ class ResponseRuns {
 
     /** Sends a response piece by piece, what comes behind this number. */
     Response stream(ResponseStory.Asked asked, long after, HttpServerRequest http) {
-        return Response.ok(
-                        open.body(outlet -> run(asked, after, outlet, http.response()), http, () -> {}),
-                        MediaType.SERVER_SENT_EVENTS_TYPE)
-                .header(TASK_ID, taskOf(asked.begin()))
-                .header("Cache-Control", "no-store")
-                .header("X-Accel-Buffering", "no")
+        return streams.open(outlet -> run(asked, after, outlet, http.response()), http)
+                .header(TASK_ID, TurnFeed.taskOf(asked.begin()))
                 .build();
     }
 
@@ -107,7 +102,7 @@ class ResponseRuns {
             turns.follow(asked.begin(), story.fold(), new TurnPatience(client, outlet, timeout));
         } catch (TurnPatience.OverException e) {
             if (ours) {
-                store(TurnInputs.cancel(asked.begin(), story.taskId(), "its client was told that it took too long"));
+                streams.cancel(asked.begin(), story.taskId(), "its client was told that it took too long");
             }
             sequel.send(new ResponseEvent.Broken(
                     "error",
@@ -117,21 +112,9 @@ class ResponseRuns {
                     null));
         } catch (ClientGoneException | InterruptedException e) {
             if (ours) {
-                store(TurnInputs.cancel(asked.begin(), story.taskId(), "its client is gone"));
+                streams.cancel(asked.begin(), story.taskId(), "its client is gone");
             }
             throw e;
         }
-    }
-
-    private void store(Event event) {
-        try {
-            intake.accept(List.of(event));
-        } catch (BrokerUnavailableException | EventTooLargeException e) {
-            LOGGER.atWarn().setCause(e).addKeyValue("taskId", event.taskId()).log("A task could not be cancelled");
-        }
-    }
-
-    static String taskOf(Event begin) {
-        return begin.taskId() == null ? begin.id() : begin.taskId();
     }
 }

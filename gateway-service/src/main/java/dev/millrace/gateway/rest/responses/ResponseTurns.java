@@ -82,8 +82,7 @@ class ResponseTurns {
             return received(request, origin, question, request.conversation());
         }
         Event before = begin(origin.namespace(), previous);
-        String taskId = before.taskId() == null ? before.id() : before.taskId();
-        Task task = inputs.task(origin.namespace(), taskId);
+        Task task = inputs.task(origin.namespace(), TurnFeed.taskOf(before));
         if (task.state().equals("completed") && task.sessionId() != null) {
             return received(request, origin, question, task.sessionId());
         }

@@ -14,6 +14,7 @@ import dev.millrace.gateway.rest.requests.IdempotencyKey;
 import dev.millrace.gateway.rest.requests.Parameters;
 import dev.millrace.gateway.rest.requests.Ttl;
 import dev.millrace.gateway.rest.tasks.TaskIntake;
+import dev.millrace.gateway.rest.turns.TurnFeed;
 import dev.millrace.gateway.rest.turns.TurnInputs;
 import dev.millrace.http.client.QueryUnavailableException;
 import dev.millrace.schemas.Event;
@@ -196,7 +197,7 @@ public class ResponsesResource {
             return ok(view);
         }
         intake.accept(List.of(access.stamped(
-                TurnInputs.cancel(begin, ResponseRuns.taskOf(begin), "its client has cancelled the response"))));
+                TurnInputs.cancel(begin, TurnFeed.taskOf(begin), "its client has cancelled the response"))));
         return ok(runs.cancelled(begin));
     }
 

@@ -1,5 +1,6 @@
 package dev.millrace.gateway.rest.turns;
 
+import dev.millrace.schemas.Json;
 import dev.millrace.schemas.Payload;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -23,6 +24,16 @@ public sealed interface TurnEnd {
     record NeedsApproval(List<Payload.ApprovalRequested> calls) implements TurnEnd {
         public NeedsApproval {
             calls = List.copyOf(calls);
+        }
+
+        /** What a person is asked about one of them. */
+        public static String question(Payload.ApprovalRequested call) {
+            return "May the agent do this? " + words(call);
+        }
+
+        /** What a call would do. */
+        public static String words(Payload.ApprovalRequested call) {
+            return call.toolName() + " " + Json.writeText(call.params());
         }
     }
 }

@@ -9,26 +9,39 @@ import dev.millrace.gateway.kafka.ListenerDroppedException;
 import dev.millrace.gateway.kafka.Places;
 import dev.millrace.gateway.query.Tasks;
 import dev.millrace.gateway.query.Tasks.Found;
+import dev.millrace.gateway.rest.problems.ProblemException;
 import dev.millrace.gateway.rest.streams.ClientGoneException;
 import dev.millrace.gateway.rest.streams.TaskPast;
 import dev.millrace.gateway.rest.tasks.TaskHistory;
 import dev.millrace.http.client.QueryUnavailableException;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventJson;
+import dev.millrace.schemas.EventType;
 import dev.millrace.schemas.JournalCursor;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
 import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 
 /** Finds turns by the events that they begin with, and follows them, at any instance. For any thread. */
 @Singleton
 public class TurnFeed {
     /** How long a step waits, so that a client that is gone is noticed soon. */
     private static final Duration TICK = Duration.ofMillis(250);
+
+    private static final Set<EventType> BEGINS = Set.of(
+            KnownEventType.MESSAGE_RECEIVED,
+            KnownEventType.WEBHOOK_TRIGGERED,
+            KnownEventType.SCHEDULE_FIRED,
+            KnownEventType.TASK_RESUMED,
+            KnownEventType.APPROVAL_DECIDED);
 
     private final Tasks tasks;
     private final EventStreams streams;
@@ -71,6 +84,23 @@ public class TurnFeed {
         } catch (MalformedEventException e) {
             throw new QueryUnavailableException("agent-service told an event that cannot be read", e);
         }
+    }
+
+    /**
+     * The event that the last turn of a task begins with.
+     *
+     * @return empty if the journal does not tell of the task yet
+     * @throws ProblemException if nobody knows it
+     */
+    public Optional<Event> last(String namespace, String taskId)
+            throws QueryUnavailableException, InterruptedException {
+        AtomicReference<@Nullable Event> begin = new AtomicReference<>();
+        history(namespace, taskId).<RuntimeException>readOn(() -> {}, entry -> {
+            if (BEGINS.contains(entry.event().type())) {
+                begin.set(entry.event());
+            }
+        });
+        return Optional.ofNullable(begin.get());
     }
 
     /** Takes what there is by now of the turn that begins with this event. */
@@ -132,7 +162,8 @@ public class TurnFeed {
         return new TaskHistory(tasks, namespace, taskId);
     }
 
-    private static String taskOf(Event event) {
+    /** The task that this event belongs to, or starts. */
+    public static String taskOf(Event event) {
         return event.taskId() == null ? event.id() : event.taskId();
     }
 }

@@ -812,7 +812,8 @@ class AccessIT {
                         .header("ce-type", "a.b")
                         .header("ce-namespace", namespace);
             default -> {
-                if (List.of("/v1/responses", "/v1/agui", "/mcp").stream().anyMatch(route.path()::startsWith)) {
+                if (List.of("/v1/responses", "/v1/agui", "/mcp", "/a2a").stream()
+                        .anyMatch(route.path()::startsWith)) {
                     request.header("X-Namespace", namespace);
                 }
             }

@@ -72,7 +72,12 @@ class PermissionsDocTest {
     void shouldNeedMoreForMore() {
         assertThat(RouteTable.routes()).allSatisfy(route -> {
             if (route.needs() == null) {
-                assertThat(route.path()).isIn("/v1/webhooks/{source}", "/health");
+                assertThat(route.path())
+                        .isIn(
+                                "/v1/webhooks/{source}",
+                                "/health",
+                                "/.well-known/agent-card.json",
+                                "/a2a/{agent}/.well-known/agent-card.json");
             } else if (!route.method().equals("GET")) {
                 assertThat(route.needs().value()).as(route.toString()).isNotEqualTo(Permission.READ);
             }
