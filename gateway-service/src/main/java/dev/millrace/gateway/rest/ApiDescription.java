@@ -4,6 +4,7 @@ import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import dev.millrace.api.Task;
 import dev.millrace.schemas.Problem;
 import io.quarkus.smallrye.openapi.OpenApiFilter;
+import java.util.List;
 import org.eclipse.microprofile.openapi.OASFactory;
 import org.eclipse.microprofile.openapi.OASFilter;
 import org.eclipse.microprofile.openapi.models.OpenAPI;
@@ -56,7 +57,7 @@ public class ApiDescription implements OASFilter {
             }
         }
         openApi.getPaths().getPathItems().entrySet().stream()
-                .filter(path -> !speaksOpenAi(path.getKey()))
+                .filter(path -> !hasErrorsOfItsOwn(path.getKey()))
                 .map(path -> path.getValue().getOperations())
                 .flatMap(operations -> operations.values().stream())
                 .forEach(ApiDescription::describeErrors);
@@ -88,9 +89,10 @@ public class ApiDescription implements OASFilter {
                         : property.addType(Schema.SchemaType.NULL);
     }
 
-    /** Errors there have another shape, which clients of that API read. */
-    private static boolean speaksOpenAi(String path) {
-        return path.startsWith("/v1/chat") || path.startsWith("/v1/responses") || path.startsWith("/v1/models");
+    /** Errors there have another shape, which clients of those protocols read. */
+    private static boolean hasErrorsOfItsOwn(String path) {
+        return List.of("/v1/chat", "/v1/responses", "/v1/models", "/a2a").stream()
+                .anyMatch(path::startsWith);
     }
 
     private static void describeErrors(Operation operation) {

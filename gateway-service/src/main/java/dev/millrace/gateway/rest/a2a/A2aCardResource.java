@@ -3,10 +3,8 @@ package dev.millrace.gateway.rest.a2a;
 import dev.millrace.api.AgentView;
 import dev.millrace.gateway.access.Login;
 import dev.millrace.gateway.rest.access.OpenToAll;
-import dev.millrace.gateway.rest.problems.ProblemException;
 import dev.millrace.http.client.QueryUnavailableException;
 import dev.millrace.schemas.Json;
-import dev.millrace.schemas.Problem;
 import io.smallrye.common.annotation.RunOnVirtualThread;
 import jakarta.inject.Inject;
 import jakarta.ws.rs.GET;
@@ -26,7 +24,7 @@ import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 
 /** Introduces agents to clients that speak A2A. */
-@Path("/")
+@Path("/a2a/{agent}/.well-known/agent-card.json")
 @Produces(MediaType.APPLICATION_JSON)
 @RunOnVirtualThread
 @Tag(name = "A2A", description = "Agents for clients that speak A2A.")
@@ -41,7 +39,6 @@ public class A2aCardResource {
     }
 
     @GET
-    @Path("a2a/{agent}/.well-known/agent-card.json")
     @OpenToAll("an agent that says expose: [a2a] introduces itself to anybody")
     @Operation(summary = "The card of an agent", description = "Of one whose file says expose: [a2a].")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = A2aCard.class)))
@@ -52,27 +49,8 @@ public class A2aCardResource {
         return card(door.agent(agent), uri);
     }
 
-    @GET
-    @Path(".well-known/agent-card.json")
-    @OpenToAll("an agent that says expose: [a2a] introduces itself to anybody")
-    @Operation(summary = "The card of the agent", description = "Where exactly one says expose: [a2a].")
-    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = A2aCard.class)))
-    @APIResponse(responseCode = "404", description = "unknown_agent: there is none, or there are several")
-    @APIResponse(responseCode = "503", description = "query_unavailable")
-    public Response only(@Context UriInfo uri) throws QueryUnavailableException, InterruptedException {
-        List<AgentView> agents = door.agents();
-        if (agents.size() != 1) {
-            throw new ProblemException(Problem.of(
-                    404,
-                    "unknown_agent",
-                    "Unknown agent",
-                    "Expected one agent whose file says expose: [a2a], found " + agents.size()
-                            + ". The card of each is at /a2a/{agent}/.well-known/agent-card.json."));
-        }
-        return card(agents.getFirst(), uri);
-    }
-
-    private Response card(AgentView agent, UriInfo uri) {
+    /** The card of this agent. */
+    Response card(AgentView agent, UriInfo uri) {
         boolean asks = !(login.of(List.of()) instanceof Login.Open);
         return Response.ok(Json.writeText(A2aCard.of(agent, uri.getBaseUri(), asks)))
                 .header(HttpHeaders.CACHE_CONTROL, "no-store") // it names the host by which it was asked for

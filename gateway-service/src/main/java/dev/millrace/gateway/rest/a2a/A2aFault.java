@@ -50,12 +50,16 @@ final class A2aFault extends RuntimeException {
     /**
      * What clients of A2A read of a request that was refused here as everywhere.
      *
-     * @return empty if it is nothing that the protocol has a word for: somebody may not do it, or not now
+     * @return empty if it is nothing that the protocol has a word for: there is no such agent, or somebody may not do
+     *     it, or not now
      */
     static Optional<A2aFault> of(ProblemException e) {
         int status = e.problem().status();
         if (e.problem().code().equals("unknown_task")) {
             return Optional.of(new A2aFault(Reason.TASK_NOT_FOUND, e.problem().detail()));
+        }
+        if (e.problem().code().equals("unknown_agent")) {
+            return Optional.empty();
         }
         return switch (status) {
             case 400, 404, 409, 422 ->

@@ -112,9 +112,6 @@ public class A2aRpcResource {
         } catch (BadQueryException e) {
             return RpcFault.params(String.valueOf(e.getMessage())).response(id);
         } catch (ProblemException e) {
-            if (e.problem().code().equals("unknown_agent")) {
-                throw e;
-            }
             return A2aFault.of(e).orElseThrow(() -> e).rpc().response(id);
         }
     }

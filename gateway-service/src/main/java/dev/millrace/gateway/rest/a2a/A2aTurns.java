@@ -39,7 +39,7 @@ class A2aTurns {
         this.access = access;
     }
 
-    /** A turn that is to begin: with the last of these events, or, if there are none to send, with one that was sent. */
+    /** A turn that is to begin: with the last of these events or, if there are none, with one that was sent. */
     record Turn(Event begin, List<Event> toSend) {}
 
     /**
