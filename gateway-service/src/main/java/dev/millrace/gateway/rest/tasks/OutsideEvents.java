@@ -129,13 +129,11 @@ public final class OutsideEvents {
                         + " those who do its work, who have a Kafka client.");
             case TOOL_CALL_COMPLETED, TOOL_CALL_FAILED ->
                 new Way.Elsewhere("Workers answer with a Kafka client, on the topic events.tool: see docs/events.md.");
+            case REASON_DONE, NEED_MORE_INFO, CONTEXT_COMPACTED, MODEL_CALL_FAILED, MODEL_CALL_ABANDONED ->
+                new Way.Elsewhere(
+                        "Whoever makes model calls answers with a Kafka client, on the topic events.cognitive.");
             case MEMORY_EDIT_REQUESTED -> new Way.Elsewhere("Write with PUT /v1/memory/{namespace}/{path}.");
-            case REASON_DONE,
-                    NEED_MORE_INFO,
-                    CONTEXT_COMPACTED,
-                    MODEL_CALL_FAILED,
-                    MODEL_CALL_ABANDONED,
-                    REFLECTION_REQUESTED,
+            case REFLECTION_REQUESTED,
                     REFLECTION_COMPLETE,
                     REFLECTION_FAILED,
                     MEMORY_FORGOTTEN,
