@@ -353,15 +353,9 @@ public class DeadLettersResource {
                         "There is no dead letter at " + cursor + ", or no more.")));
     }
 
-    /**
-     * Whether whoever may see what is of this namespace may see a letter. What would be for all namespaces is of none:
-     * it is not a tenant's to send again.
-     */
+    /** Whether a letter is of this namespace, or any is wanted. */
     private static boolean isOf(@Nullable String namespace, DeadLetter letter) {
-        return namespace == null
-                || namespace.isBlank()
-                || (namespace.equals(letter.namespace())
-                        && letter.type().filter(OutsideEvents::concernsAll).isEmpty());
+        return namespace == null || namespace.isBlank() || OutsideEvents.isOf(namespace, letter);
     }
 
     private static boolean isAny(@Nullable String wanted, @Nullable String found) {

@@ -1,6 +1,7 @@
 package dev.millrace.gateway.rest.tasks;
 
 import dev.millrace.gateway.access.Permission;
+import dev.millrace.gateway.kafka.DeadLetter;
 import dev.millrace.gateway.rest.problems.ProblemException;
 import dev.millrace.gateway.rest.requests.BodyReader;
 import dev.millrace.schemas.BackgroundEnd;
@@ -88,6 +89,15 @@ public final class OutsideEvents {
     /** Whether an event of this type is for all namespaces, whatever it says of its own. */
     public static boolean concernsAll(EventType type) {
         return way(type) instanceof Way.Here here && here.concernsAll();
+    }
+
+    /**
+     * Whether whoever may see what is of this namespace may see a dead letter. What would be for all namespaces is of
+     * none: it is not a tenant's to send again.
+     */
+    public static boolean isOf(String namespace, DeadLetter letter) {
+        return namespace.equals(letter.namespace())
+                && letter.type().filter(OutsideEvents::concernsAll).isEmpty();
     }
 
     /** Where an event of this type comes in, if not here; {@code null} = here. */

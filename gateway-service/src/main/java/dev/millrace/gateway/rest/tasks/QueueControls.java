@@ -155,7 +155,7 @@ public class QueueControls {
     /** A page, as JSON: of agent-service, or of the dead letters. */
     String page(Wanted wanted) throws QueryUnavailableException, BrokerUnavailableException, InterruptedException {
         if (DEAD_LETTER.equals(wanted.status())) {
-            access.requireEverywhere(Permission.ADMIN);
+            access.require(wanted.namespace(), Permission.ADMIN);
             return deadLetters(wanted);
         }
         Map<String, @Nullable String> query = new LinkedHashMap<>();
@@ -178,7 +178,7 @@ public class QueueControls {
                         .orElseThrow(() -> ProblemException.badParameter("cursor", "what next said", cursor));
         DeadLetterReader.Page page = letters.page(
                 before,
-                letter -> wanted.namespace().equals(namespace(letter))
+                letter -> OutsideEvents.isOf(wanted.namespace(), letter)
                         && (sessionId == null || sessionId.equals(letter.header("ce_" + EventCodec.SESSION_ID))),
                 wanted.limit());
         return Json.writeText(new QueueItem.Page(

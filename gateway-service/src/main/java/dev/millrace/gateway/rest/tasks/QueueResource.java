@@ -59,7 +59,7 @@ public class QueueResource {
             summary = "List what was accepted",
             description =
                     "The newest first, or in the order of work. Dead letters are listed for status=dead_letter only, which"
-                            + " needs admin in all namespaces.")
+                            + " needs admin too; what is of no namespace is told by /v1/dead-letters.")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = QueueItem.Page.class)))
     @APIResponse(responseCode = "400", description = "bad_parameter")
     @APIResponse(responseCode = "503", description = "query_unavailable, broker_unavailable")

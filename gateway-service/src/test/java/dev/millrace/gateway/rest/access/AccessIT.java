@@ -309,6 +309,7 @@ class AccessIT {
                 "POST | /v1/system/drain                                |",
                 "GET  | /v1/dead-letters?namespace=rival                |",
                 "GET  | /v1/dead-letters?namespace=*                    |",
+                "GET  | /v1/queue?status=dead_letter&namespace=rival    |",
                 "GET  | /v1/dead-letters/0:0?namespace=rival            |",
                 "POST | /v1/dead-letters/0:0/redrive?namespace=rival    |",
                 "POST | /v1/dead-letters/0:0/redrive                    | {\"payload\":{\"text\":\"x\"}}",
@@ -493,6 +494,12 @@ class AccessIT {
         Answer own = gateway.send(with(acme, gateway.request(list)));
         assertThat(whole.body()).contains("of acme", "of rival");
         assertThat(own.body()).contains("of acme").doesNotContain("of rival");
+        assertThat(gateway.send(with(
+                                token("acme:read acme:admin"),
+                                gateway.request("/v1/queue?status=dead_letter&limit=200")))
+                        .body())
+                .contains("of acme")
+                .doesNotContain("of rival");
         assertThat(gateway.send(with(acme, gateway.request("/v1/dead-letters/" + foreign)))
                         .status())
                 .isEqualTo(404);
