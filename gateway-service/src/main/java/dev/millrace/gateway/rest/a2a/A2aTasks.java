@@ -1,24 +1,19 @@
 package dev.millrace.gateway.rest.a2a;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import dev.millrace.api.Approval;
 import dev.millrace.api.Task;
 import dev.millrace.gateway.query.RecentTasks;
 import dev.millrace.gateway.query.Tasks;
 import dev.millrace.gateway.query.Tasks.Found;
 import dev.millrace.gateway.rest.turns.TurnEnd;
 import dev.millrace.gateway.rest.turns.TurnFeed;
-import dev.millrace.gateway.rest.turns.TurnInputs;
+import dev.millrace.gateway.rest.turns.TurnStates;
 import dev.millrace.http.client.AgentClient;
 import dev.millrace.http.client.QueryUnavailableException;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Ids;
-import dev.millrace.schemas.Json;
-import dev.millrace.schemas.Payload;
 import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -33,17 +28,18 @@ class A2aTasks {
     static final int MAX_PAGE = 100;
 
     private static final int DEFAULT_PAGE = 50;
-    private static final int MAX_CALLS = 100;
 
     private final Tasks tasks;
     private final AgentClient client;
     private final TurnFeed turns;
+    private final TurnStates states;
 
     @Inject
-    A2aTasks(Tasks tasks, AgentClient client, TurnFeed turns) {
+    A2aTasks(Tasks tasks, AgentClient client, TurnFeed turns, TurnStates states) {
         this.tasks = tasks;
         this.client = client;
         this.turns = turns;
+        this.states = states;
     }
 
     /**
@@ -82,58 +78,22 @@ class A2aTasks {
     /** A task as it stands. */
     A2aTask task(A2aDoor.Place place, String taskId) throws QueryUnavailableException, InterruptedException {
         Task task = found(place, taskId, true);
-        return told(task, calls(task));
+        return told(task, states.end(task));
     }
 
-    /** The tool calls of the task that wait for a person; empty if it does not wait for one. */
-    private List<Payload.ApprovalRequested> calls(Task task) throws QueryUnavailableException, InterruptedException {
-        if (state(task) != A2aTask.State.TASK_STATE_INPUT_REQUIRED || TurnInputs.asks(task)) {
-            return List.of();
-        }
-        Map<String, @Nullable String> query =
-                Map.of("namespace", task.namespace(), "taskId", task.taskId(), "limit", Integer.toString(MAX_CALLS));
-        List<Payload.ApprovalRequested> calls = new ArrayList<>();
-        for (JsonNode one : client.get(AgentClient.path("approvals"), query)
-                .as(JsonNode.class)
-                .path("approvals")) {
-            Approval approval = Json.MAPPER.convertValue(one, Approval.class);
-            Map<String, @Nullable Object> params = new HashMap<>();
-            approval.params().forEach((name, value) -> params.put(String.valueOf(name), value));
-            calls.add(new Payload.ApprovalRequested(
-                    approval.callId(),
-                    approval.callId(),
-                    approval.toolName(),
-                    params,
-                    approval.taskType(),
-                    approval.expiresAt(),
-                    approval.reason()));
-        }
-        return calls;
+    /** The same of what the task itself tells: which of its calls wait for a person is not said. */
+    static A2aTask told(Task task) {
+        return told(task, TurnStates.told(task));
     }
 
-    static A2aTask told(Task task, List<Payload.ApprovalRequested> calls) {
-        A2aTask.State state = state(task);
+    private static A2aTask told(Task task, Optional<TurnEnd> end) {
         A2aTask.About about = new A2aTask.About(task.taskId(), contextId(task), Instant.ofEpochMilli(task.updatedAt()));
-        A2aTask.Status status =
-                switch (state) {
-                    case TASK_STATE_COMPLETED, TASK_STATE_SUBMITTED, TASK_STATE_WORKING ->
-                        A2aTask.status(state, about.at());
-                    case TASK_STATE_CANCELED -> about.ends(new TurnEnd.Cancelled(task.error()));
-                    case TASK_STATE_FAILED ->
-                        about.ends(new TurnEnd.Failed(String.valueOf(task.errorCode()), String.valueOf(task.error())));
-                    case TASK_STATE_INPUT_REQUIRED ->
-                        TurnInputs.asks(task)
-                                ? about.ends(new TurnEnd.Asked(String.valueOf(task.question())))
-                                : calls.isEmpty()
-                                        ? A2aTask.status(state, about.at())
-                                        : about.ends(new TurnEnd.NeedsApproval(calls));
-                };
-        String answer = state == A2aTask.State.TASK_STATE_COMPLETED ? task.response() : null;
+        String answer = end.orElse(null) instanceof TurnEnd.Answered answered ? answered.text() : "";
         return new A2aTask(
                 task.taskId(),
                 contextId(task),
-                status,
-                answer == null || answer.isEmpty() ? List.of() : List.of(A2aTask.Artifact.answer(answer)));
+                end.map(about::ends).orElseGet(() -> A2aTask.status(state(task), about.at())),
+                answer.isEmpty() ? List.of() : List.of(A2aTask.Artifact.answer(answer)));
     }
 
     static String contextId(Task task) {
@@ -147,8 +107,7 @@ class A2aTasks {
             case "failed" -> A2aTask.State.TASK_STATE_FAILED;
             case "cancelled" -> A2aTask.State.TASK_STATE_CANCELED;
             case "suspended" ->
-                task.waitingFor() != null
-                                && WAITS_FOR_PEOPLE.contains(task.waitingFor().kind())
+                WAITS_FOR_PEOPLE.stream().anyMatch(kind -> TurnStates.waitsFor(task, kind))
                         ? A2aTask.State.TASK_STATE_INPUT_REQUIRED
                         : A2aTask.State.TASK_STATE_WORKING;
             default -> A2aTask.State.TASK_STATE_WORKING;
@@ -188,7 +147,7 @@ class A2aTasks {
         Task.Page page = client.get(AgentClient.path("tasks"), query).as(Task.Page.class);
         List<A2aTask> found = page.tasks().stream()
                 .filter(task -> wanted == null || state(task) == wanted)
-                .map(task -> told(task, List.of()))
+                .map(A2aTasks::told)
                 .map(task ->
                         listing.artifacts() ? task : new A2aTask(task.id(), task.contextId(), task.status(), List.of()))
                 .toList();

@@ -147,7 +147,7 @@ class A2aTurns {
         for (int looked = 1; ; looked++) {
             Task now = tasks.found(place, taskId, true);
             if (A2aTasks.state(now).isTerminal() || System.nanoTime() - end > 0) {
-                return A2aTasks.told(now, List.of());
+                return A2aTasks.told(now);
             }
             Thread.sleep(TaskPast.UNTIL_TOLD.after(looked, null));
         }

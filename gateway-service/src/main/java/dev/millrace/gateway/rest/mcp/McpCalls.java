@@ -51,11 +51,19 @@ class McpCalls {
      */
     List<Event> events(String agent, McpRequest request, String namespace)
             throws QueryUnavailableException, InterruptedException {
+        return valid(made(agent, request, namespace));
+    }
+
+    /** The events by which a task goes on with what its client's user has said; see {@link #events}. */
+    List<Event> sequel(String taskId, ObjectNode responses, String namespace)
+            throws QueryUnavailableException, InterruptedException {
+        return valid(retried(taskId, responses, namespace));
+    }
+
+    private List<Event> valid(List<Event.Builder> made) {
         try {
-            List<Event> events = made(agent, request, namespace).stream()
-                    .map(Event.Builder::build)
-                    .map(access::stamped)
-                    .toList();
+            List<Event> events =
+                    made.stream().map(Event.Builder::build).map(access::stamped).toList();
             events.forEach(intake::requireValid);
             return events;
         } catch (IllegalArgumentException e) {
@@ -106,10 +114,16 @@ class McpCalls {
         }
         List<TurnInputs.Decision> decisions = new ArrayList<>();
         for (Map.Entry<String, JsonNode> one : answers.properties()) {
+            if (!one.getKey().startsWith(taskId + '/')) {
+                continue; // nobody has asked that here
+            }
             JsonNode content = one.getValue().path("content");
             boolean approve = accepted(one.getValue())
                     && "approve".equals(content.path(DECISION).textValue());
             decisions.add(new TurnInputs.Decision(one.getKey(), approve, McpRequest.text(content, REASON)));
+        }
+        if (decisions.isEmpty()) {
+            throw RpcFault.params("inputResponses: expected what was asked for, found other names only");
         }
         return inputs.decided(namespace, decisions);
     }

@@ -2,6 +2,7 @@ package dev.millrace.gateway.rest.mcp;
 
 import dev.millrace.gateway.config.GatewayConfig;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
+import dev.millrace.gateway.kafka.EventTooLargeException;
 import dev.millrace.gateway.kafka.Memory;
 import dev.millrace.gateway.kafka.MemoryVersion;
 import dev.millrace.gateway.rest.rpc.RpcFault;
@@ -37,18 +38,22 @@ class McpDoor {
             new McpMessage.Implementation("millrace", "Millrace", version());
     private static final Map<String, Map<String, Object>> CAPABILITIES =
             Map.of("tools", Map.of(), "resources", Map.of());
+    private static final Map<String, Map<String, Object>> WITH_EXTENSIONS =
+            Map.of("tools", Map.of(), "resources", Map.of(), "extensions", Map.of(McpRequest.TASKS, Map.of()));
     private static final String INSTRUCTIONS =
             "Each tool is an agent that does what it is told in plain words, and may take minutes. What comes back names"
                     + " its task (_meta millrace/taskId). The resources are what agents remember.";
 
     private final ExposedAgents agents;
     private final Memory memory;
+    private final McpTasks tasks;
     private final GatewayConfig config;
 
     @Inject
-    McpDoor(ExposedAgents agents, Memory memory, GatewayConfig config) {
+    McpDoor(ExposedAgents agents, Memory memory, McpTasks tasks, GatewayConfig config) {
         this.agents = agents;
         this.memory = memory;
+        this.tasks = tasks;
         this.config = config;
     }
 
@@ -59,7 +64,7 @@ class McpDoor {
 
     /** What this method answers; {@code null} = there is no such method here. */
     McpMessage.@Nullable Result answer(McpRequest request, String namespace)
-            throws QueryUnavailableException, BrokerUnavailableException, InterruptedException {
+            throws QueryUnavailableException, BrokerUnavailableException, EventTooLargeException, InterruptedException {
         boolean stateless = request.stateless();
         return switch (request.method()) {
             case "initialize" -> stateless ? null : initialized(request);
@@ -71,7 +76,7 @@ class McpDoor {
                 new McpMessage.ResourceTemplates(
                         complete(stateless), fresh(stateless), scope(stateless), List.of(), meta(stateless));
             case "resources/read" -> contents(request, namespace);
-            default -> null;
+            default -> tasks.answer(request, namespace);
         };
     }
 
@@ -88,7 +93,7 @@ class McpDoor {
 
     private static McpMessage.Discovered discovered() {
         return new McpMessage.Discovered(
-                COMPLETE, McpRequest.supported(), CAPABILITIES, INSTRUCTIONS, FRESH_MS, PRIVATE, us());
+                COMPLETE, McpRequest.supported(), WITH_EXTENSIONS, INSTRUCTIONS, FRESH_MS, PRIVATE, us());
     }
 
     private static Map<String, Object> us() {

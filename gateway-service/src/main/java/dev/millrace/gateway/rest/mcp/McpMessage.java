@@ -129,6 +129,41 @@ sealed interface McpMessage {
             @JsonProperty("_meta") Map<String, Object> meta)
             implements Result {}
 
+    /**
+     * A call that has become a task, and how that stands.
+     *
+     * @param resultType that a call was answered by a task, or that nothing more has to be done
+     * @param createdAt like {@code lastUpdatedAt} in RFC 3339
+     * @param ttlMs {@code null} = nobody says how long the task can be asked for
+     * @param result only if it has come to one
+     * @param inputRequests only if it waits for the client's user
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    record TaskState(
+            String resultType,
+            String taskId,
+            Status status,
+            @Nullable String statusMessage,
+            String createdAt,
+            String lastUpdatedAt,
+
+            @JsonInclude(JsonInclude.Include.ALWAYS) @Nullable
+            Long ttlMs,
+
+            long pollIntervalMs,
+            @Nullable Called result,
+            @Nullable Map<String, InputRequest> inputRequests,
+            @JsonProperty("_meta") @Nullable Map<String, Object> meta)
+            implements Result {}
+
+    /** How a task stands, in the words of the wire. */
+    enum Status {
+        working,
+        input_required,
+        completed,
+        cancelled
+    }
+
     record InputRequest(String method, Form params) {
         InputRequest(String message, Object requestedSchema) {
             this("elicitation/create", new Form("form", message, requestedSchema));

@@ -22,6 +22,7 @@ record McpRequest(@Nullable JsonNode id, String method, ObjectNode params, boole
     static final int NOT_THERE = -32002;
 
     private static final int HEADER_MISMATCH = -32020;
+    private static final int MISSING_CAPABILITY = -32021;
     private static final int UNSUPPORTED_VERSION = -32022;
 
     static final String STATELESS = "2026-07-28";
@@ -31,11 +32,26 @@ record McpRequest(@Nullable JsonNode id, String method, ObjectNode params, boole
     private static final String META = "_meta";
     private static final String VERSION = "io.modelcontextprotocol/protocolVersion";
     private static final String CAPABILITIES = "io.modelcontextprotocol/clientCapabilities";
+    /** The extension in which a call is answered by a task, and that is asked for later. */
+    static final String TASKS = "io.modelcontextprotocol/tasks";
+
+    private static final String EXTENSIONS = "extensions";
     private static final String ENCODED = "=?base64?";
     private static final String ENCODED_END = "?=";
     /** Which member of the parameters the header Mcp-Name repeats. */
-    private static final Map<String, String> NAMED =
-            Map.of("tools/call", "name", "prompts/get", "name", "resources/read", "uri");
+    private static final Map<String, String> NAMED = Map.of(
+            "tools/call",
+            "name",
+            "prompts/get",
+            "name",
+            "resources/read",
+            "uri",
+            "tasks/get",
+            McpCalls.TASK_ID,
+            "tasks/update",
+            McpCalls.TASK_ID,
+            "tasks/cancel",
+            McpCalls.TASK_ID);
 
     /** What the headers say; {@code null} = nothing. */
     record Headers(
@@ -44,26 +60,26 @@ record McpRequest(@Nullable JsonNode id, String method, ObjectNode params, boole
             @Nullable String name) {}
 
     /**
-     * Reads a message.
+     * What a message asks.
      *
-     * @throws RpcFault if it is none, or its headers say something else than it
+     * @throws RpcFault if it does not say what it has to, or its headers say something else than it
      */
-    static McpRequest of(byte[] body, Headers headers) {
-        RpcCall call = RpcCall.of(body);
+    static McpRequest of(RpcCall call, Headers headers) {
         if (call.method().isEmpty()) {
             return new McpRequest(null, "", call.params(), false);
         }
         JsonNode id = call.id();
         ObjectNode given = call.params();
         String inBody = given.path(META).path(VERSION).textValue();
-        requireKnown(headers.version());
-        requireKnown(inBody);
         if (headers.version() != null && inBody != null && !headers.version().equals(inBody)) {
             throw mismatch("MCP-Protocol-Version", inBody, headers.version());
         }
+        requireKnown(headers.version());
+        requireKnown(inBody);
         boolean stateless = STATELESS.equals(headers.version()) || STATELESS.equals(inBody);
         McpRequest request = new McpRequest(id, call.method(), given, stateless);
         if (stateless && id != null) {
+            request.requireMeta();
             request.requireHeaders(headers);
         }
         return request;
@@ -83,6 +99,19 @@ record McpRequest(@Nullable JsonNode id, String method, ObjectNode params, boole
                     UNSUPPORTED_VERSION,
                     "Unsupported protocol version",
                     Map.of("supported", supported(), "requested", version));
+        }
+    }
+
+    /** Of a client that no handshake has introduced, each request says what it is. */
+    private void requireMeta() {
+        JsonNode meta = params.path(META);
+        if (!meta.path(VERSION).isTextual() || !meta.path(CAPABILITIES).isObject()) {
+            throw new RpcFault(
+                    400,
+                    RpcFault.INVALID_PARAMS,
+                    "_meta: expected " + VERSION + ", a text, and " + CAPABILITIES + ", an object, found "
+                            + (meta.isObject() ? "one of them at most" : "none"),
+                    null);
         }
     }
 
@@ -138,9 +167,33 @@ record McpRequest(@Nullable JsonNode id, String method, ObjectNode params, boole
         return value.textValue().isBlank() ? null : value.textValue();
     }
 
+    /** Whether the client takes a task for the answer to a call. */
+    boolean takesTasks() {
+        return stateless && capability(EXTENSIONS).path(TASKS).isObject();
+    }
+
+    /**
+     * Returns if the client takes tasks.
+     *
+     * @throws RpcFault if it has not said so
+     */
+    void requireTasks() {
+        if (!takesTasks()) {
+            throw new RpcFault(
+                    400,
+                    MISSING_CAPABILITY,
+                    method + ": expected a client with the extension " + TASKS + ", found one without",
+                    Map.of("requiredCapabilities", Map.of(EXTENSIONS, Map.of(TASKS, Map.of()))));
+        }
+    }
+
+    private JsonNode capability(String name) {
+        return params.path(META).path(CAPABILITIES).path(name);
+    }
+
     /** Whether the client can ask its user by a form. */
     boolean canAsk() {
-        JsonNode ask = params.path(META).path(CAPABILITIES).path("elicitation");
+        JsonNode ask = capability("elicitation");
         return stateless && ask.isObject() && (ask.isEmpty() || ask.has("form"));
     }
 

@@ -11,6 +11,7 @@ import dev.millrace.gateway.rest.problems.ProblemException;
 import dev.millrace.gateway.rest.requests.Bodies;
 import dev.millrace.gateway.rest.requests.BodyReader;
 import dev.millrace.gateway.rest.requests.Parameters;
+import dev.millrace.gateway.rest.rpc.RpcCall;
 import dev.millrace.gateway.rest.rpc.RpcFault;
 import dev.millrace.gateway.rest.tasks.TaskIntake;
 import dev.millrace.http.client.QueryUnavailableException;
@@ -66,7 +67,7 @@ public class McpResource {
             description =
                     "JSON-RPC of the protocol 2026-07-28, or of those with a handshake (2025-03-26 to 2025-11-25), without a"
                             + " session. A decision about a tool call needs the permission approve as well. tools/call is answered by"
-                            + " server-sent events.")
+                            + " server-sent events, or at once by a task if the client has that extension.")
     @RequestBody(required = true, content = @Content(schema = @Schema(implementation = Object.class)))
     @APIResponse(responseCode = "200", description = "The answer, or an error of JSON-RPC.")
     @APIResponse(responseCode = "202", description = "A notification; nobody answers it.")
@@ -90,16 +91,26 @@ public class McpResource {
         String namespace = access.namespace(Parameters.given(tenant));
         JsonNode id = null;
         try (Bodies.Body read = intake.read(body, config.maxBodySize().asLongValue())) {
+            RpcCall message = RpcCall.of(read.bytes());
+            id = message.id(); // so that also what is wrong with it names it
             McpRequest request = McpRequest.of(
-                    read.bytes(),
+                    message,
                     new McpRequest.Headers(
                             headers.getHeaderString("MCP-Protocol-Version"),
                             headers.getHeaderString("Mcp-Method"),
                             headers.getHeaderString("Mcp-Name")));
-            id = request.id();
             if (id == null) {
                 return Response.accepted().build();
             }
+            return answer(id, request, namespace, http);
+        } catch (RpcFault e) {
+            return e.response(id);
+        }
+    }
+
+    private Response answer(JsonNode id, McpRequest request, String namespace, HttpServerRequest http)
+            throws QueryUnavailableException, InterruptedException, BrokerUnavailableException, EventTooLargeException {
+        try {
             if (request.method().equals("tools/call")) {
                 return call(id, request, namespace, http);
             }
@@ -108,8 +119,11 @@ public class McpResource {
                 throw RpcFault.unknownMethod(request.stateless() ? 404 : 200, request.method());
             }
             return RpcFault.json(200, new McpMessage.Answer(id, result));
-        } catch (RpcFault e) {
-            return e.response(id);
+        } catch (ProblemException e) {
+            if (e.problem().status() >= 500 || e.problem().status() == 429) {
+                throw e;
+            }
+            throw RpcFault.params(e.problem().detail());
         }
     }
 
@@ -119,17 +133,15 @@ public class McpResource {
         if (name == null || !server.hasTool(name)) {
             throw RpcFault.params("There is no tool " + name + "; tools/list names those that there are.");
         }
-        try {
-            List<Event> events = runs.events(name, request, namespace);
-            Response stream = runs.stream(
-                    id, new McpStory.Call(events.getLast(), request, access.may(namespace, Permission.APPROVE)), http);
-            intake.accept(events); // once there is a place for the stream
-            return stream;
-        } catch (ProblemException e) {
-            if (e.problem().status() >= 500 || e.problem().status() == 429) {
-                throw e;
-            }
-            throw RpcFault.params(e.problem().detail());
+        List<Event> events = runs.events(name, request, namespace);
+        Event begin = events.getLast();
+        if (request.takesTasks() && begin.taskId() == null) { // of one that goes on, the last result is known still
+            intake.accept(events);
+            return RpcFault.json(200, new McpMessage.Answer(id, McpTasks.created(begin)));
         }
+        Response stream =
+                runs.stream(id, new McpStory.Call(begin, request, access.may(namespace, Permission.APPROVE)), http);
+        intake.accept(events); // once there is a place for the stream
+        return stream;
     }
 }

@@ -6,17 +6,11 @@ import dev.millrace.gateway.rest.turns.TurnEnd;
 import dev.millrace.gateway.rest.turns.TurnFold;
 import dev.millrace.gateway.rest.turns.TurnPart;
 import dev.millrace.schemas.Event;
-import dev.millrace.schemas.Payload;
-import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** A turn as what came of the call of a tool. For one thread. */
 final class McpStory implements TurnFold.Teller {
-    private static final String TASK = "millrace/taskId";
-
     private final TurnFold fold;
     private final McpRequest request;
     private final boolean mayDecide;
@@ -89,45 +83,9 @@ final class McpStory implements TurnFold.Teller {
     }
 
     private McpMessage.Result result(TurnEnd end) {
-        return switch (end) {
-            case TurnEnd.Answered answered -> called(answered.text(), false);
-            case TurnEnd.Failed failed -> called("The task failed (" + failed.code() + "): " + failed.error(), true);
-            case TurnEnd.Cancelled cancelled -> called("The task was cancelled: " + cancelled.reason(), true);
-            case TurnEnd.Asked asked ->
-                request.canAsk()
-                        ? required(McpCalls.question(asked.question()))
-                        : called(
-                                asked.question() + "\n\n(The agent asks this. To answer, call this tool again with"
-                                        + " taskId \"" + taskId + "\" and the answer as text.)",
-                                false);
-            case TurnEnd.NeedsApproval needs ->
-                request.canAsk() && mayDecide
-                        ? required(needs.calls().stream()
-                                .collect(Collectors.toMap(
-                                        Payload.ApprovalRequested::callId,
-                                        call -> McpCalls.decision(TurnEnd.NeedsApproval.question(call)),
-                                        (a, b) -> a,
-                                        LinkedHashMap::new)))
-                        : called(
-                                "A person has to approve this first: "
-                                        + needs.calls().stream()
-                                                .map(TurnEnd.NeedsApproval::words)
-                                                .collect(Collectors.joining("; "))
-                                        + ". It is task " + taskId
-                                        + ", and goes on by itself once they have decided.",
-                                false);
-        };
-    }
-
-    private McpMessage.Called called(String text, boolean isError) {
-        return new McpMessage.Called(
-                request.stateless() ? McpDoor.COMPLETE : null,
-                List.of(new McpMessage.Text(text)),
-                isError,
-                Map.of(TASK, taskId));
-    }
-
-    private McpMessage.InputRequired required(Map<String, McpMessage.InputRequest> requests) {
-        return new McpMessage.InputRequired("input_required", requests, taskId, Map.of(TASK, taskId));
+        Map<String, McpMessage.InputRequest> requests = McpEnds.requests(end, request, mayDecide);
+        return requests.isEmpty()
+                ? McpEnds.called(end, taskId, request)
+                : new McpMessage.InputRequired("input_required", requests, taskId, McpEnds.meta(taskId));
     }
 }

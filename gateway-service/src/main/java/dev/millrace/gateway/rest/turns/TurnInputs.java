@@ -51,8 +51,7 @@ public class TurnInputs {
 
     /** Whether the task waits for an answer to its question. */
     public static boolean asks(Task task) {
-        Task.WaitingFor waits = task.waitingFor();
-        return task.state().equals("suspended") && waits != null && waits.kind().equals("answer");
+        return TurnStates.waitsFor(task, "answer");
     }
 
     /**
