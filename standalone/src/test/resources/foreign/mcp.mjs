@@ -44,10 +44,14 @@ const tasks = {}
 const modes = ['auto', 'legacy']
 const dying = await Promise.all(modes.map(mode => connect(mode, crashing)))
 found.died = await Promise.all(modes.map((mode, index) =>
-  dying[index].callTool({ name: 'careful', arguments: { text: 'piece by piece' } }, { onprogress: progress => {
-    tasks[mode] ??= progress.message.replace('task ', '')
-    if (tasks.auto && tasks.legacy) console.error('KILL')
-  } }).then(() => false, () => true)))
+  dying[index].callTool({ name: 'careful', arguments: { text: 'piece by piece' } }, {
+    // the older protocol looks for a lost stream again until then
+    timeout: 10_000,
+    onprogress: progress => {
+      tasks[mode] ??= progress.message.replace('task ', '')
+      if (tasks.auto && tasks.legacy) console.error('KILL')
+    }
+  }).then(() => false, () => true)))
 found.survived = []
 found.next = []
 for (const mode of modes) {

