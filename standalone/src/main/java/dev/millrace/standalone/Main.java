@@ -1,5 +1,6 @@
 package dev.millrace.standalone;
 
+import dev.millrace.standalone.cli.AcpCommand;
 import dev.millrace.standalone.cli.AgentsCommand;
 import dev.millrace.standalone.cli.ApprovalsCommand;
 import dev.millrace.standalone.cli.ApproveCommand;
@@ -67,6 +68,7 @@ public final class Main {
                 .setCommandName(Hint.local())
                 .addSubcommand(new UpCommand(terminal))
                 .addSubcommand(AskCommand.class)
+                .addSubcommand(AcpCommand.class)
                 .addSubcommand(TasksCommand.class)
                 .addSubcommand(EventsCommand.class)
                 .addSubcommand(ReplayCommand.class)

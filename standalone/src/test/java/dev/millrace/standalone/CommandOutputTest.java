@@ -28,7 +28,7 @@ import picocli.CommandLine;
 class CommandOutputTest {
 
     /** They ask no gateway for anything, or serve. */
-    private static final Set<String> WITHOUT_JSON = Set.of("up", "broker", "train", "help", "completion");
+    private static final Set<String> WITHOUT_JSON = Set.of("acp", "up", "broker", "train", "help", "completion");
 
     @SuppressWarnings("NullAway.Init")
     private StubGateway gateway;

@@ -54,7 +54,8 @@ class ForeignProtocolsIT {
         "@ai-sdk/openai@3.0.141",
         "@modelcontextprotocol/client@2.4.0",
         "@ag-ui/client@1.0.0",
-        "@a2a-js/sdk@1.3.0"
+        "@a2a-js/sdk@1.3.0",
+        "@agentclientprotocol/sdk@2.4.0"
     };
     private static final String[] SUITE = {"@modelcontextprotocol/conformance@0.2.0-alpha.12"};
     /** The suite wants a newer Node than the rest. */
@@ -481,6 +482,147 @@ class ForeignProtocolsIT {
     }
 
     @Test
+    @DisplayName("the unmodified client of the Agent Client Protocol has agents in an editor: streams, approvals,"
+            + " questions, a conversation that another process loads, and a prompt that a kill -9 does not break")
+    void shouldServeAcp() throws Exception {
+        // when
+        JsonNode found;
+        int port = FreePort.find();
+        String command = Json.writeText(
+                ServiceProcess.standalone("acp", "--agent", "careful").command());
+        try (ServiceProcess gateway = gateway(port)) {
+            found = run("acp.mjs", gateway, "http://127.0.0.1:" + PORT, "http://127.0.0.1:" + port, command);
+        }
+
+        // then
+        assertThat(found.path("stdout").asBoolean())
+                .as("nothing but the protocol")
+                .isTrue();
+        JsonNode init = found.path("init");
+        assertThat(init.path("protocolVersion").asInt()).isEqualTo(1);
+        assertThat(init.path("agentInfo").path("name").asText()).isEqualTo("millrace");
+        assertThat(init.path("agentCapabilities").path("loadSession").asBoolean())
+                .isTrue();
+        JsonNode option = found.path("options").path(0);
+        assertThat(option.path("currentValue").asText()).isEqualTo("careful");
+        assertThat(option.path("options").findValuesAsText("value")).contains("careful", "general");
+
+        // and: what a prompt tells
+        JsonNode tool = found.path("tool");
+        assertThat(tool.path("stopReason").asText()).isEqualTo("end_turn");
+        assertThat(tool.path("text").asText()).isEqualTo("The tool says so.");
+        List<JsonNode> calls = updates(tool, "tool_call");
+        assertThat(calls).hasSize(1);
+        assertThat(calls.get(0).path("name").asText()).isEqualTo("current_time");
+        assertThat(calls.get(0).path("status").asText()).isEqualTo("in_progress");
+        JsonNode end = updates(tool, "tool_call_update").get(0);
+        assertThat(end.path("toolCallId")).isEqualTo(calls.get(0).path("toolCallId"));
+        assertThat(end.path("status").asText()).isEqualTo("completed");
+        assertThat(end.path("content").path(0).path("content").path("text").asText())
+                .isNotEmpty();
+        assertThat(texts(found.path("pieces"))).containsExactly("One ", "two ", "three.");
+        assertThat(found.path("messages").asInt()).as("one message").isEqualTo(1);
+        assertThat(found.path("context").path("text").asText())
+                .isEqualTo("You said: look at [a.txt](file:///a.txt)[b.txt](file:///b.txt)\n\n"
+                        + "<resource uri=\"file:///b.txt\">\ninside of b\n</resource>");
+        assertThat(found.path("thoughts").asText()).isEqualTo("Hm.");
+
+        // and: approvals, with who decided
+        JsonNode decided = found.path("decided");
+        assertThat(decided.path("text").asText()).isEqualTo("One is written.");
+        JsonNode permission = found.path("permissions").path(0);
+        assertThat(found.path("permissions")).hasSize(2);
+        assertThat(permission.path("options").findValuesAsText("kind")).containsExactly("allow_once", "reject_once");
+        assertThat(permission.path("toolCall").path("rawInput").path("path").asText())
+                .isEqualTo("a.txt");
+        assertThat(updates(decided, "tool_call"))
+                .allSatisfy(call -> assertThat(call.path("kind").asText()).isEqualTo("edit"))
+                .hasSize(2);
+        assertThat(updates(decided, "tool_call_update").stream()
+                        .map(update -> update.path("status").asText()))
+                .contains("completed", "failed");
+        assertThat(folder.resolve("workspace/a.txt")).hasContent("a");
+        assertThat(folder.resolve("workspace/b.txt")).doesNotExist();
+        JsonNode events = API.get("/v1/tasks/" + decided.path("task").asText() + "/events")
+                .json()
+                .path("events");
+        assertThat(events.findValuesAsText("decidedBy"))
+                .containsExactly(System.getProperty("user.name"), System.getProperty("user.name"));
+
+        // and: a question ends the turn, and the next prompt is the answer
+        assertThat(found.path("question").path("text").asText()).isEqualTo("Which colour?");
+        assertThat(found.path("question").path("stopReason").asText()).isEqualTo("end_turn");
+        assertThat(found.path("answered").path("text").asText()).isEqualTo("You said: blue");
+        assertThat(found.path("answered").path("task"))
+                .isEqualTo(found.path("question").path("task"));
+
+        // and: other ends
+        assertThat(found.path("long").asText()).isEqualTo("max_tokens");
+        assertThat(found.path("refused").asText()).isEqualTo("refusal");
+        assertThat(found.path("failed").path("code").asInt()).isEqualTo(-32603);
+        assertThat(found.path("failed").path("message").asText()).contains("auth_failed");
+        assertThat(found.path("cancelled").path("stopReason").asText()).isEqualTo("cancelled");
+        assertThat(found.path("cut").path("stopReason").asText()).isEqualTo("cancelled");
+        for (String stopped : List.of("cancelled", "cut")) {
+            assertThat(API.get("/v1/tasks/" + found.path(stopped).path("task").asText())
+                            .json()
+                            .path("state")
+                            .asText())
+                    .isEqualTo("cancelled");
+        }
+        assertThat(found.path("chosen").path(0).path("currentValue").asText()).isEqualTo("general");
+        assertThat(API.get("/v1/tasks/" + found.path("general").path("task").asText())
+                        .json()
+                        .path("agent")
+                        .asText())
+                .isEqualTo("general");
+        JsonNode errors = found.path("errors");
+        assertThat(errors.path("agent").path("message").asText()).contains("careful", "found nobody");
+        assertThat(errors.findValuesAsText("code"))
+                .containsExactly("-32602", "-32002", "-32002", "-32601", "-32602", "-32602");
+        assertThat(found.path("exit").asInt()).isZero();
+
+        // and: another process tells all of it from the log
+        assertThat(found.path("listed")).hasSize(1);
+        assertThat(found.path("listed").path(0).path("cwd").asText()).isEqualTo("/home/ada/mill");
+        List<String> replayed = new ArrayList<>();
+        found.path("replayed").forEach(update -> {
+            JsonNode text = update.path("content").path("text");
+            replayed.add(update.path("sessionUpdate").asText() + (text.isTextual() ? " " + text.asText() : ""));
+        });
+        assertThat(replayed)
+                .startsWith("user_message_chunk use a tool", "tool_call", "tool_call_update")
+                .containsSubsequence(
+                        "agent_message_chunk The tool says so.",
+                        "user_message_chunk piece by piece",
+                        "agent_message_chunk One two three.",
+                        "agent_thought_chunk Hm.",
+                        "user_message_chunk ask me",
+                        "agent_message_chunk Which colour?",
+                        "user_message_chunk blue",
+                        "agent_message_chunk You said: blue");
+        assertThat(texts(found.path("asked"))).containsExactly("Which colour?", "Which size?", "Which finish?");
+        assertThat(found.path("painted").path("text").asText()).endsWith("It is blue, large, matt.");
+        assertThat(found.path("resumed").asInt()).isZero();
+        assertThat(found.path("next").asText()).isEqualTo("You said: and now");
+        assertThat(found.path("closed").path("code").asInt()).isEqualTo(-32002);
+
+        // and: another gateway tells the rest, and nothing twice
+        assertThat(found.path("survived").path("stopReason").asText()).isEqualTo("end_turn");
+        assertThat(found.path("survived").path("text").asText()).isEqualTo("One two three.");
+    }
+
+    private static List<JsonNode> updates(JsonNode turn, String type) {
+        List<JsonNode> found = new ArrayList<>();
+        turn.path("updates").forEach(update -> {
+            if (update.path("sessionUpdate").asText().equals(type)) {
+                found.add(update);
+            }
+        });
+        return found;
+    }
+
+    @Test
     @DisplayName("a task that was begun over A2A is watched over AG-UI, asks over MCP and goes on by HTTP: one chain")
     void shouldServeOneTaskThroughAllDoors() throws Exception {
         // when
@@ -719,6 +861,10 @@ class ForeignProtocolsIT {
             case "ask me" ->
                 first ? call("ask_user", "{\"question\":\"Which colour?\"}") : Answer.text("You said: blue");
             case "paint it" -> paint(request);
+            case "talk on" -> Answer.message("length", Map.of("role", "assistant", "content", "And so"));
+            case "think" ->
+                Answer.message("stop", Map.of("role", "assistant", "content", "Yes.", "reasoning_content", "Hm."));
+            case "no key" -> Answer.error(401, "invalid_api_key", "no such key");
             case "write twice" ->
                 first
                         ? Answer.toolCalls(

@@ -16,20 +16,20 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** A gateway that says what a test tells it to say. */
-final class StubGateway implements AutoCloseable {
+public final class StubGateway implements AutoCloseable {
 
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
     private final CountDownLatch end = new CountDownLatch(1);
     private final List<String> requests = Collections.synchronizedList(new ArrayList<>());
     private final HttpServer server;
 
-    StubGateway() throws IOException {
+    public StubGateway() throws IOException {
         server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         server.setExecutor(threads);
         server.start();
     }
 
-    String url() {
+    public String url() {
         return "http://127.0.0.1:" + server.getAddress().getPort();
     }
 
@@ -37,25 +37,43 @@ final class StubGateway implements AutoCloseable {
      * Who asks, if they say so, method, path with query and, where there is one, the Last-Event-ID or the body of every
      * request so far.
      */
-    List<String> requests() {
+    public List<String> requests() {
         return List.copyOf(requests);
     }
 
     /** Answers everything under a path with this. */
-    StubGateway answer(String path, int status, String body) {
+    public StubGateway answer(String path, int status, String body) {
         server.createContext(path, exchange -> {
             note(exchange);
-            byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
-            exchange.sendResponseHeaders(status, bytes.length == 0 ? -1 : bytes.length);
-            try (OutputStream out = exchange.getResponseBody()) {
-                out.write(bytes);
+            send(exchange, status, body);
+        });
+        return this;
+    }
+
+    /** The same, but for the first time, when it hangs up without a word. */
+    public StubGateway answerTheSecondTime(String path, String body) {
+        AtomicInteger connection = new AtomicInteger();
+        server.createContext(path, exchange -> {
+            note(exchange);
+            if (connection.getAndIncrement() == 0) {
+                exchange.close();
+            } else {
+                send(exchange, 200, body);
             }
         });
         return this;
     }
 
+    private static void send(HttpExchange exchange, int status, String body) throws IOException {
+        byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
+        exchange.sendResponseHeaders(status, bytes.length == 0 ? -1 : bytes.length);
+        try (OutputStream out = exchange.getResponseBody()) {
+            out.write(bytes);
+        }
+    }
+
     /** Streams one of these texts per connection, the last one for all further ones, which then stay open. */
-    StubGateway stream(String path, String... connections) {
+    public StubGateway stream(String path, String... connections) {
         AtomicInteger connection = new AtomicInteger();
         server.createContext(path, exchange -> {
             note(exchange);

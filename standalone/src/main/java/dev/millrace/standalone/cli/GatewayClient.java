@@ -32,10 +32,19 @@ final class GatewayClient {
     private final URI url;
     private final Millrace millrace;
 
-    /** {@code token} goes with every request; empty = none does. */
-    GatewayClient(URI url, String token) {
+    /**
+     * {@code token} goes with every request; empty = none does. Requests without a tenant of their own are for this
+     * one.
+     */
+    GatewayClient(URI url, String token, String namespace) {
         this.url = url;
-        this.millrace = Millrace.connect(url.toString(), options -> options.token(token));
+        this.millrace =
+                Millrace.connect(url.toString(), options -> options.token(token).namespace(namespace));
+    }
+
+    /** The client for Java itself, for commands that need more of it; what it throws, {@link #told} puts in words. */
+    Millrace millrace() {
+        return millrace;
     }
 
     /** As {@link Hint#of}, for the same Millrace. */

@@ -23,6 +23,11 @@ final class GatewayOptions {
     private String token = "";
 
     GatewayClient client() {
+        return client(MemoryClient.DEFAULT_NAMESPACE);
+    }
+
+    /** The same for this tenant. */
+    GatewayClient client(String namespace) {
         String said = token.strip();
         if (said.chars().anyMatch(character -> character <= ' ' || character > '~')) {
             throw new CommandException(ExitCodes.USAGE, "--token: expected a key without blanks, found another text");
@@ -31,6 +36,6 @@ final class GatewayOptions {
             throw new CommandException(
                     ExitCodes.USAGE, "--url: expected something like http://localhost:8080, found " + url);
         }
-        return new GatewayClient(url, said);
+        return new GatewayClient(url, said, namespace);
     }
 }
