@@ -424,6 +424,29 @@ class ClientsIT {
     }
 
     @Test
+    @DisplayName("the README of the client for Java is true, for a Maven project of somebody else")
+    void shouldAnswerAMavenProject() throws Exception {
+        Path folder = Files.createTempDirectory(temp, "maven");
+        Map<String, String> environment = Packages.maven("ClientsIT", folder, Packages.oldestJdk());
+        Packages.pack("ClientsIT", folder);
+
+        assertThat(Packages.follow("ClientsIT", "client/README.md", folder.resolve("ask"), environment, url))
+                .contains("There are files");
+    }
+
+    @Test
+    @DisplayName("the README of the client for TypeScript is true, for an npm project of somebody else")
+    void shouldAnswerAnNpmProject() throws Exception {
+        requireNpm();
+        Path folder = Files.createTempDirectory(temp, "node");
+        Packages.pack("ClientsIT", folder);
+        Map<String, String> environment = Map.of("npm_config_offline", "true", "npm_config_audit", "false");
+
+        assertThat(Packages.follow("ClientsIT", "clients/typescript/README.md", folder.resolve("ask"), environment, url))
+                .endsWith("There are files\n");
+    }
+
+    @Test
     @DisplayName("F-276, F-286, F-287, F-292, F-298: TypeScript: packed, installed and used by a project of its"
             + " own, with the types that it promises")
     void shouldWorkInTypeScript() throws Exception {
@@ -558,11 +581,7 @@ class ClientsIT {
 
     /** A project of somebody else that has the packed client. */
     private static Path project() throws Exception {
-        boolean hasNpm = NpmPackages.runs("node", "--version") && NpmPackages.runs("npm", "--version");
-        if (!hasNpm) {
-            System.err.println("SKIPPED: ClientsIT needs Node and npm on the PATH for the client in TypeScript");
-        }
-        Assumptions.assumeTrue(hasNpm, "no Node with npm");
+        requireNpm();
         Path project = Files.createTempDirectory(temp, "npm");
         Files.writeString(project.resolve("package.json"), "{\"type\": \"module\", \"private\": true}");
         run(project, Map.of(), "npm", "pack", TYPESCRIPT.toString());
@@ -575,6 +594,14 @@ class ClientsIT {
         }
         run(project, Map.of(), "npm", "install", "--offline", "--no-audit", "--no-fund", "./" + packed);
         return project;
+    }
+
+    private static void requireNpm() {
+        boolean hasNpm = NpmPackages.runs("node", "--version") && NpmPackages.runs("npm", "--version");
+        if (!hasNpm) {
+            System.err.println("SKIPPED: ClientsIT needs Node and npm on the PATH for the client in TypeScript");
+        }
+        Assumptions.assumeTrue(hasNpm, "no Node with npm");
     }
 
     private static String node(Path project, String gateway, String program) throws Exception {

@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -36,10 +37,6 @@ class OrderDeskIT {
     private static final Path CLONE = Path.of("..").toAbsolutePath().normalize();
     private static final Path README = CLONE.resolve("examples/order-desk/README.md");
     private static final List<String> PROGRAMS = List.of("bash", "mvn", "node", "curl", "kcat");
-    /** What Maven says when what it needs cannot be had, which is nobody's fault. */
-    private static final Pattern NO_NETWORK =
-            Pattern.compile("(?s).*(Could not transfer|Unknown host|offline mode|was not found in http).*");
-
     /** Whom everything is offered that there is. */
     private static final String EVERYTHING = """
             ---
@@ -60,7 +57,7 @@ class OrderDeskIT {
     @DisplayName("the README of the order desk is true: jar, agent, worker, client, approval, curl and kcat")
     void shouldBeAsTheReadmeSays() throws Exception {
         List<String> missing =
-                PROGRAMS.stream().filter(program -> program(program).isEmpty()).toList();
+                PROGRAMS.stream().filter(program -> Packages.program(program).isEmpty()).toList();
         if (!missing.isEmpty()) {
             System.err.println("SKIPPED: OrderDeskIT needs " + String.join(", ", missing) + " on the PATH");
         }
@@ -70,6 +67,7 @@ class OrderDeskIT {
         prepare(packages.orElseThrow());
 
         try (Walkthrough walk = new Walkthrough(folder, environment())
+                .within(Packages.PACKING)
                 .with("localhost:8080", "127.0.0.1:" + port)
                 .with("localhost:9092", "127.0.0.1:" + kafkaPort)) {
             List<Walkthrough.Block> blocks = Walkthrough.blocks(Files.readString(README));
@@ -78,7 +76,7 @@ class OrderDeskIT {
                 try {
                     walk.follow(block);
                 } catch (Walkthrough.DeviationError e) {
-                    skipWithoutNetwork(block, e);
+                    Packages.skipWithoutNetwork("OrderDeskIT", block, e);
                 }
             }
 
@@ -86,15 +84,6 @@ class OrderDeskIT {
             shouldServeTheTools(api);
             shouldBeInTheTableOfTools(api);
         }
-    }
-
-    private static void skipWithoutNetwork(Walkthrough.Block block, Walkthrough.DeviationError e) {
-        if (!block.commands().startsWith("mvn")
-                || !NO_NETWORK.matcher(e.printed()).matches()) {
-            throw e;
-        }
-        System.err.println("SKIPPED: OrderDeskIT needs Maven's plugins and JUnit, which cannot be had from here");
-        Assumptions.abort(e.printed());
     }
 
     /** What the author of a tool said is what a client is told. */
@@ -156,11 +145,12 @@ class OrderDeskIT {
                 .collect(Collectors.joining(" "));
         script("millrace", """
                 case "$1" in
-                    package) exec '%s' "$@" --to target/repository ;;
+                    package) JAVA_HOME='%s' exec '%s' "$@" --to target/repository ;;
                     up) exec %s "$@" --port %d --kafka-port %d ;;
                     *) exec %s "$@" ;;
                 esac
-                """.formatted(CLONE.resolve("millrace"), java, port, kafkaPort, java));
+                """.formatted(
+                        System.getProperty("java.home"), CLONE.resolve("millrace"), java, port, kafkaPort, java));
         // what it would install is there
         script("bin/npm", "echo \"up to date\"\n");
     }
@@ -173,42 +163,11 @@ class OrderDeskIT {
     }
 
     private Map<String, String> environment() throws IOException {
-        return Map.of(
-                "PATH", folder.resolve("bin") + ":" + System.getenv("PATH"),
-                "MILLRACE_URL", "http://127.0.0.1:" + port,
-                "KAFKA_BOOTSTRAP_SERVERS", "127.0.0.1:" + kafkaPort,
-                "JAVA_HOME", oldestJdk().toString());
-    }
-
-    /** A JDK as the author of a tool may have it, 17 if there is one; else that of this test. */
-    private static Path oldestJdk() throws IOException {
-        Path usual = Path.of("/usr/lib/jvm");
-        if (Files.isDirectory(usual)) {
-            try (Stream<Path> places = Files.list(usual)) {
-                Optional<Path> found = places.filter(place -> Files.isExecutable(place.resolve("bin/javac")))
-                        .filter(OrderDeskIT::isJava17)
-                        .findFirst();
-                if (found.isPresent()) {
-                    return found.get();
-                }
-            }
-        }
-        return Path.of(System.getProperty("java.home"));
-    }
-
-    private static boolean isJava17(Path jdk) {
-        try {
-            return Files.readString(jdk.resolve("release")).contains("JAVA_VERSION=\"17");
-        } catch (IOException e) {
-            return false;
-        }
-    }
-
-    private static Optional<Path> program(String name) {
-        return Stream.of(System.getenv("PATH").split(":", -1))
-                .map(place -> Path.of(place, name))
-                .filter(Files::isExecutable)
-                .findFirst();
+        Map<String, String> environment = new HashMap<>(Packages.maven("OrderDeskIT", folder, Packages.oldestJdk()));
+        environment.put("PATH", folder.resolve("bin") + ":" + System.getenv("PATH"));
+        environment.put("MILLRACE_URL", "http://127.0.0.1:" + port);
+        environment.put("KAFKA_BOOTSTRAP_SERVERS", "127.0.0.1:" + kafkaPort);
+        return environment;
     }
 
     private static void copy(Path from, Path to) throws IOException {

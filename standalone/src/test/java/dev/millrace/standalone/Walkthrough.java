@@ -13,7 +13,9 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -24,7 +26,8 @@ import org.jspecify.annotations.Nullable;
  * A page of instructions that is followed to the letter. Each block that is fenced as {@code sh} is given to bash, one after
  * the other, and has to end well; the block fenced as {@code text} behind it is what it prints, in which {@code …} stands for
  * anything within a line and a line with nothing else for any lines. Where {@code <!-- goes on, after: TEXT -->} stands before
- * a block, it is left running as soon as it has printed TEXT.
+ * a block, it is left running as soon as it has printed TEXT. Where {@code <!-- file: NAME -->} stands before one, it is what
+ * that file has.
  */
 final class Walkthrough implements AutoCloseable {
 
@@ -33,11 +36,14 @@ final class Walkthrough implements AutoCloseable {
             "(?:<!-- goes on, after: (?<after>[^\\n]+?) -->\\n)?```sh\\n(?<commands>.*?)```\\n"
                     + "(?:\\s*```text\\n(?<output>.*?)```\\n)?",
             Pattern.DOTALL);
+    private static final Pattern FILE =
+            Pattern.compile("<!-- file: (?<name>\\S+) -->\\n```\\w+\\n(?<text>.*?)```\\n", Pattern.DOTALL);
 
     private final Path folder;
     private final Map<String, String> environment;
     private final Map<String, String> replaced = new LinkedHashMap<>();
     private final List<Process> running = new ArrayList<>();
+    private Duration limit = LIMIT;
     private int count;
 
     /**
@@ -81,6 +87,29 @@ final class Walkthrough implements AutoCloseable {
         return this;
     }
 
+    /** Has every block take as long as this. */
+    Walkthrough within(Duration time) {
+        limit = time;
+        return this;
+    }
+
+    /** Writes the files that a page shows. */
+    void write(String page) throws IOException {
+        for (MatchResult file : FILE.matcher(page).results().toList()) {
+            Path written = folder.resolve(file.group("name"));
+            Files.createDirectories(Objects.requireNonNull(written.getParent()));
+            Files.writeString(written, adapted(file.group("text")));
+        }
+    }
+
+    private String adapted(String text) {
+        String adapted = text;
+        for (Map.Entry<String, String> each : replaced.entrySet()) {
+            adapted = adapted.replace(each.getKey(), each.getValue());
+        }
+        return adapted;
+    }
+
     /** The blocks of a page. */
     static List<Block> blocks(String page) {
         List<Block> blocks = new ArrayList<>();
@@ -92,26 +121,23 @@ final class Walkthrough implements AutoCloseable {
     }
 
     /**
-     * Does what one block says, and compares.
+     * Does what one block says, compares, and returns what it has printed by then.
      *
      * @throws DeviationError if it does anything else
      */
-    void follow(Block block) throws IOException, InterruptedException {
-        String commands = block.commands();
-        for (Map.Entry<String, String> each : replaced.entrySet()) {
-            commands = commands.replace(each.getKey(), each.getValue());
-        }
+    String follow(Block block) throws IOException, InterruptedException {
+        String commands = adapted(block.commands());
         Path log = folder.resolve("block-" + ++count + ".log");
         Process process = start(commands, log);
         String after = block.after();
         if (after != null) {
             running.add(process);
             awaitText(commands, process, log, after);
-            return;
+            return read(log);
         }
-        if (!process.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS)) {
+        if (!process.waitFor(limit.toSeconds(), TimeUnit.SECONDS)) {
             end(process);
-            throw new DeviationError("Expected an end within " + LIMIT.toSeconds() + " s of\n" + commands, read(log));
+            throw new DeviationError("Expected an end within " + limit.toSeconds() + " s of\n" + commands, read(log));
         }
         if (process.exitValue() != 0) {
             throw new DeviationError(
@@ -119,9 +145,11 @@ final class Walkthrough implements AutoCloseable {
                     read(log));
         }
         String expected = block.output();
+        String printed = read(log);
         if (expected != null) {
-            assertThat(read(log).strip()).as(commands).matches(pattern(expected));
+            assertThat(printed.strip()).as(commands).matches(pattern(expected));
         }
+        return printed;
     }
 
     private Process start(String commands, Path log) throws IOException {
@@ -137,14 +165,14 @@ final class Walkthrough implements AutoCloseable {
         return builder.start();
     }
 
-    private static void awaitText(String commands, Process process, Path log, String text) {
+    private void awaitText(String commands, Process process, Path log, String text) {
         try {
-            await().atMost(LIMIT)
+            await().atMost(limit)
                     .pollInterval(Duration.ofMillis(100))
                     .until(() -> read(log).contains(text) || !process.isAlive());
         } catch (ConditionTimeoutException e) {
             throw new DeviationError(
-                    "Expected \"" + text + "\" within " + LIMIT.toSeconds() + " s of\n" + commands, read(log));
+                    "Expected \"" + text + "\" within " + limit.toSeconds() + " s of\n" + commands, read(log));
         }
         if (!read(log).contains(text)) {
             throw new DeviationError("Expected \"" + text + "\", found an end, of\n" + commands, read(log));

@@ -31,8 +31,9 @@ class WalkthroughTest {
             at 127.0.0.1:1
             ```
 
+            <!-- file: some/where.yaml -->
             ```yaml
-            not: a command
+            at: localhost:8080
             ```
             """;
 
@@ -43,9 +44,13 @@ class WalkthroughTest {
     void shouldFollowAPage() throws Exception {
         try (Walkthrough walk = new Walkthrough(folder, Map.of("COLOR", "red")).with("localhost:8080", "127.0.0.1:1")) {
             assertThat(Walkthrough.blocks(PAGE)).hasSize(2);
+            String printed = "";
             for (Walkthrough.Block block : Walkthrough.blocks(PAGE)) {
-                walk.follow(block);
+                printed = walk.follow(block);
             }
+            assertThat(printed).isEqualTo("one red\nat 127.0.0.1:1\n");
+            walk.write(PAGE);
+            assertThat(folder.resolve("some/where.yaml")).hasContent("at: 127.0.0.1:1\n");
         }
     }
 

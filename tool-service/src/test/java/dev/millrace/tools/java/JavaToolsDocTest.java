@@ -34,7 +34,8 @@ class JavaToolsDocTest {
 
     @Test
     void shouldBeForThisVersion() throws IOException {
-        assertThat(version("pom.xml", "millrace"))
+        // packed is what comes of a snapshot
+        assertThat(version("pom.xml", "millrace").replace("-SNAPSHOT", ""))
                 .isEqualTo(version("examples/java-tools/pom.xml", "millrace-tool-api"));
     }
 
