@@ -442,7 +442,8 @@ class ClientsIT {
         Packages.pack("ClientsIT", folder);
         Map<String, String> environment = Map.of("npm_config_offline", "true", "npm_config_audit", "false");
 
-        assertThat(Packages.follow("ClientsIT", "clients/typescript/README.md", folder.resolve("ask"), environment, url))
+        assertThat(Packages.follow(
+                        "ClientsIT", "clients/typescript/README.md", folder.resolve("ask"), environment, url))
                 .endsWith("There are files\n");
     }
 

@@ -56,8 +56,9 @@ class OrderDeskIT {
     @Test
     @DisplayName("the README of the order desk is true: jar, agent, worker, client, approval, curl and kcat")
     void shouldBeAsTheReadmeSays() throws Exception {
-        List<String> missing =
-                PROGRAMS.stream().filter(program -> Packages.program(program).isEmpty()).toList();
+        List<String> missing = PROGRAMS.stream()
+                .filter(program -> Packages.program(program).isEmpty())
+                .toList();
         if (!missing.isEmpty()) {
             System.err.println("SKIPPED: OrderDeskIT needs " + String.join(", ", missing) + " on the PATH");
         }

@@ -5,7 +5,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Pattern;
@@ -74,7 +73,8 @@ final class Packages {
             Assumptions.abort("there is no mvn");
         }
         Path mine = Path.of(System.getProperty(
-                "localRepository", Path.of(System.getProperty("user.home"), ".m2", "repository").toString()));
+                "localRepository",
+                Path.of(System.getProperty("user.home"), ".m2", "repository").toString()));
         Path theirs = folder.resolve("local-repository");
         link(mine, theirs, "dev");
         link(mine.resolve("dev"), theirs.resolve("dev"), "millrace");
@@ -101,7 +101,8 @@ final class Packages {
                 || !NO_NETWORK.matcher(e.printed()).matches()) {
             throw e;
         }
-        System.err.println("SKIPPED: " + test + " needs Maven's plugins, and what they need, which cannot be had from here");
+        System.err.println(
+                "SKIPPED: " + test + " needs Maven's plugins, and what they need, which cannot be had from here");
         Assumptions.abort(e.printed());
     }
 

@@ -32,7 +32,8 @@ class PackagesIT {
 
     private static final Path CLONE = ServiceProcess.repository();
     /** What others compile against. */
-    private static final List<String> PUBLIC = List.of("millrace-api", "millrace-client", "millrace-testkit", "millrace-tool-api");
+    private static final List<String> PUBLIC =
+            List.of("millrace-api", "millrace-client", "millrace-testkit", "millrace-tool-api");
 
     private static final Pattern DEPENDENCY = Pattern.compile("<dependency>(.*?)</dependency>", Pattern.DOTALL);
 
@@ -98,7 +99,9 @@ class PackagesIT {
                 String text = dependency.group(1);
                 assertThat(text).as(file).contains("<version>").doesNotContain("<scope>test");
                 if (text.contains("<groupId>dev.millrace<")) {
-                    assertThat(there).as(file).contains(text.replaceAll("(?s).*<artifactId>(.*?)</artifactId>.*", "$1"));
+                    assertThat(there)
+                            .as(file)
+                            .contains(text.replaceAll("(?s).*<artifactId>(.*?)</artifactId>.*", "$1"));
                 }
             }
         }
@@ -112,8 +115,9 @@ class PackagesIT {
         assertThat(bill.path("bomFormat").asText()).isEqualTo("CycloneDX");
         Set<String> components = new TreeSet<>();
         bill.path("components")
-                .forEach(component -> components.add(
-                        component.path("group").asText() + ':' + component.path("name").asText()));
+                .forEach(component -> components.add(component.path("group").asText()
+                        + ':'
+                        + component.path("name").asText()));
         assertThat(components)
                 .containsAll(PUBLIC.stream().map(name -> "dev.millrace:" + name).toList())
                 .contains("com.fasterxml.jackson.core:jackson-databind", "org.apache.kafka:kafka-streams")

@@ -45,8 +45,9 @@ class TutorialIT {
     @Test
     @DisplayName("the tutorial is true: an agent of one's own, a Java tool, a stream, an approval, a crash survived")
     void shouldBeAsTheTutorialSays() throws Exception {
-        List<String> missing =
-                PROGRAMS.stream().filter(program -> Packages.program(program).isEmpty()).toList();
+        List<String> missing = PROGRAMS.stream()
+                .filter(program -> Packages.program(program).isEmpty())
+                .toList();
         if (!missing.isEmpty()) {
             System.err.println("SKIPPED: TutorialIT needs " + String.join(", ", missing) + " on the PATH");
         }
