@@ -520,6 +520,10 @@ class ForeignProtocolsIT {
         assertThat(end.path("status").asText()).isEqualTo("completed");
         assertThat(end.path("content").path(0).path("content").path("text").asText())
                 .isNotEmpty();
+        assertThat(updates(tool, "usage_update"))
+                .allSatisfy(use -> assertThat(use.path("used").asLong())
+                        .isBetween(1L, use.path("size").asLong()))
+                .hasSize(2);
         assertThat(texts(found.path("pieces"))).containsExactly("One ", "two ", "three.");
         assertThat(found.path("messages").asInt()).as("one message").isEqualTo(1);
         assertThat(found.path("context").path("text").asText())
@@ -591,7 +595,7 @@ class ForeignProtocolsIT {
             replayed.add(update.path("sessionUpdate").asText() + (text.isTextual() ? " " + text.asText() : ""));
         });
         assertThat(replayed)
-                .startsWith("user_message_chunk use a tool", "tool_call", "tool_call_update")
+                .startsWith("user_message_chunk use a tool", "usage_update", "tool_call", "tool_call_update")
                 .containsSubsequence(
                         "agent_message_chunk The tool says so.",
                         "user_message_chunk piece by piece",

@@ -101,7 +101,7 @@ class PackagesIT {
                 if (text.contains("<groupId>dev.millrace<")) {
                     assertThat(there)
                             .as(file)
-                            .contains(text.replaceAll("(?s).*<artifactId>(.*?)</artifactId>.*", "$1"));
+                            .contains(text.replaceAll("(?s).*?<artifactId>(.*?)</artifactId>.*", "$1"));
                 }
             }
         }
