@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict'
 import { Millrace, RequestRefusedError, TaskCancelledError, TaskFailedError, TaskNotDoneError } from '@millrace/client'
 
-const millrace = new Millrace({ baseUrl: process.env.MILLRACE_URL })
+// a browser has them in its address
+const where = globalThis.process ? { baseUrl: process.env.MILLRACE_URL } : Object.fromEntries(new URLSearchParams(location.search))
+const millrace = new Millrace(where)
 
 // idempotent start, live text, cursor
 const task = await millrace.start('stream me', { id: 'ts-1' })
@@ -49,7 +51,7 @@ console.log('steered')
 const types = []
 const tokens = []
 const heard = []
-const all = new Millrace({ baseUrl: process.env.MILLRACE_URL, callbacks: {
+const all = new Millrace({ ...where, callbacks: {
   onEvent: event => void heard.push(event), onContentStream: event => void tokens.push(event.payload.token) } })
 const run = await all.run('stream me', event => void types.push(event.type), { stream: true })
 assert.equal(run.status, 'queued')

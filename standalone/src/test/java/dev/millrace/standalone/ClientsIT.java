@@ -4,6 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import com.microsoft.playwright.Browser;
+import com.microsoft.playwright.Page;
+import com.microsoft.playwright.Playwright;
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
 import dev.millrace.api.DeadLetterView;
 import dev.millrace.api.QueueItem;
 import dev.millrace.api.ScheduleView;
@@ -32,9 +37,12 @@ import dev.millrace.testing.NpmPackages;
 import dev.millrace.testing.OpenApiCheck;
 import dev.millrace.testing.ServiceProcess;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -68,6 +76,8 @@ class ClientsIT {
     private static final Path TYPESCRIPT = CLONE.resolve("clients/typescript");
     private static final Duration LIMIT = Duration.ofSeconds(40);
     private static final int LONGEST_SECONDS = 120;
+    /** Where a web page of somebody else is. */
+    private static final URI PAGE = URI.create("http://127.0.0.1:" + FreePort.find());
 
     private static final String SCRIPT = """
         rules:
@@ -134,6 +144,8 @@ class ClientsIT {
         Path script = Files.writeString(temp.resolve("script.yaml"), SCRIPT);
         up = ServiceProcess.standalone(
                         "up", "--port", Integer.toString(port), "--kafka-port", "0", "--script", script.toString())
+                .env("QUARKUS_HTTP_CORS_ENABLED", "true")
+                .env("QUARKUS_HTTP_CORS_ORIGINS", PAGE.toString())
                 .start(temp)
                 .awaitOutput("Millrace is ready", ServiceProcess.START_LIMIT);
         url = "http://localhost:" + port;
@@ -459,6 +471,58 @@ class ClientsIT {
         }
         assertThat(node(project, url, "flow.mjs").lines())
                 .containsExactly("streamed", "decided", "steered", "run", "all");
+    }
+
+    @Test
+    @DisplayName("TypeScript: a page of another origin that is let in does in Chromium all that Node does")
+    void shouldWorkInABrowser() throws Exception {
+        List<String> said = new ArrayList<>();
+        HttpServer pages =
+                HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), PAGE.getPort()), 0);
+        pages.createContext("/", ClientsIT::serve);
+        pages.start();
+        try (Playwright playwright = ConsoleStage.playwright("ClientsIT").orElse(null)) {
+            Assumptions.assumeTrue(playwright != null, "no browser");
+            try (Browser browser = ConsoleStage.browser(playwright)) {
+                Page page = browser.newPage();
+                page.onConsoleMessage(message -> said.add(message.text()));
+                page.onPageError(failure -> said.add("failed: " + failure));
+                page.navigate(PAGE + "/?namespace=browser&baseUrl=" + url);
+                page.waitForCondition(
+                        () -> said.contains("all") || said.stream().anyMatch(line -> line.startsWith("failed: ")),
+                        new Page.WaitForConditionOptions().setTimeout(LONGEST_SECONDS * 1000));
+            }
+        } finally {
+            pages.stop(0);
+        }
+        // a browser notes what was refused, as it is meant to be here
+        assertThat(said)
+                .filteredOn(line -> !line.startsWith("Failed to load resource"))
+                .containsExactly("streamed", "decided", "steered", "run", "all");
+    }
+
+    private static void serve(HttpExchange exchange) throws IOException {
+        String path = exchange.getRequestURI().getPath();
+        Path programs = CLONE.resolve("standalone/src/test/resources/clients");
+        boolean isPage = path.equals("/");
+        String text = isPage
+                ? """
+                    <!doctype html>
+                    <link rel="icon" href="data:,">
+                    <script type="importmap">{"imports": {
+                      "@millrace/client": "/client/index.js", "node:assert/strict": "/assert.js"}}</script>
+                    <script type="module" src="/flow.mjs"></script>
+                    """
+                : Files.readString(
+                        path.startsWith("/client/")
+                                ? TYPESCRIPT.resolve(path.substring("/client/".length()))
+                                : programs.resolve(path.substring(1)));
+        byte[] body = text.getBytes(StandardCharsets.UTF_8);
+        exchange.getResponseHeaders().add("Content-Type", isPage ? "text/html" : "text/javascript");
+        exchange.sendResponseHeaders(200, body.length);
+        try (OutputStream out = exchange.getResponseBody()) {
+            out.write(body);
+        }
     }
 
     @Test
