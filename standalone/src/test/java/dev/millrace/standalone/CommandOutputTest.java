@@ -66,6 +66,7 @@ class CommandOutputTest {
                 "undrain",
                 "retry e",
                 "redrive 0:1",
+                "dead-letters redrive 0:1",
                 "discard 0:1",
                 "fork t",
                 "schedules pause s",

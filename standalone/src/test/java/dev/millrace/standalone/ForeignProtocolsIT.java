@@ -135,10 +135,13 @@ class ForeignProtocolsIT {
 
     @AfterAll
     static void stop() {
+        MODEL.close();
         if (up != null) {
             up.close();
+            assertThat(up.output().lines())
+                    .as("what clients do is no error of the server")
+                    .noneMatch(line -> line.contains(" ERROR "));
         }
-        MODEL.close();
     }
 
     @Test

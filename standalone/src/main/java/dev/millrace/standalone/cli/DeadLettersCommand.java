@@ -14,8 +14,13 @@ import picocli.CommandLine.Option;
 @Command(
         name = "dead-letters",
         footerHeading = "%nExamples:%n",
-        footer = {"  dead-letters", "  dead-letters --reason unknown_agent --limit 20 --json"},
-        description = "Lists what could not be read or was not taken, and why, newest first.")
+        footer = {
+            "  dead-letters",
+            "  dead-letters --reason unknown_agent --limit 20 --json",
+            "  dead-letters redrive --reason unknown_agent"
+        },
+        description = "Lists what could not be read or was not taken, and why, newest first.",
+        subcommands = {RedriveCommand.class, DiscardCommand.class})
 public final class DeadLettersCommand extends ClientCommand {
 
     @Mixin
