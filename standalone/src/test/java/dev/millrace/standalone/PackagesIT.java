@@ -137,7 +137,7 @@ class PackagesIT {
 
         // then
         assertThat(Files.readString(project.resolve("target/surefire-reports/TEST-RefundsTest.xml")))
-                .contains("tests=\"1\"", "errors=\"0\"", "skipped=\"0\"", "failures=\"0\"");
+                .contains("tests=\"2\"", "errors=\"0\"", "skipped=\"0\"", "failures=\"0\"");
     }
 
     @Test

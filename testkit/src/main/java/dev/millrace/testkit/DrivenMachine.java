@@ -4,8 +4,11 @@ import dev.millrace.agent.ToolRouting;
 import dev.millrace.agent.core.DiscardReason;
 import dev.millrace.agent.core.TaskFsm;
 import dev.millrace.agent.core.TranscriptEntry;
+import dev.millrace.agent.rules.Rules;
+import dev.millrace.agent.schedule.Schedules;
 import dev.millrace.agent.thinker.ModelTurn;
 import dev.millrace.agent.topology.AdmissionSettings;
+import dev.millrace.agent.topology.LocalTools;
 import dev.millrace.agent.topology.Occupancy;
 import dev.millrace.agent.topology.OutstandingCall;
 import dev.millrace.agent.topology.SessionLookup;
@@ -14,6 +17,7 @@ import dev.millrace.agent.topology.StreamsTranscripts;
 import dev.millrace.agent.topology.TaskShellSettings;
 import dev.millrace.agent.topology.TaskStores;
 import dev.millrace.agent.topology.TaskTopology;
+import dev.millrace.engine.Inbox;
 import dev.millrace.engine.ModelCalls;
 import dev.millrace.requests.ReplyEvents;
 import dev.millrace.requests.Request;
@@ -25,16 +29,11 @@ import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.Payload;
 import dev.millrace.schemas.Topics;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -44,7 +43,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Properties;
 import java.util.Set;
-import java.util.stream.Stream;
+import java.util.stream.LongStream;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
@@ -63,41 +62,46 @@ import org.apache.kafka.streams.test.TestRecord;
 final class DrivenMachine implements AutoCloseable {
 
     private static final Topics TOPICS = new Topics("test.");
-    /** A folder in memory, where the system has one: the driver writes to its stores after each record. */
-    private static final Path MEMORY = Path.of("/dev/shm");
     /** What goes on for longer in one move goes on for ever. */
     private static final int MOST_ROUNDS = 10_000;
 
+    private final TaskFsm machine;
+    private final Definitions definitions;
     private final ModelTurn turns;
     private final TestModel model;
     private final Map<String, TestTool> tools;
     private final Calls calls = new Calls();
     private final Map<String, String> sessions = new HashMap<>();
-    private final TopologyTestDriver driver;
-    private final Path folder;
-    private final TestOutputTopic<byte[], byte[]> journalTopic;
-    private final TestOutputTopic<byte[], byte[]> deadLetterTopic;
     private final List<Event> journal = new ArrayList<>();
     private final List<String> deadLetters = new ArrayList<>();
     private final Set<String> called = new HashSet<>();
+    private StoreFolder folder = StoreFolder.create();
+    private TopologyTestDriver driver;
+    private TestOutputTopic<byte[], byte[]> journalTopic;
+    private TestOutputTopic<byte[], byte[]> deadLetterTopic;
     private Instant now = TestMillrace.START;
 
-    DrivenMachine(TaskFsm machine, ToolRouting routing, ModelTurn turns, TestModel model, Map<String, TestTool> tools) {
+    /** What there is around the machine; may change between two moves. */
+    record Definitions(ToolRouting routing, Rules rules, Schedules schedules) {}
+
+    DrivenMachine(
+            TaskFsm machine, Definitions definitions, ModelTurn turns, TestModel model, Map<String, TestTool> tools) {
+        this.machine = machine;
+        this.definitions = definitions;
         this.turns = turns;
         this.model = model;
         this.tools = tools;
-        try {
-            folder = Files.isWritable(MEMORY)
-                    ? Files.createTempDirectory(MEMORY, "millrace-testkit")
-                    : Files.createTempDirectory("millrace-testkit");
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        this.driver = open();
+        this.journalTopic = output(TOPICS.journal());
+        this.deadLetterTopic = output(TOPICS.deadLetters());
+    }
+
+    private TopologyTestDriver open() {
         Properties config = new Properties();
         config.put(StreamsConfig.APPLICATION_ID_CONFIG, "test");
         config.put(StreamsConfig.BOOTSTRAP_SERVERS_CONFIG, "unused:1");
-        config.put(StreamsConfig.STATE_DIR_CONFIG, folder.toString());
-        driver = new TopologyTestDriver(
+        config.put(StreamsConfig.STATE_DIR_CONFIG, folder.path().toString());
+        return new TopologyTestDriver(
                 TaskTopology.build(
                         new TaskShellSettings(
                                 TOPICS,
@@ -109,11 +113,32 @@ final class DrivenMachine implements AutoCloseable {
                                 Duration.ofDays(30),
                                 true),
                         machine,
-                        new TaskTopology.Surroundings(routing, calls, known(), new Uncounted(), new Occupancy())),
+                        new TaskTopology.Surroundings(
+                                definitions.routing(),
+                                calls,
+                                new Inbox<>(),
+                                LocalTools.NONE,
+                                definitions.schedules(),
+                                known(),
+                                new Uncounted(),
+                                new Occupancy(),
+                                false,
+                                definitions.rules())),
                 config,
                 now);
+    }
+
+    /** Closes the topology, and opens another one on the stores as they are. */
+    void restart() {
+        // a driver that is closed removes its stores
+        StoreFolder next = folder.copy();
+        driver.close();
+        folder.delete();
+        folder = next;
+        driver = open();
         journalTopic = output(TOPICS.journal());
         deadLetterTopic = output(TOPICS.deadLetters());
+        settle();
     }
 
     private SessionLookup known() {
@@ -137,33 +162,32 @@ final class DrivenMachine implements AutoCloseable {
         settle();
     }
 
-    /** Lets time pass from timer to timer. */
+    /** Lets time pass, with a stop at each moment at which something is due. */
     void advanceTo(Instant to) {
-        for (OptionalLong timer = nextTimer();
-                timer.isPresent() && timer.getAsLong() <= to.toEpochMilli();
-                timer = nextTimer()) {
-            jump(Instant.ofEpochMilli(timer.getAsLong()));
-        }
+        passUntil(to.toEpochMilli());
         jump(to);
     }
 
-    /** Whether there was one. */
+    /** Whether there was one. Moments of schedules on the way count; of those there is no end. */
     boolean jumpToNextTimer() {
         OptionalLong timer = nextTimer();
-        timer.ifPresent(at -> jump(Instant.ofEpochMilli(at)));
+        timer.ifPresent(at -> {
+            passUntil(at - 1);
+            jump(Instant.ofEpochMilli(at));
+        });
         return timer.isPresent();
+    }
+
+    private void passUntil(long lastMs) {
+        for (OptionalLong due = nextDue(); due.isPresent() && due.getAsLong() <= lastMs; due = nextDue()) {
+            jump(Instant.ofEpochMilli(due.getAsLong()));
+        }
     }
 
     @Override
     public void close() {
         driver.close();
-        try (Stream<Path> files = Files.walk(folder)) {
-            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-                Files.delete(file);
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        folder.delete();
     }
 
     /** Timers are looked at by the tick, so the clock goes at least one further. */
@@ -173,6 +197,14 @@ final class DrivenMachine implements AutoCloseable {
         now = now.plus(step);
         driver.advanceWallClockTime(step);
         settle();
+    }
+
+    private OptionalLong nextDue() {
+        LongStream moments = definitions.schedules().all().stream()
+                .filter(schedule -> !schedule.paused())
+                .flatMap(schedule -> schedule.timing().timetable().next(now).stream())
+                .mapToLong(Instant::toEpochMilli);
+        return LongStream.concat(moments, nextTimer().stream()).min();
     }
 
     private OptionalLong nextTimer() {

@@ -10,6 +10,13 @@ import dev.millrace.agent.core.TaskFsm;
 import dev.millrace.agent.files.AgentFile;
 import dev.millrace.agent.files.BuiltInAgents;
 import dev.millrace.agent.files.InvalidAgentException;
+import dev.millrace.agent.files.RuleFile;
+import dev.millrace.agent.files.ScheduleFile;
+import dev.millrace.agent.rules.Rule;
+import dev.millrace.agent.rules.Rules;
+import dev.millrace.agent.schedule.ScheduleBook;
+import dev.millrace.agent.schedule.ScheduleLimits;
+import dev.millrace.agent.schedule.Schedules;
 import dev.millrace.agent.thinker.ModelTurn;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventType;
@@ -20,11 +27,15 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -43,7 +54,13 @@ public final class TestMillrace implements AutoCloseable {
     private static final Duration APPROVAL_EXPIRY = Duration.ofHours(24);
     private static final String AGENT_FILE = "AGENT.md";
 
+    private static final ScheduleLimits SCHEDULE_LIMITS = new ScheduleLimits(1_000, Duration.ofSeconds(1));
+
     private final Agents agents = BuiltInAgents.agents();
+    private final Rules rules = new Rules(RuleFile.builtIn(), Rules.Bounds.DEFAULT);
+    private final List<Rule> given = new ArrayList<>();
+    private final Schedules schedules = new Schedules();
+    private final ToolRouting routing;
     private final Map<String, TestTool> tools = new TreeMap<>();
     private final TestModel model = new TestModel();
     private final DrivenMachine machine;
@@ -51,10 +68,10 @@ public final class TestMillrace implements AutoCloseable {
 
     /** One with the built-in agents and no tools. */
     public TestMillrace() {
-        ToolRouting routing = new ToolRouting(agents, new Catalogue(tools), new Approvals(APPROVAL_EXPIRY));
+        this.routing = new ToolRouting(agents, new Catalogue(tools), new Approvals(APPROVAL_EXPIRY));
         this.machine = new DrivenMachine(
                 new TaskFsm(MachineLimits.DEFAULT),
-                routing,
+                new DrivenMachine.Definitions(routing, rules, schedules),
                 new ModelTurn(agents, routing, new MemoryIndex(1)),
                 model,
                 tools);
@@ -110,6 +127,77 @@ public final class TestMillrace implements AutoCloseable {
         }
     }
 
+    /**
+     * Adds rules, behind those that were added before.
+     *
+     * @param yaml what stands in a file of rules
+     * @throws IllegalArgumentException if it is none; says what is wrong with it
+     */
+    public TestMillrace rules(String yaml) {
+        try {
+            given.addAll(RuleFile.read(yaml));
+            rules.useFiles(given);
+            return this;
+        } catch (InvalidAgentException e) {
+            throw new IllegalArgumentException("rules: " + e.getMessage(), e);
+        }
+    }
+
+    /** Adds the rules of a folder, such as {@code rules/}: its files {@code *.yaml}, by their names. */
+    public TestMillrace rules(Path folder) {
+        yamls(folder).forEach(this::rules);
+        return this;
+    }
+
+    /**
+     * Adds schedules, which count from now on; one of a name that there is takes its place.
+     *
+     * @param yaml what stands in a file of schedules
+     * @throws IllegalArgumentException if it is none; says what is wrong with it
+     */
+    public TestMillrace schedules(String yaml) {
+        ScheduleBook book =
+                new ScheduleBook(schedules, (key, value) -> true, SCHEDULE_LIMITS, Clock.fixed(now(), ZoneOffset.UTC));
+        try {
+            for (ScheduleFile.Entry entry : ScheduleFile.read(yaml)) {
+                if (book.put(entry.namespace(), entry.name(), entry.fields())
+                        instanceof ScheduleBook.Refused(List<String> problems)) {
+                    throw new IllegalArgumentException(
+                            "schedules." + entry.name() + ": " + String.join("; ", problems));
+                }
+            }
+            return this;
+        } catch (InvalidAgentException e) {
+            throw new IllegalArgumentException("schedules: " + e.getMessage(), e);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException("this book waits for nobody", e);
+        }
+    }
+
+    /** Adds the schedules of a folder, such as {@code schedules/}: its files {@code *.yaml}, by their names. */
+    public TestMillrace schedules(Path folder) {
+        yamls(folder).forEach(this::schedules);
+        return this;
+    }
+
+    private static List<String> yamls(Path folder) {
+        try (Stream<Path> files = Files.list(folder)) {
+            List<String> texts = new ArrayList<>();
+            for (Path file : files.filter(one -> one.toString().endsWith(".yaml"))
+                    .sorted()
+                    .toList()) {
+                texts.add(Files.readString(file));
+            }
+            if (texts.isEmpty()) {
+                throw new IllegalArgumentException(
+                        "expected files *.yaml in " + folder.toAbsolutePath() + ", found none");
+            }
+            return texts;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     /** What its model says. */
     public TestModel model() {
         return model;
@@ -143,6 +231,16 @@ public final class TestMillrace implements AutoCloseable {
         return new TestTask(this, message.id());
     }
 
+    /**
+     * Something happens outside, and rules say what follows.
+     *
+     * @param type one that is not in the catalogue, such as {@code order.placed}
+     * @param sessionId the conversation that it belongs to; {@code null} = none
+     */
+    public void happens(String type, @Nullable String sessionId, Map<String, @Nullable Object> payload) {
+        send(event(EventType.of(type)).sessionId(sessionId).payload(payload).build());
+    }
+
     /** Sends any event, and lets everything happen that follows from it at once. */
     public void send(Event event) {
         machine.send(event);
@@ -152,6 +250,34 @@ public final class TestMillrace implements AutoCloseable {
     public Event.Builder event(EventType type) {
         String id = Ids.hash("test event " + ++sent).substring(0, 32);
         return Event.root(id, type, machine.now()).source("test");
+    }
+
+    /** All tasks that there were, whoever has started them, the first one first. */
+    public List<TestTask> tasks() {
+        return journal().stream()
+                .map(Event::taskId)
+                .filter(Objects::nonNull)
+                .distinct()
+                .map(id -> new TestTask(this, id))
+                .toList();
+    }
+
+    /** The process ends and another one takes over: all that it knows is what is in its stores. */
+    public void restart() {
+        machine.restart();
+    }
+
+    /**
+     * Plays a task of another Millrace again, such as one in production: what came to it is given to the machine of
+     * today, with the agents of today. No model and no tool is asked: their answers are in the journal, and so are the
+     * decisions of people. Nothing of it comes into the journal here.
+     *
+     * @param journal what {@code ./millrace events TASK --json} has printed
+     * @throws IllegalArgumentException if that is no journal of a task from its start on, or of an agent that there is
+     *     not
+     */
+    public TestReplay replay(Path journal) {
+        return TestReplay.of(journal, agents, routing);
     }
 
     /** Everything that has happened, in order. */

@@ -1,11 +1,9 @@
 package dev.millrace.agent.files;
 
 import dev.millrace.agent.schedule.ScheduleBook;
-import dev.millrace.schemas.Event;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -122,17 +120,9 @@ public final class ScheduleFolder implements AutoCloseable {
     }
 
     private static Map<Name, Map<String, @Nullable Object>> read(String text) throws InvalidAgentException {
-        FolderFollower.requireShort(text);
-        FrontMatter yaml = FrontMatter.ofYaml(text);
-        DefinitionFields file = new DefinitionFields(yaml.fields(), yaml.lines());
-        file.allowOnly("namespace", "schedules");
-        String namespace = file.text("namespace");
-        DefinitionFields all = file.object("schedules");
         Map<Name, Map<String, @Nullable Object>> schedules = new LinkedHashMap<>();
-        for (String name : List.copyOf(all.keys())) {
-            schedules.put(
-                    new Name(namespace == null ? Event.DEFAULT_NAMESPACE : namespace, name),
-                    all.object(name).values());
+        for (ScheduleFile.Entry entry : ScheduleFile.read(text)) {
+            schedules.put(new Name(entry.namespace(), entry.name()), entry.fields());
         }
         return schedules;
     }

@@ -118,13 +118,20 @@ public final class TaskStores {
     }
 
     /**
-     * When a task is to be woken next, in Unix milliseconds, as the rows of a partition say; empty = none waits for
-     * the time.
+     * When the next task is to be woken, or the next event has waited for long enough, in Unix milliseconds, as the
+     * rows of a partition say; empty = nothing waits for the time.
      */
     public static OptionalLong nextTimer(ReadOnlyKeyValueStore<Bytes, byte[]> rows) {
+        long next = Long.MAX_VALUE;
         try (KeyValueIterator<String, String> timers = TIMERS.readIn(rows).all()) {
-            return timers.hasNext() ? OptionalLong.of(timerTime(timers.next().key)) : OptionalLong.empty();
+            next = timers.hasNext() ? timerTime(timers.next().key) : next;
         }
+        try (KeyValueIterator<String, HeldEvents.Row> held = HELD.readIn(rows).all()) {
+            while (held.hasNext()) {
+                next = Math.min(next, held.next().value.dueAtMs());
+            }
+        }
+        return next == Long.MAX_VALUE ? OptionalLong.empty() : OptionalLong.of(next);
     }
 
     private static <V> StoreBuilder<WindowStore<String, V>> window(String name, Duration retention, Serde<V> serde) {
