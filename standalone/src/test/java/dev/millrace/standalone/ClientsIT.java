@@ -436,7 +436,9 @@ class ClientsIT {
     }
 
     @Test
-    @DisplayName("the README of the client for Java is true, for a Maven project of somebody else")
+    @DisplayName(
+            "the README of the client for Java is true, for a Maven project of somebody else, and so is the page on"
+                    + " testing")
     void shouldAnswerAMavenProject() throws Exception {
         Path folder = Files.createTempDirectory(temp, "maven");
         Map<String, String> environment = Packages.maven("ClientsIT", folder, Packages.oldestJdk());
@@ -444,6 +446,15 @@ class ClientsIT {
 
         assertThat(Packages.follow("ClientsIT", "client/README.md", folder.resolve("ask"), environment, url))
                 .contains("There are files");
+
+        assertThat(Files.readString(CLONE.resolve("docs/testing.md"))).contains(CAREFUL);
+        Path careful = folder.resolve("careful");
+        Map<String, String> newer = Packages.maven("ClientsIT", folder, Path.of(System.getProperty("java.home")));
+        Packages.follow("ClientsIT", "docs/testing.md", careful, newer, url);
+        for (String test : List.of("CarefulTest", "CarefulOnBrokerTest")) {
+            assertThat(Files.readString(careful.resolve("target/surefire-reports/TEST-" + test + ".xml")))
+                    .contains("tests=\"1\"", "errors=\"0\"", "skipped=\"0\"", "failures=\"0\"");
+        }
     }
 
     @Test
