@@ -46,24 +46,24 @@ final class Packages {
      * commands.
      *
      * @param url where it has Millrace
-     * @return what the last of its blocks has printed
+     * @return what its blocks have printed
      */
     static String follow(String test, String readme, Path project, Map<String, String> environment, String url)
             throws IOException, InterruptedException {
         Files.createDirectories(project);
         String page = Files.readString(CLONE.resolve(readme));
-        String printed = "";
+        StringBuilder printed = new StringBuilder();
         try (Walkthrough walk = new Walkthrough(project, environment).with("http://localhost:8080", url)) {
             walk.within(PACKING).write(page);
             for (Walkthrough.Block block : Walkthrough.blocks(page)) {
                 try {
-                    printed = walk.follow(block);
+                    printed.append(walk.follow(block));
                 } catch (Walkthrough.DeviationError e) {
                     skipWithoutNetwork(test, block, e);
                 }
             }
         }
-        return printed;
+        return printed.toString();
     }
 
     /** The variables of somebody with this JDK, whose Maven has never had anything of Millrace; skips without a Maven. */
