@@ -258,8 +258,7 @@ final class DrivenMachine implements AutoCloseable {
                     && event.payload() instanceof Payload.ToolCallRequested asked
                     && tools.containsKey(asked.toolName())
                     && called.add(asked.callId())) {
-                Request request =
-                        new Request(event, asked.callId(), asked.toolName(), asked.params(), asked.timeoutMs(), 1);
+                Request request = request(event, asked);
                 tools.get(asked.toolName())
                         .call(request)
                         .map(reply -> ReplyEvents.toEvent(request, reply, now))
@@ -268,6 +267,11 @@ final class DrivenMachine implements AutoCloseable {
             }
         }
         return ran;
+    }
+
+    /** A call as the one who runs the tool gets it. */
+    static Request request(Event event, Payload.ToolCallRequested asked) {
+        return new Request(event, asked.callId(), asked.toolName(), asked.params(), asked.timeoutMs(), 1);
     }
 
     private void pipe(Event event) {

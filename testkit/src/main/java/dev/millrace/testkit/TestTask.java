@@ -1,5 +1,8 @@
 package dev.millrace.testkit;
 
+import dev.millrace.requests.Reply;
+import dev.millrace.requests.ReplyEvents;
+import dev.millrace.requests.Request;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Payload;
@@ -72,6 +75,31 @@ public final class TestTask implements AssertProvider<TaskAssert> {
                 .taskId(id)
                 .payload(Map.of("newInput", text))
                 .build());
+        return this;
+    }
+
+    /**
+     * Answers the call of a tool that is silent, see {@link TestTool#isSilent}: the oldest one that is out.
+     *
+     * @param result JSON values
+     */
+    public TestTask answerCall(String toolName, @Nullable Object result) {
+        Map<String, Request> out = new LinkedHashMap<>();
+        for (Event event : events()) {
+            if (event.payload() instanceof Payload.ToolCallRequested asked
+                    && asked.toolName().equals(toolName)) {
+                out.put(asked.callId(), DrivenMachine.request(event, asked));
+            } else if (event.payload() instanceof Payload.ToolCallCompleted done) {
+                out.remove(done.callId());
+            } else if (event.payload() instanceof Payload.ToolCallFailed failed) {
+                out.remove(failed.callId());
+            }
+        }
+        Request request = out.values().stream()
+                .findFirst()
+                .orElseThrow(
+                        () -> new AssertionError("Expected a call of " + toolName + " that is out, found " + this));
+        millrace.send(ReplyEvents.toEvent(request, new Reply.Completed(result, 0), millrace.now()));
         return this;
     }
 

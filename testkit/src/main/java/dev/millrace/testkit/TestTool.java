@@ -70,7 +70,7 @@ public final class TestTool {
         return this;
     }
 
-    /** It does not answer the next call. */
+    /** It does not answer the next call, unless {@link TestTask#answerCall} does so later. */
     public TestTool isSilent() {
         answers.add(params -> Optional.empty());
         return this;

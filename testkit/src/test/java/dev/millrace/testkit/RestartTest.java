@@ -1,13 +1,9 @@
 package dev.millrace.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.millrace.requests.Reply;
-import dev.millrace.requests.ReplyEvents;
-import dev.millrace.requests.Request;
-import dev.millrace.schemas.Event;
 import dev.millrace.schemas.KnownEventType;
-import dev.millrace.schemas.Payload;
 import java.time.Duration;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
@@ -55,20 +51,16 @@ class RestartTest {
         // given
         TestTool pay = millrace.tool("pay").isSilent();
         TestTask task = millrace.start("clerk", "refund 17");
-        Event out = task.events().stream()
-                .filter(event -> event.type() == KnownEventType.TOOL_CALL_REQUESTED)
-                .findFirst()
-                .orElseThrow();
-        Payload.ToolCallRequested asked = (Payload.ToolCallRequested) out.payload();
-        Request request = new Request(out, asked.callId(), asked.toolName(), asked.params(), asked.timeoutMs(), 1);
 
         // when
         millrace.restart();
         assertThat(task).hasNotEnded();
-        millrace.send(ReplyEvents.toEvent(request, new Reply.Completed("late", 0), millrace.now()));
+        task.answerCall("pay", "late");
 
         // then
         assertThat(task).completedWith("Done: \"late\"");
+        assertThatThrownBy(() -> task.answerCall("pay", "later"))
+                .hasMessageContaining("Expected a call of pay that is out, found task");
         assertThat(pay.calls()).hasSize(1);
     }
 
