@@ -32,6 +32,12 @@ public final class TopicLog implements AutoCloseable {
     /** Setting of a consumer to whose reader what is left is better than nothing, where a place has been deleted. */
     public static final Map<String, ?> WHAT_IS_LEFT = Map.of(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "earliest");
 
+    /**
+     * Setting of a consumer that reads what is there and then turns to another partition: the fetch at the end of the
+     * first one would hold up that of the next until the broker answers it.
+     */
+    public static final Map<String, ?> NO_MORE = Map.of(ConsumerConfig.FETCH_MAX_WAIT_MS_CONFIG, 1);
+
     private static final Duration POLL = Duration.ofMillis(200);
     /** One record at a time is wanted, and what comes with it is thrown away. */
     private static final Map<String, ?> ONE_RECORD = Map.of(

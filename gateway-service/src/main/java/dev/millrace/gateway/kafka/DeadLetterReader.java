@@ -119,7 +119,7 @@ public final class DeadLetterReader {
         if (!permits.tryAcquire(atMost.toNanos(), TimeUnit.NANOSECONDS)) {
             throw new BrokerUnavailableException("too many others read the dead letters", null);
         }
-        try (Consumer<byte[], byte[]> consumer = log.open("dead-letters")) {
+        try (Consumer<byte[], byte[]> consumer = log.open("dead-letters", TopicLog.NO_MORE)) {
             List<Backward> partitions = partitions(consumer, before, deadline);
             List<DeadLetter> letters = new ArrayList<>();
             int lookedAt = 0;
@@ -156,7 +156,7 @@ public final class DeadLetterReader {
         if (!permits.tryAcquire(atMost.toNanos(), TimeUnit.NANOSECONDS)) {
             throw new BrokerUnavailableException("too many others read the dead letters", null);
         }
-        try (Consumer<byte[], byte[]> consumer = log.open("dead-letter")) {
+        try (Consumer<byte[], byte[]> consumer = log.open("dead-letter", TopicLog.NO_MORE)) {
             Optional<TopicPartition> place = log.partitions(consumer, atMost).stream()
                     .filter(one -> one.partition() == partition)
                     .findFirst();

@@ -312,6 +312,23 @@ class DeadLettersIT {
                         + " default.");
     }
 
+    @Test
+    @DisplayName("a list takes no longer than it takes to read, whichever partitions have some")
+    void shouldNotWaitForMore() throws Exception {
+        for (int i = 0; i < 20; i++) {
+            refused("spread-" + i, "task_ended", i);
+        }
+        long quickestMs = Long.MAX_VALUE;
+        for (int i = 0; i < 10; i++) {
+            long begin = System.nanoTime();
+            assertThat(gateway.get("/v1/dead-letters?limit=50").status()).isEqualTo(200);
+            quickestMs = Math.min(quickestMs, (System.nanoTime() - begin) / 1_000_000);
+        }
+        assertThat(quickestMs)
+                .as("brokers hold a fetch without records for 500 ms")
+                .isLessThan(400);
+    }
+
     private void forget(ForgetScope scope) {
         TestBroker.shared()
                 .produce(new ProducerRecord<>(
