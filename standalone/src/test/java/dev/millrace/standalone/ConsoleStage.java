@@ -136,7 +136,7 @@ abstract class ConsoleStage {
                   - reasoning: "First what there is, then the note, which the careful one writes."
                     calls: [{ tool: list_files, arguments: { path: "." } }]
                   - calls: [{ tool: spawn_task, arguments: { input: "write the note about the gate", type: careful } }]
-                  - text: "The mill is ready: {{result}}"
+                  - text: "The mill is ready for winter."
               - user: 'lead them astray'
                 system: 'You are the head'
                 steps:
