@@ -19,6 +19,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.Callable;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.DisplayName;
@@ -130,13 +131,17 @@ class LauncherHelpTest {
         }
     }
 
+    /** A group that does something itself is a command as well; what it repeats of the top level is told there. */
     private static void collect(String prefix, CommandLine command, Map<String, Set<String>> found) {
         command.getSubcommands().forEach((name, sub) -> {
             if (sub.getCommandSpec().usageMessage().hidden() || SCRIPTS_OWN.contains(name)) {
                 return;
             }
-            if (!sub.getSubcommands().isEmpty()) {
-                collect(prefix + name + ' ', sub, found);
+            if (!prefix.isEmpty() && isTopLevel(sub.getCommand().getClass())) {
+                return;
+            }
+            collect(prefix + name + ' ', sub, found);
+            if (!sub.getSubcommands().isEmpty() && !(sub.getCommand() instanceof Callable)) {
                 return;
             }
             Set<String> options = new TreeSet<>();
@@ -147,6 +152,11 @@ class LauncherHelpTest {
                     .forEach(options::add);
             found.put(prefix + name, options);
         });
+    }
+
+    private static boolean isTopLevel(Class<?> command) {
+        return COMMANDS.getSubcommands().values().stream()
+                .anyMatch(other -> other.getCommand().getClass() == command);
     }
 
     /** What the text says: the options of each command. */
