@@ -19,6 +19,8 @@ final class BrokerSettings {
     /** How long a start may take before it is given up; usual are 1 to 2 s. */
     static final Duration START_LIMIT = Duration.ofSeconds(60);
 
+    static final String PROTOCOLS = "listener.security.protocol.map";
+
     /** How long the controller takes a broker for alive that says nothing. */
     static final Duration SESSION = Duration.ofSeconds(2);
 
@@ -96,7 +98,7 @@ final class BrokerSettings {
         settings.setProperty(
                 "listeners", BROKER_LISTENER + broker + "," + DataFolder.CONTROLLER_LISTENER + "://" + controller);
         settings.setProperty("advertised.listeners", BROKER_LISTENER + "://" + advertisedHost + ":" + brokerPort);
-        settings.setProperty("listener.security.protocol.map", "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT");
+        settings.setProperty(PROTOCOLS, "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT");
         settings.setProperty("inter.broker.listener.name", BROKER_LISTENER);
         settings.setProperty("controller.listener.names", DataFolder.CONTROLLER_LISTENER);
         settings.setProperty("controller.quorum.voters", DataFolder.NODE_ID + "@" + controller);

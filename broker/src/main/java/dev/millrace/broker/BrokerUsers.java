@@ -1,8 +1,9 @@
 package dev.millrace.broker;
 
+import java.util.HashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Properties;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
@@ -45,27 +46,30 @@ public record BrokerUsers(Map<String, String> passwords, Set<String> administrat
     }
 
     /** Settings of the broker, which asks on both of its listeners, so that none of them is a way around the other. */
-    void applyTo(Properties settings, String brokerListener, String controllerListener) {
+    public Map<String, String> broker() {
+        Map<String, String> settings = new HashMap<>();
         String itself = administrators.iterator().next();
         String known = new TreeMap<>(passwords)
                 .entrySet().stream()
                         .map(user -> " user_" + user.getKey() + "=\"" + user.getValue() + '"')
                         .collect(Collectors.joining());
-        for (String listener : new String[] {brokerListener, controllerListener}) {
-            settings.setProperty(
+        for (String listener : List.of(BrokerSettings.BROKER_LISTENER, DataFolder.CONTROLLER_LISTENER)) {
+            settings.put(
                     "listener.name." + listener.toLowerCase(Locale.ROOT) + ".plain.sasl.jaas.config",
                     login(itself) + known + ';');
         }
-        settings.setProperty(
-                "listener.security.protocol.map",
-                brokerListener + ":SASL_PLAINTEXT," + controllerListener + ":SASL_PLAINTEXT");
-        settings.setProperty("sasl.enabled.mechanisms", "PLAIN");
-        settings.setProperty("sasl.mechanism.inter.broker.protocol", "PLAIN");
-        settings.setProperty("sasl.mechanism.controller.protocol", "PLAIN");
-        settings.setProperty("authorizer.class.name", "org.apache.kafka.metadata.authorizer.StandardAuthorizer");
-        settings.setProperty(
+        settings.put(
+                BrokerSettings.PROTOCOLS,
+                BrokerSettings.BROKER_LISTENER + ":SASL_PLAINTEXT," + DataFolder.CONTROLLER_LISTENER
+                        + ":SASL_PLAINTEXT");
+        settings.put("sasl.enabled.mechanisms", "PLAIN");
+        settings.put("sasl.mechanism.inter.broker.protocol", "PLAIN");
+        settings.put("sasl.mechanism.controller.protocol", "PLAIN");
+        settings.put("authorizer.class.name", "org.apache.kafka.metadata.authorizer.StandardAuthorizer");
+        settings.put(
                 "super.users",
                 administrators.stream().map(user -> "User:" + user).collect(Collectors.joining(";")));
+        return settings;
     }
 
     private String login(String user) {

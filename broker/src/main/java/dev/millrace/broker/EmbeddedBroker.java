@@ -23,7 +23,6 @@ import kafka.server.SharedServer;
 import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.metadata.bootstrap.BootstrapMetadata;
 import org.apache.kafka.metadata.properties.MetaPropertiesEnsemble;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import scala.Tuple2;
@@ -83,21 +82,22 @@ public final class EmbeddedBroker implements AutoCloseable {
      *     itself there
      */
     public static EmbeddedBroker start(Path dataFolder, int port, String advertisedHost) throws BrokerStartException {
-        return start(dataFolder, port, advertisedHost, null);
+        return start(dataFolder, port, advertisedHost, Map.of());
     }
 
-    /** As above, for these users alone. */
-    public static EmbeddedBroker start(Path dataFolder, int port, BrokerUsers users) throws BrokerStartException {
-        return start(dataFolder, port, BrokerSettings.LOOPBACK, users);
+    /** As above, with settings of Kafka's, which count more than its own: {@link BrokerUsers#broker} is some. */
+    public static EmbeddedBroker start(Path dataFolder, int port, Map<String, String> settings)
+            throws BrokerStartException {
+        return start(dataFolder, port, BrokerSettings.LOOPBACK, settings);
     }
 
-    private static EmbeddedBroker start(Path dataFolder, int port, String advertisedHost, @Nullable BrokerUsers users)
+    private static EmbeddedBroker start(Path dataFolder, int port, String advertisedHost, Map<String, String> settings)
             throws BrokerStartException {
         try (Sockets sockets = Sockets.bind(port)) {
             DataFolder folder = DataFolder.take(dataFolder, sockets.brokerPort());
             try {
                 folder.format();
-                return start(folder, sockets, advertisedHost, users);
+                return start(folder, sockets, advertisedHost, settings);
             } catch (BrokerStartException | RuntimeException e) {
                 folder.close();
                 throw e;
@@ -106,13 +106,11 @@ public final class EmbeddedBroker implements AutoCloseable {
     }
 
     private static EmbeddedBroker start(
-            DataFolder folder, Sockets sockets, String advertisedHost, @Nullable BrokerUsers users)
+            DataFolder folder, Sockets sockets, String advertisedHost, Map<String, String> others)
             throws BrokerStartException {
         Properties settings =
                 BrokerSettings.of(folder.path(), sockets.brokerPort(), sockets.controllerPort(), advertisedHost);
-        if (users != null) {
-            users.applyTo(settings, BrokerSettings.BROKER_LISTENER, DataFolder.CONTROLLER_LISTENER);
-        }
+        settings.putAll(others);
         KafkaConfig config = KafkaConfig.fromProps(settings, false);
         Tuple2<MetaPropertiesEnsemble, BootstrapMetadata> onDisk;
         try {

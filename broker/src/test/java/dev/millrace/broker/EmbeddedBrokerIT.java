@@ -59,7 +59,7 @@ class EmbeddedBrokerIT {
     void shouldKnowItsUsers() throws Exception {
         BrokerUsers users = new BrokerUsers(Map.of("admin", "s3cret", "guest", "s4cret"), Set.of("admin"));
         for (int start = 0; start < 2; start++) {
-            try (EmbeddedBroker broker = EmbeddedBroker.start(temp, 0, users);
+            try (EmbeddedBroker broker = EmbeddedBroker.start(temp, 0, users.broker());
                     Admin admin = Admin.create(of(broker, users.client("admin")));
                     Admin guest = Admin.create(of(broker, users.client("guest")));
                     Admin nobody = Admin.create(of(broker, Map.of()));

@@ -54,7 +54,7 @@ class ShareGroupIT {
     @BeforeAll
     @SuppressWarnings("NullAway") // fields of a test
     static void start() throws Exception {
-        broker = EmbeddedBroker.start(folder.resolve("kafka"), 0, USERS);
+        broker = EmbeddedBroker.start(folder.resolve("kafka"), 0, USERS.broker());
         admin = Admin.create(client(ADMIN));
         admin.createTopics(List.of(
                         new NewTopic(TOPICS.requests("tool"), 1, (short) 1),

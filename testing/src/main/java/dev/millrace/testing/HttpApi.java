@@ -31,14 +31,25 @@ public final class HttpApi {
             .build();
 
     private final URI base;
+    private final String token;
 
     public HttpApi(URI base) {
+        this(base, "");
+    }
+
+    private HttpApi(URI base, String token) {
         this.base = base;
+        this.token = token;
     }
 
     /** The API on a port of this machine. */
     public static HttpApi onPort(int port) {
         return new HttpApi(URI.create("http://127.0.0.1:" + port));
+    }
+
+    /** The same with this key or token. */
+    public HttpApi as(String newToken) {
+        return new HttpApi(base, newToken);
     }
 
     /**
@@ -134,7 +145,9 @@ public final class HttpApi {
     }
 
     private HttpRequest.Builder request(String path) {
-        return HttpRequest.newBuilder(URI.create(base + path)).timeout(ANSWER_LIMIT);
+        HttpRequest.Builder request =
+                HttpRequest.newBuilder(URI.create(base + path)).timeout(ANSWER_LIMIT);
+        return token.isEmpty() ? request : request.header("Authorization", "Bearer " + token);
     }
 
     private static Answer send(HttpRequest request) {
