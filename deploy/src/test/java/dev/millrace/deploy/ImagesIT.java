@@ -12,7 +12,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.millrace.testing.FreePort;
 import dev.millrace.testing.HttpApi;
-import dev.millrace.testing.ServiceProcess;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
@@ -23,10 +22,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.TreeMap;
-import org.apache.kafka.clients.admin.Admin;
-import org.apache.kafka.clients.admin.NewTopic;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
@@ -35,7 +31,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * The images in podman, as the manifests of the trial have them run: user, read-only root, capabilities, memory, volumes,
- * keys, topics and probes. Kafka and the addresses are the test's own, and so is the network: that of this machine.
+ * keys, topics and probes. and what each may do at the brokers. The addresses are the test's own, and so is the network: that of this
+ * machine.
  */
 class ImagesIT {
 
@@ -80,14 +77,10 @@ class ImagesIT {
             "four images with the rights of the manifests do a task, see an agent of a ConfigMap, and stop in time")
     void shouldDoATask() throws Exception {
         // given
-        int kafkaPort = FreePort.find();
-        try (ServiceProcess broker = ServiceProcess.standalone(
-                        "broker", "--port", Integer.toString(kafkaPort), "--data", "data")
-                .start(folder)
-                .awaitOutput("Kafka is ready", ServiceProcess.START_LIMIT)) {
-            makeTopics("127.0.0.1:" + kafkaPort);
+        try (SecuredBroker broker = SecuredBroker.start(folder)) {
+            broker.apply(all);
             for (ObjectNode workload : all.workloads().toList()) {
-                running.put(workload, podman(command(workload, kafkaPort)));
+                running.put(workload, podman(command(workload, broker)));
             }
             for (ObjectNode workload : running.keySet()) {
                 awaitProbes(workload);
@@ -103,7 +96,7 @@ class ImagesIT {
                     .extracting(event -> event.path("type").asText())
                     .contains("TOOL_CALL_COMPLETED", "TASK_COMPLETED");
             await().atMost(LIMIT).until(() -> api.status("/v1/agents/careful") == 200);
-            assertThat(broker.isAlive()).isTrue();
+            assertThat(Decisions.refused()).isEmpty();
             for (Map.Entry<ObjectNode, String> each : running.entrySet()) {
                 podman(
                         "stop",
@@ -120,28 +113,7 @@ class ImagesIT {
         }
     }
 
-    /** The topics of the manifests, so that services find them as Strimzi makes them. */
-    private void makeTopics(String bootstrapServers) throws Exception {
-        try (Admin admin = Admin.create(Map.of("bootstrap.servers", bootstrapServers))) {
-            List<NewTopic> topics = all.of("KafkaTopic")
-                    .map(topic -> {
-                        Map<String, String> config = new TreeMap<>();
-                        topic.at("/spec/config")
-                                .properties()
-                                .forEach(entry -> config.put(
-                                        entry.getKey(), entry.getValue().asText()));
-                        return new NewTopic(
-                                        name(topic),
-                                        Optional.of(topic.at("/spec/partitions").asInt()),
-                                        Optional.empty())
-                                .configs(config);
-                    })
-                    .toList();
-            admin.createTopics(topics).all().get();
-        }
-    }
-
-    private String[] command(ObjectNode workload, int kafkaPort) throws IOException {
+    private String[] command(ObjectNode workload, SecuredBroker broker) throws IOException {
         JsonNode security = pod(workload).path("securityContext");
         JsonNode own = container(workload).path("securityContext");
         List<String> command =
@@ -162,11 +134,12 @@ class ImagesIT {
                 "--memory",
                 container(workload).at("/resources/limits/memory").asText().replace("Mi", "m")));
         for (JsonNode mount : container(workload).path("volumeMounts")) {
-            command.addAll(mounted(workload, mount));
+            command.addAll(mounted(workload, mount, broker));
         }
         Map<String, String> environment = new TreeMap<>(all.environment(workload));
         environment.replaceAll((key, value) -> value.replace("http://agent:8081", "http://agent:" + port("agent")));
-        environment.put("KAFKA_BOOTSTRAP_SERVERS", "127.0.0.1:" + kafkaPort);
+        environment.put("KAFKA_BOOTSTRAP_SERVERS", broker.bootstrapServers());
+        environment.put("KAFKA_SASL_JAAS_CONFIG", broker.login(all.user(workload)));
         environment.put("QUARKUS_HTTP_HOST", "127.0.0.1");
         environment.put("QUARKUS_HTTP_PORT", Integer.toString(port(name(workload))));
         environment.forEach((key, value) -> command.addAll(List.of("-e", key + '=' + value)));
@@ -174,7 +147,7 @@ class ImagesIT {
         return command.toArray(String[]::new);
     }
 
-    private List<String> mounted(ObjectNode workload, JsonNode mount) throws IOException {
+    private List<String> mounted(ObjectNode workload, JsonNode mount, SecuredBroker broker) throws IOException {
         String place = mount.path("mountPath").asText();
         JsonNode volume = stream(pod(workload).path("volumes"))
                 .filter(candidate -> candidate.path("name").equals(mount.path("name")))
@@ -185,6 +158,9 @@ class ImagesIT {
                     "--tmpfs",
                     place + ":rw,exec,mode=1777,size="
                             + volume.at("/emptyDir/sizeLimit").asText().replace("Mi", "m"));
+        }
+        if (volume.has("secret")) {
+            return List.of("-v", broker.certificate() + ":" + place + "/ca.crt:ro");
         }
         if (volume.has("configMap")) {
             return List.of("-v", agents() + ":" + place + ":ro");

@@ -109,6 +109,15 @@ record Manifests(List<ObjectNode> documents) {
         return all;
     }
 
+    /** As whom this workload logs in at the brokers: whose Secret it takes that from; fails where it takes none. */
+    String user(JsonNode workload) {
+        return stream(container(workload).path("env"))
+                .filter(variable -> variable.path("name").asText().equals("KAFKA_SASL_JAAS_CONFIG"))
+                .map(variable -> variable.at("/valueFrom/secretKeyRef/name").asText())
+                .findFirst()
+                .orElseThrow();
+    }
+
     /** The names that a service answers to. */
     List<String> allowedHosts(JsonNode workload) {
         return List.of(environment(workload)

@@ -12,6 +12,7 @@ import io.fabric8.openshift.api.model.monitoring.v1.PrometheusRule;
 import io.strimzi.api.kafka.model.kafka.Kafka;
 import io.strimzi.api.kafka.model.nodepool.KafkaNodePool;
 import io.strimzi.api.kafka.model.topic.KafkaTopic;
+import io.strimzi.api.kafka.model.user.KafkaUser;
 import java.lang.reflect.InvocationTargetException;
 import java.util.List;
 import java.util.Map;
@@ -25,6 +26,7 @@ final class Models {
             "kafka.strimzi.io/v1 Kafka", Kafka.class,
             "kafka.strimzi.io/v1 KafkaNodePool", KafkaNodePool.class,
             "kafka.strimzi.io/v1 KafkaTopic", KafkaTopic.class,
+            "kafka.strimzi.io/v1 KafkaUser", KafkaUser.class,
             "monitoring.coreos.com/v1 PodMonitor", PodMonitor.class,
             "monitoring.coreos.com/v1 PrometheusRule", PrometheusRule.class,
             "gateway.networking.k8s.io/v1 HTTPRoute", HTTPRoute.class,

@@ -12,6 +12,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -26,6 +27,9 @@ final class Rules {
 
     /** Secrets that README.md has people make, since what is in them stands in no file. */
     static final Set<String> SECRETS_OF_USERS = Set.of("gateway-keys", "internal");
+
+    /** How names of Secrets end that have the certificate of a cluster. */
+    private static final String BROKERS = "-cluster-ca-cert";
 
     private static final List<String> PROBES = List.of("startupProbe", "readinessProbe", "livenessProbe");
 
@@ -62,13 +66,15 @@ final class Rules {
             rules.probes(workload);
             rules.folders(workload);
             rules.variables(workload);
+            rules.login(workload);
         });
         rules.each(rules::service, "Service");
         rules.each(rules::budget, "PodDisruptionBudget");
         rules.each(rules::scaling, "ScaledObject");
         rules.each(rules::route, "HTTPRoute");
         rules.each(rules::brokers, "KafkaNodePool");
-        rules.each(rules::topic, "KafkaTopic");
+        rules.each(rules::ofCluster, "KafkaTopic");
+        rules.each(rules::ofCluster, "KafkaUser");
         new Ways(all, rules.problems).check();
         return rules.problems.found();
     }
@@ -122,9 +128,59 @@ final class Rules {
                 reference.isMissingNode()
                         || reference.path("optional").asBoolean()
                         || all.has(kind, name)
-                        || (kind.equals("Secret") && SECRETS_OF_USERS.contains(name)),
+                        || (kind.equals("Secret") && (SECRETS_OF_USERS.contains(name) || isMade(name))),
                 by,
                 "no " + kind + ' ' + name);
+    }
+
+    /** Whether Strimzi makes a Secret: that of a user, or with the certificate of the brokers. */
+    private boolean isMade(String secret) {
+        return all.has("KafkaUser", secret)
+                || (secret.endsWith(BROKERS)
+                        && all.has("Kafka", secret.substring(0, secret.length() - BROKERS.length())));
+    }
+
+    /** Who connects to the brokers does it as their listener asks, as its own user. */
+    private void login(ObjectNode workload) {
+        Map<String, String> environment = all.environment(workload);
+        String bootstrap = environment.getOrDefault("KAFKA_BOOTSTRAP_SERVERS", "");
+        for (JsonNode listener : all.of("Kafka")
+                .flatMap(kafka -> stream(kafka.at("/spec/kafka/listeners")))
+                .filter(candidate ->
+                        bootstrap.endsWith(":" + candidate.path("port").asInt()))
+                .toList()) {
+            String mechanism = listener.at("/authentication/type").asText();
+            String protocol =
+                    (mechanism.isEmpty() ? "" : "SASL_") + (listener.path("tls").asBoolean() ? "SSL" : "PLAINTEXT");
+            problems.require(
+                    protocol.equals(environment.getOrDefault("KAFKA_SECURITY_PROTOCOL", "PLAINTEXT")),
+                    workload,
+                    "does not speak " + protocol + " to the brokers");
+            problems.require(
+                    mechanism.toUpperCase(Locale.ROOT).equals(environment.getOrDefault("KAFKA_SASL_MECHANISM", "")),
+                    workload,
+                    "does not log in by " + mechanism);
+        }
+        for (JsonNode variable : container(workload).path("env")) {
+            JsonNode secret = variable.at("/valueFrom/secretKeyRef");
+            there(workload, "Secret", secret.path("name").asText(), secret);
+            problems.require(
+                    !variable.path("name").asText().equals("KAFKA_SASL_JAAS_CONFIG")
+                            || (secret.path("name").asText().equals("millrace-" + name(workload))
+                                    && secret.path("key").asText().equals("sasl.jaas.config")),
+                    workload,
+                    "logs in as somebody else");
+        }
+        if (environment.containsKey("KAFKA_SASL_MECHANISM")) {
+            problems.require(environment.containsKey("KAFKA_SASL_JAAS_CONFIG"), workload, "has no user at the brokers");
+            String certificate = environment.getOrDefault("KAFKA_SSL_TRUSTSTORE_LOCATION", "");
+            problems.require(
+                    stream(container(workload).path("volumeMounts"))
+                            .anyMatch(mount -> certificate.startsWith(
+                                    mount.path("mountPath").asText() + '/')),
+                    workload,
+                    "does not have the certificate of the brokers");
+        }
     }
 
     /** Pod Security "restricted" and stricter: the user of the images, nothing to write to but volumes, no token. */
@@ -297,7 +353,7 @@ final class Rules {
         });
     }
 
-    private void topic(ObjectNode topic) {
+    private void ofCluster(ObjectNode topic) {
         String cluster = topic.at("/metadata/labels/strimzi.io~1cluster").asText();
         problems.require(all.has("Kafka", cluster), topic, "no Kafka " + cluster);
     }

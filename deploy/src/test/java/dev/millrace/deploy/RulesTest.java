@@ -70,7 +70,7 @@ class RulesTest {
                 new Fault(
                         "Deployment",
                         "tool",
-                        POD + "/volumes/1/persistentVolumeClaim/claimName",
+                        POD + "/volumes/2/persistentVolumeClaim/claimName",
                         "files",
                         "no Persistent"),
                 new Fault("StatefulSet", "agent", CONTAINER + "/volumeMounts/1/name", "disk", "no volume disk"),
@@ -91,6 +91,22 @@ class RulesTest {
                         "main",
                         "no Kafka main"),
                 new Fault("KafkaNodePool", "brokers", "/metadata/labels/strimzi.io~1cluster", "main", "no Kafka main"),
+                new Fault(
+                        "KafkaUser", "millrace-tool", "/metadata/labels/strimzi.io~1cluster", "main", "no Kafka main"),
+                // logins
+                new Fault("ConfigMap", "common-", "/data/KAFKA_SECURITY_PROTOCOL", "SSL", "does not speak SASL_SSL"),
+                new Fault("ConfigMap", "common-", "/data/KAFKA_SASL_MECHANISM", "PLAIN", "log in by scram-sha-512"),
+                new Fault("ConfigMap", "common-", "/data/KAFKA_SSL_TRUSTSTORE_LOCATION", "/etc/ca", "certificate of"),
+                new Fault("Kafka", "millrace", "/spec/kafka/listeners/0/authentication", "gone", "speak SSL"),
+                new Fault("Kafka", "millrace", "/spec/kafka/listeners/0/tls", "false", "speak SASL_PLAINTEXT"),
+                new Fault("StatefulSet", "agent", CONTAINER + "/env", "[]", "no user at the brokers"),
+                new Fault(
+                        "StatefulSet",
+                        "agent",
+                        CONTAINER + "/env/0/valueFrom/secretKeyRef/name",
+                        "millrace-tool",
+                        "somebody else"),
+                new Fault("KafkaUser", "millrace-tool", "/metadata/name", "tool", "no Secret millrace-tool"),
                 // rights
                 new Fault("Deployment", "gateway", POD + "/securityContext/runAsUser", "1000", "images' user"),
                 new Fault("Deployment", "gateway", POD + "/securityContext/runAsNonRoot", "gone", "runAsNonRoot"),
@@ -131,7 +147,7 @@ class RulesTest {
                 new Fault("Deployment", "gateway", CONTAINER + "/startupProbe", "gone", "startupProbe"),
                 new Fault("Deployment", "gateway", CONTAINER + "/volumeMounts", "[]", "/tmp"),
                 new Fault(
-                        "StatefulSet", "reflection", CONTAINER + "/volumeMounts/1/mountPath", "/data", "on no volume"),
+                        "StatefulSet", "reflection", CONTAINER + "/volumeMounts/2/mountPath", "/data", "on no volume"),
                 // keys
                 new Fault("ConfigMap", "agent-", "/data/MILLRACE_AGENT_STATE_DIRS", "/tmp/x", "stops the start"),
                 new Fault("ConfigMap", "knowledge-", "/data/MILLRACE_KNOWLEDGE_STATE", "/tmp/x", "stops the start"),
@@ -144,7 +160,7 @@ class RulesTest {
                 new Fault("NetworkPolicy", "default-deny", "/spec/policyTypes", "[Ingress]", "denies"),
                 new Fault("NetworkPolicy", "dns", "/spec/egress/0/ports", "[{port: 5353}]", "ask for names"),
                 new Fault("NetworkPolicy", "https", "/spec/podSelector/matchExpressions/0/values", "[tool]", "a model"),
-                new Fault("NetworkPolicy", "kafka", "/spec/egress/0/ports/0/port", "9093", "reach Kafka"),
+                new Fault("NetworkPolicy", "kafka", "/spec/egress/0/ports/0/port", "9092", "reach Kafka"),
                 new Fault("Kafka", "millrace", "/spec/kafka/listeners/0/networkPolicyPeers", "[]", "reach Kafka"),
                 new Fault("ConfigMap", "common-", "/data/KAFKA_BOOTSTRAP_SERVERS", "kafka:9092", "reach Kafka"),
                 new Fault(
@@ -219,6 +235,7 @@ class RulesTest {
         "Kafka, millrace, /spec/kafka/listeners/0/auth",
         "KafkaNodePool, brokers, /spec/volumes",
         "KafkaTopic, millrace.journal, /spec/retention",
+        "KafkaUser, millrace-tool, /spec/authorization/acls/0/operation",
         "PodMonitor, millrace, /spec/podMetricsEndpoints/0/portName",
         "PrometheusRule, millrace, /spec/groups/0/rules/0/severity",
         "HTTPRoute, gateway, /spec/rules/0/timeout",

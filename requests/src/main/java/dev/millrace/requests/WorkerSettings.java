@@ -57,7 +57,7 @@ public record WorkerSettings(
                 kafka,
                 topics,
                 toolset,
-                groupOf(topics, toolset),
+                topics.shareGroup(toolset),
                 maxConcurrent,
                 DEFAULT_MAX_DELIVERIES,
                 DEFAULT_LOCK,
@@ -67,11 +67,6 @@ public record WorkerSettings(
     /** The same with another lock and grace period. */
     public WorkerSettings with(Duration newLock, Duration newGrace) {
         return new WorkerSettings(kafka, topics, toolset, group, maxConcurrent, maxDeliveries, newLock, newGrace);
-    }
-
-    /** The group's name: the prefix with dashes for dots, the toolset, an {@code s}: {@code millrace-tools}. */
-    static String groupOf(Topics topics, String toolset) {
-        return topics.prefix().replace('.', '-') + toolset + "s";
     }
 
     /** The topic that the requests come from. */

@@ -118,6 +118,16 @@ public record Topics(String prefix) {
         return prefix + "requests." + toolset;
     }
 
+    /** What groups of workers are called by: the prefix with dashes for dots, {@code millrace-}. */
+    public String workers() {
+        return prefix.replace('.', '-');
+    }
+
+    /** The share group of a toolset: {@link #workers}, the toolset, an {@code s}: {@code millrace-tools}. */
+    public String shareGroup(String toolset) {
+        return workers() + toolset + "s";
+    }
+
     /** The request topic of a toolset that somebody else's workers serve. */
     public Topic toolset(String toolset) {
         return requests(
