@@ -32,6 +32,7 @@ import java.nio.file.Path;
 import java.time.Clock;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /** The parts of the service on a broker, without its container. */
 final class KnowledgeParts implements AutoCloseable {
@@ -66,7 +67,8 @@ final class KnowledgeParts implements AutoCloseable {
         forgotten = new ForgottenFollower(kafka, topics, "millrace-knowledge-test");
         http = new GuardedHttp(new GuardedHttp.Limits(List.of(), 1_000, 5_000, 100_000));
         ingest = new Ingest(
-                new Ingest.Parts(new Fetcher(http, folder, 100_000), embedder, index, follower, writer),
+                new Ingest.Parts(
+                        new Fetcher(http, any -> Optional.of(folder), 100_000), embedder, index, follower, writer),
                 new Ingest.Settings(ChunkSettings.of(ChunkSettings.Strategy.HEADINGS), 1_000),
                 Clock.systemUTC());
         search = new Search(index, embedder);

@@ -46,8 +46,8 @@ final class BuiltInTools {
             Variables variables = new TopicVariables(Map.of(), new Topics(""), Clock.systemUTC(), 64_000_000);
             return Stream.of(
                             new TimeTools(Clock.systemUTC()),
-                            new FileTools(workspace, 1),
-                            new SearchTools(workspace),
+                            new FileTools(any -> workspace, 1),
+                            new SearchTools(any -> workspace),
                             new HttpTools(calls),
                             new WebSearch(calls, null),
                             new EnvTools(variables, List.of(), name -> null),

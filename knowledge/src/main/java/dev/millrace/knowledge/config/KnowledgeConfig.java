@@ -23,6 +23,10 @@ public interface KnowledgeConfig {
     /** The folder whose files may be ingested. Absent = none may. */
     Optional<Path> workspace();
 
+    /** Whether each namespace has a folder of its own there; unless it is said, as it is for the tools. */
+    @WithDefault("${millrace.tools.workspace-per-namespace:false}")
+    boolean workspacePerNamespace();
+
     /** How many documents and calls of tools are worked on at a time, 1 or more. */
     @WithDefault("4")
     int maxConcurrent();

@@ -31,6 +31,7 @@ import dev.millrace.llm.ModelDispatcher;
 import dev.millrace.llm.config.LanguageModels;
 import dev.millrace.llm.config.LlmConfig;
 import dev.millrace.llm.scripted.InvalidScriptException;
+import dev.millrace.requests.NamespaceFolder;
 import dev.millrace.requests.RequestWorker;
 import dev.millrace.requests.WorkerSettings;
 import dev.millrace.schemas.Ids;
@@ -54,12 +55,13 @@ import java.time.Clock;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
 import org.eclipse.microprofile.config.Config;
 import org.eclipse.microprofile.health.HealthCheck;
 import org.eclipse.microprofile.health.HealthCheckResponse;
 import org.eclipse.microprofile.health.Readiness;
-import org.jspecify.annotations.Nullable;
 
 /** Turns configuration into the service's parts. */
 public class KnowledgeWiring {
@@ -211,9 +213,10 @@ public class KnowledgeWiring {
             KnowledgeIndex index,
             KnowledgeFollower follower,
             KnowledgeWriter writer) {
-        @Nullable Path workspace = config.workspace().orElse(null);
+        Function<String, Optional<Path>> workspaces = namespace -> config.workspace()
+                .map(all -> config.workspacePerNamespace() ? NamespaceFolder.of(all, namespace) : all);
         return new Ingest(
-                new Ingest.Parts(new Fetcher(http, workspace, maxBytes(config)), embedder, index, follower, writer),
+                new Ingest.Parts(new Fetcher(http, workspaces, maxBytes(config)), embedder, index, follower, writer),
                 new Ingest.Settings(chunking(config.chunking()), atLeastOne("max-chunks", config.maxChunks())),
                 Clock.systemUTC());
     }

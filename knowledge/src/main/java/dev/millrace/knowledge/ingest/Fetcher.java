@@ -11,7 +11,9 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,7 +27,7 @@ public final class Fetcher {
     private static final Set<Integer> REDIRECTS = Set.of(301, 302, 303, 307, 308);
 
     private final GuardedHttp http;
-    private final @Nullable Path workspace;
+    private final Function<String, Optional<Path>> workspaces;
     private final int maxBytes;
 
     /**
@@ -41,24 +43,24 @@ public final class Fetcher {
     /**
      * Gets nothing yet.
      *
-     * @param workspace whose files may be read; {@code null} = none may
+     * @param workspaces whose files may be read for a namespace; empty = none may
      * @param maxBytes of a document
      */
-    public Fetcher(GuardedHttp http, @Nullable Path workspace, int maxBytes) {
+    public Fetcher(GuardedHttp http, Function<String, Optional<Path>> workspaces, int maxBytes) {
         this.http = http;
-        this.workspace = workspace;
+        this.workspaces = workspaces;
         this.maxBytes = maxBytes;
     }
 
-    /** The document from there. */
-    public Fetched fetch(Source source) throws IngestException, InterruptedException {
+    /** The document from there, for this namespace. */
+    public Fetched fetch(String namespace, Source source) throws IngestException, InterruptedException {
         if (source.isText()) {
             return new Fetched(
                     "text.md",
                     null,
                     source.text().substring(Source.TEXT.length()).getBytes(StandardCharsets.UTF_8));
         }
-        return source.isUrl() ? download(source.text()) : file(source.text());
+        return source.isUrl() ? download(source.text()) : file(namespace, source.text());
     }
 
     private Fetched download(String first) throws IngestException, InterruptedException {
@@ -109,8 +111,8 @@ public final class Fetcher {
                 "bad_url", "source: expected an http or https URL with a host, and no user in it, found " + text);
     }
 
-    private Fetched file(String name) throws IngestException {
-        Path root = workspace;
+    private Fetched file(String namespace, String name) throws IngestException {
+        Path root = workspaces.apply(namespace).orElse(null);
         if (root == null) {
             throw new IngestException(
                     "no_workspace", "source: expected a URL or text://, since no workspace is set, found " + name);

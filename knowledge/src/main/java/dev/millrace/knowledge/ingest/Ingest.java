@@ -127,7 +127,8 @@ public final class Ingest {
             parts.follower().upToNow();
             KnowledgeView.Document before = parts.index().find(order.key()).orElse(null);
             try {
-                return take(order, sent == null ? parts.fetcher().fetch(order.source()) : sent, before);
+                return take(
+                        order, sent == null ? parts.fetcher().fetch(order.namespace(), order.source()) : sent, before);
             } catch (IngestException e) {
                 write(new KnowledgeWriter.Change().document(failed(order, before, e)));
                 throw e;

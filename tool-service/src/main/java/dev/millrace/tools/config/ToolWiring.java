@@ -7,6 +7,7 @@ import dev.millrace.requests.DirectCalls;
 import dev.millrace.requests.RequestWorker;
 import dev.millrace.requests.WorkerSettings;
 import dev.millrace.schemas.Topics;
+import dev.millrace.tool.api.ToolContext;
 import dev.millrace.tools.CallGuards;
 import dev.millrace.tools.CallableTool;
 import dev.millrace.tools.DefinitionFiles;
@@ -49,6 +50,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import org.eclipse.microprofile.config.Config;
 import org.eclipse.microprofile.health.HealthCheck;
 import org.eclipse.microprofile.health.HealthCheckResponse;
@@ -120,13 +122,15 @@ public class ToolWiring {
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException("millrace.tools.workspace: " + e.getMessage(), e);
         }
-        Workspace workspace = new Workspace(config.workspace());
+        Function<ToolContext, Workspace> workspaces = config.workspacePerNamespace()
+                ? Workspace.ofNamespaces(config.workspace())
+                : Workspace.shared(config.workspace());
         int maxFileBytes = Math.toIntExact(config.maxFileSize().asLongValue());
         List<CallableTool> tools = new ArrayList<>(JavaTools.withoutCircuit(new HttpTools(http)));
         for (Object builtIn : List.of(
                 new TimeTools(Clock.systemUTC()),
-                new FileTools(workspace, maxFileBytes),
-                new SearchTools(workspace),
+                new FileTools(workspaces, maxFileBytes),
+                new SearchTools(workspaces),
                 new TextTools(),
                 new EnvTools(variables, config.env().allow().orElse(List.of()), System::getenv),
                 new ReadResult(content, Math.toIntExact(config.maxResultSize().asLongValue())))) {

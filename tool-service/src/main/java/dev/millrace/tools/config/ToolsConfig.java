@@ -21,6 +21,14 @@ public interface ToolsConfig {
     Path workspace();
 
     /**
+     * Whether each namespace has a folder of its own there, called like it, which is all that its tasks see. Characters
+     * other than small letters, digits, {@code -} and {@code _} stand in the name of the folder as {@code %} and two
+     * hexadecimal digits for each byte.
+     */
+    @WithDefault("false")
+    boolean workspacePerNamespace();
+
+    /**
      * The folder of skills, {@code <name>/SKILL.md} each, which {@code use_skill} gives to models. It need not be
      * there.
      */

@@ -3,6 +3,7 @@ package dev.millrace.tools.files;
 import dev.millrace.tool.api.Param;
 import dev.millrace.tool.api.SideEffects;
 import dev.millrace.tool.api.Tool;
+import dev.millrace.tool.api.ToolContext;
 import dev.millrace.tool.api.ToolException;
 import jakarta.validation.constraints.Size;
 import java.io.IOException;
@@ -12,6 +13,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
 
 /** Tools on single files of the workspace. */
 public final class FileTools {
@@ -21,14 +23,18 @@ public final class FileTools {
     private static final String PATH = "Path relative to the workspace.";
     private static final String PATH_SUCH_AS = "Path relative to the workspace, such as docs/notes.txt.";
 
-    private final Workspace workspace;
+    private final Function<ToolContext, Workspace> workspaces;
     private final int maxBytes;
     /** Two edits of one file at the same time would lose one of them. */
     private final ReentrantLock editing = new ReentrantLock();
 
-    /** Reads, writes and edits files of at most {@code maxBytes}. */
-    public FileTools(Workspace workspace, int maxBytes) {
-        this.workspace = workspace;
+    /**
+     * Reads, writes and edits files of at most {@code maxBytes}.
+     *
+     * @param workspaces which folder a call is about
+     */
+    public FileTools(Function<ToolContext, Workspace> workspaces, int maxBytes) {
+        this.workspaces = workspaces;
         this.maxBytes = maxBytes;
     }
 
@@ -54,9 +60,10 @@ public final class FileTools {
     Content read(
             @Param(PATH_SUCH_AS) @Size(min = 1, max = MAX_PATH) String path,
             @Param("How to turn bytes into text; base64 for binary files. Absent = utf-8.")
-                    Optional<TextEncoding> encoding)
+                    Optional<TextEncoding> encoding,
+            ToolContext context)
             throws ToolException {
-        byte[] bytes = workspace.read(path, maxBytes);
+        byte[] bytes = workspaces.apply(context).read(path, maxBytes);
         if (bytes.length > maxBytes) {
             throw new ToolException(
                     "file_too_large",
@@ -73,7 +80,8 @@ public final class FileTools {
             @Param(PATH_SUCH_AS) @Size(min = 1, max = MAX_PATH) String path,
             @Param("The whole new content.") String content,
             @Param("How the content becomes bytes; base64 for binary files. Absent = utf-8.")
-                    Optional<TextEncoding> encoding)
+                    Optional<TextEncoding> encoding,
+            ToolContext context)
             throws ToolException {
         byte[] bytes = encoding.orElse(TextEncoding.UTF_8).encode(content);
         if (bytes.length > maxBytes) {
@@ -82,7 +90,7 @@ public final class FileTools {
                     "The content is " + bytes.length + " bytes long, more than the " + maxBytes
                             + " that can be written at once");
         }
-        boolean replaced = workspace.write(path, bytes);
+        boolean replaced = workspaces.apply(context).write(path, bytes);
         return new Written(path, bytes.length, !replaced);
     }
 
@@ -98,8 +106,10 @@ public final class FileTools {
                     String oldText,
             @Param(name = "new_string", value = "The text to put there.") String newText,
             @Param(name = "replace_all", value = "Whether to replace every occurrence. Absent = no.")
-                    Optional<Boolean> all)
+                    Optional<Boolean> all,
+            ToolContext context)
             throws ToolException, InterruptedException {
+        Workspace workspace = workspaces.apply(context);
         editing.lockInterruptibly();
         try {
             byte[] bytes = workspace.read(path, maxBytes);
@@ -143,8 +153,8 @@ public final class FileTools {
     }
 
     @Tool(name = "delete_file", value = "Deletes a file of the workspace, for good. Folders are not deleted.")
-    Deleted delete(@Param(PATH) @Size(min = 1, max = MAX_PATH) String path) throws ToolException {
-        workspace.delete(path);
+    Deleted delete(@Param(PATH) @Size(min = 1, max = MAX_PATH) String path, ToolContext context) throws ToolException {
+        workspaces.apply(context).delete(path);
         return new Deleted(path, true);
     }
 
@@ -154,9 +164,10 @@ public final class FileTools {
     Moved move(
             @Param(PATH) @Size(min = 1, max = MAX_PATH) String from,
             @Param("The new path, relative to the workspace. Missing folders are made.") @Size(min = 1, max = MAX_PATH)
-                    String to)
+                    String to,
+            ToolContext context)
             throws ToolException {
-        workspace.move(from, to);
+        workspaces.apply(context).move(from, to);
         return new Moved(from, to);
     }
 
@@ -164,7 +175,8 @@ public final class FileTools {
             name = "get_file_info",
             value = "Tells what a path of the workspace is: file or folder, how large, and when it was last changed.",
             sideEffects = SideEffects.READ_ONLY)
-    Attributes info(@Param(PATH) @Size(min = 1, max = MAX_PATH) String path) throws ToolException {
+    Attributes info(@Param(PATH) @Size(min = 1, max = MAX_PATH) String path, ToolContext context) throws ToolException {
+        Workspace workspace = workspaces.apply(context);
         Path place = workspace.existing(path);
         try {
             BasicFileAttributes attributes =

@@ -5,6 +5,7 @@ import dev.millrace.schemas.LinearPattern;
 import dev.millrace.tool.api.Param;
 import dev.millrace.tool.api.SideEffects;
 import dev.millrace.tool.api.Tool;
+import dev.millrace.tool.api.ToolContext;
 import dev.millrace.tool.api.ToolException;
 import jakarta.validation.constraints.Size;
 import java.nio.charset.StandardCharsets;
@@ -13,6 +14,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.function.Predicate;
 
 /** Tools that look through the folders of the workspace. Links are not followed. */
@@ -26,10 +28,11 @@ public final class SearchTools {
     private static final int MAX_DEPTH = 50;
     static final int MAX_GLOB = 500;
 
-    private final Workspace workspace;
+    private final Function<ToolContext, Workspace> workspaces;
 
-    public SearchTools(Workspace workspace) {
-        this.workspace = workspace;
+    /** Searches in the folder that a call is about. */
+    public SearchTools(Function<ToolContext, Workspace> workspaces) {
+        this.workspaces = workspaces;
     }
 
     /** What is in a folder; {@code truncated} is left out if it is all. */
@@ -56,8 +59,10 @@ public final class SearchTools {
                     Optional<@Size(min = 1, max = FileTools.MAX_PATH) String> path,
             @Param("Whether to list what is in its folders too. Absent = no.") Optional<Boolean> recursive,
             @Param("Only names like this, such as *.md. Absent = all.")
-                    Optional<@Size(min = 1, max = MAX_GLOB) String> pattern)
+                    Optional<@Size(min = 1, max = MAX_GLOB) String> pattern,
+            ToolContext context)
             throws ToolException, InterruptedException {
+        Workspace workspace = workspaces.apply(context);
         Path folder = workspace.existing(path.orElse("."));
         if (!Files.isDirectory(folder)) {
             throw new ToolException("not_a_folder", "Path \"" + path.orElse(".") + "\" is not a folder");
@@ -94,8 +99,10 @@ public final class SearchTools {
             @Param("File or folder relative to the workspace. Absent = all of it.")
                     Optional<@Size(min = 1, max = FileTools.MAX_PATH) String> path,
             @Param("Only files with names like this, such as *.md. Absent = all.")
-                    Optional<@Size(min = 1, max = MAX_GLOB) String> include)
+                    Optional<@Size(min = 1, max = MAX_GLOB) String> include,
+            ToolContext context)
             throws ToolException, InterruptedException {
+        Workspace workspace = workspaces.apply(context);
         LinearPattern compiled = compile(pattern);
         Path start = workspace.existing(path.orElse("."));
         Predicate<Path> wanted = Glob.filter(include);
@@ -103,7 +110,7 @@ public final class SearchTools {
         for (Path file : files(start)) {
             requireTime("interrupted while searching");
             Path relative = file.equals(start) ? file.getFileName() : start.relativize(file);
-            if (wanted.test(relative) && !search(file, compiled, matches)) {
+            if (wanted.test(relative) && !search(workspace, file, compiled, matches)) {
                 return new Matches(matches, true);
             }
         }
@@ -121,7 +128,7 @@ public final class SearchTools {
     }
 
     /** False if there are more matches than are given. */
-    private boolean search(Path file, LinearPattern pattern, List<Match> matches)
+    private static boolean search(Workspace workspace, Path file, LinearPattern pattern, List<Match> matches)
             throws ToolException, InterruptedException {
         String shown = workspace.shown(file);
         byte[] bytes = workspace.readReal(file, shown, MAX_FILE_BYTES);

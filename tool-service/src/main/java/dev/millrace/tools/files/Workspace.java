@@ -1,5 +1,7 @@
 package dev.millrace.tools.files;
 
+import dev.millrace.requests.NamespaceFolder;
+import dev.millrace.tool.api.ToolContext;
 import dev.millrace.tool.api.ToolException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -13,10 +15,11 @@ import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.Objects;
 import java.util.UUID;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The one folder that file tools may see. A path is relative to it, with {@code /} between names. A link inside it is
+ * A folder that file tools may see. A path is relative to it, with {@code /} between names. A link inside it is
  * followed only where it leads to another place inside it. Safe for any thread.
  */
 public final class Workspace {
@@ -30,6 +33,17 @@ public final class Workspace {
     /** A workspace; the folder is made when it is first needed, and need not exist before. */
     public Workspace(Path root) {
         this.root = root.toAbsolutePath().normalize();
+    }
+
+    /** The same one for every call. */
+    public static Function<ToolContext, Workspace> shared(Path root) {
+        Workspace all = new Workspace(root);
+        return any -> all;
+    }
+
+    /** One for each namespace, which sees nothing of the others. */
+    public static Function<ToolContext, Workspace> ofNamespaces(Path root) {
+        return call -> new Workspace(NamespaceFolder.of(root, call.namespace()));
     }
 
     /**

@@ -20,13 +20,13 @@ class FileToolsTest {
     @TempDir
     Path root = Path.of("");
 
-    private CallableTool write = Calls.tool(new FileTools(new Workspace(root), 1_000), "write_file");
-    private CallableTool edit = Calls.tool(new FileTools(new Workspace(root), 1_000), "edit_file");
+    private CallableTool write = Calls.tool(new FileTools(any -> new Workspace(root), 1_000), "write_file");
+    private CallableTool edit = Calls.tool(new FileTools(any -> new Workspace(root), 1_000), "edit_file");
 
     @BeforeEach
     void makeTools() {
-        write = Calls.tool(new FileTools(new Workspace(root), 1_000), "write_file");
-        edit = Calls.tool(new FileTools(new Workspace(root), 1_000), "edit_file");
+        write = Calls.tool(new FileTools(any -> new Workspace(root), 1_000), "write_file");
+        edit = Calls.tool(new FileTools(any -> new Workspace(root), 1_000), "edit_file");
     }
 
     @Test
@@ -94,18 +94,22 @@ class FileToolsTest {
         Workspace workspace = new Workspace(root);
         // when
         Calls.result(
-                Calls.tool(new FileTools(workspace, 1_000), "move_file"), Map.of("from", "folder", "to", "new/place"));
+                Calls.tool(new FileTools(any -> workspace, 1_000), "move_file"),
+                Map.of("from", "folder", "to", "new/place"));
         Calls.result(
-                Calls.tool(new FileTools(workspace, 1_000), "move_file"), Map.of("from", "new/place/f", "to", "g"));
+                Calls.tool(new FileTools(any -> workspace, 1_000), "move_file"),
+                Map.of("from", "new/place/f", "to", "g"));
         // then
         assertThat(root.resolve("g")).hasContent("x");
         assertThat(root.resolve("folder")).doesNotExist();
-        Calls.result(Calls.tool(new FileTools(workspace, 1_000), "delete_file"), Map.of("path", "g"));
+        Calls.result(Calls.tool(new FileTools(any -> workspace, 1_000), "delete_file"), Map.of("path", "g"));
         assertThat(root.resolve("g")).doesNotExist();
-        assertThat(Calls.refusal(Calls.tool(new FileTools(workspace, 1_000), "delete_file"), Map.of("path", "g"))
+        assertThat(Calls.refusal(Calls.tool(new FileTools(any -> workspace, 1_000), "delete_file"), Map.of("path", "g"))
                         .code())
                 .isEqualTo("file_not_found");
-        assertThat(Calls.refusal(Calls.tool(new FileTools(workspace, 1_000), "delete_file"), Map.of("path", "new"))
+        assertThat(Calls.refusal(
+                                Calls.tool(new FileTools(any -> workspace, 1_000), "delete_file"),
+                                Map.of("path", "new"))
                         .code())
                 .isEqualTo("not_a_file");
     }
@@ -114,7 +118,7 @@ class FileToolsTest {
     void shouldTellWhatAPathIs() throws ToolException, InterruptedException, IOException {
         // given
         Files.writeString(root.resolve("f"), "12345");
-        CallableTool info = Calls.tool(new FileTools(new Workspace(root), 1_000), "get_file_info");
+        CallableTool info = Calls.tool(new FileTools(any -> new Workspace(root), 1_000), "get_file_info");
         // then
         assertThat(Calls.result(info, Map.of("path", "f")))
                 .containsEntry("type", "file")

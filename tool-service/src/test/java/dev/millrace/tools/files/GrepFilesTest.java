@@ -26,11 +26,11 @@ class GrepFilesTest {
     @TempDir
     Path root = Path.of("");
 
-    private CallableTool grep = Calls.tool(new SearchTools(new Workspace(root)), "grep_files");
+    private CallableTool grep = Calls.tool(new SearchTools(any -> new Workspace(root)), "grep_files");
 
     @BeforeEach
     void makeTool() {
-        grep = Calls.tool(new SearchTools(new Workspace(root)), "grep_files");
+        grep = Calls.tool(new SearchTools(any -> new Workspace(root)), "grep_files");
     }
 
     @Test

@@ -33,9 +33,9 @@ class HostilePathsTest {
 
     private Path root = Path.of("");
     private Workspace workspace = new Workspace(root);
-    private CallableTool readFile = Calls.tool(new FileTools(workspace, 10_000), "read_file");
-    private CallableTool listFiles = Calls.tool(new SearchTools(workspace), "list_files");
-    private CallableTool grepFiles = Calls.tool(new SearchTools(workspace), "grep_files");
+    private CallableTool readFile = Calls.tool(new FileTools(any -> workspace, 10_000), "read_file");
+    private CallableTool listFiles = Calls.tool(new SearchTools(any -> workspace), "list_files");
+    private CallableTool grepFiles = Calls.tool(new SearchTools(any -> workspace), "grep_files");
 
     @BeforeEach
     void makeWorkspace() throws IOException {
@@ -60,9 +60,9 @@ class HostilePathsTest {
         Files.createSymbolicLink(root.resolve("folder-link-inside"), Path.of("nested"));
         Files.createSymbolicLink(root.resolve("nested/cycle"), Path.of(".."));
         workspace = new Workspace(root);
-        readFile = Calls.tool(new FileTools(workspace, 10_000), "read_file");
-        listFiles = Calls.tool(new SearchTools(workspace), "list_files");
-        grepFiles = Calls.tool(new SearchTools(workspace), "grep_files");
+        readFile = Calls.tool(new FileTools(any -> workspace, 10_000), "read_file");
+        listFiles = Calls.tool(new SearchTools(any -> workspace), "list_files");
+        grepFiles = Calls.tool(new SearchTools(any -> workspace), "grep_files");
     }
 
     static List<String> paths() {
@@ -268,7 +268,7 @@ class HostilePathsTest {
     void shouldTakeAWorkspaceThatIsItselfALink() throws IOException, ToolException, InterruptedException {
         // given
         Path link = Files.createSymbolicLink(temp.resolve("workspace-link"), root);
-        CallableTool tool = Calls.tool(new FileTools(new Workspace(link), 100), "read_file");
+        CallableTool tool = Calls.tool(new FileTools(any -> new Workspace(link), 100), "read_file");
         // when
         Object content = Calls.result(tool, Map.of("path", "notes.txt")).get("content");
         // then
@@ -279,7 +279,7 @@ class HostilePathsTest {
     @Test
     void shouldMakeAWorkspaceThatIsMissing() throws ToolException, InterruptedException {
         // given
-        CallableTool tool = Calls.tool(new SearchTools(new Workspace(temp.resolve("new/one"))), "list_files");
+        CallableTool tool = Calls.tool(new SearchTools(any -> new Workspace(temp.resolve("new/one"))), "list_files");
         // when
         Map<String, Object> result = Calls.result(tool, Map.of());
         // then

@@ -88,26 +88,28 @@ class HostileWritesTest {
     @MethodSource("paths")
     void shouldWriteNothingOutside(String path) throws IOException, InterruptedException {
         assertHarmless(
-                Calls.tool(new FileTools(workspace, MAX), "write_file"),
+                Calls.tool(new FileTools(any -> workspace, MAX), "write_file"),
                 Map.of("path", path, "content", "overwritten"));
     }
 
     @ParameterizedTest(name = "delete_file[{index}]")
     @MethodSource("paths")
     void shouldDeleteNothingOutside(String path) throws IOException, InterruptedException {
-        assertHarmless(Calls.tool(new FileTools(workspace, MAX), "delete_file"), Map.of("path", path));
+        assertHarmless(Calls.tool(new FileTools(any -> workspace, MAX), "delete_file"), Map.of("path", path));
     }
 
     @ParameterizedTest(name = "move_file to [{index}]")
     @MethodSource("paths")
     void shouldMoveNothingOut(String path) throws IOException, InterruptedException {
-        assertHarmless(Calls.tool(new FileTools(workspace, MAX), "move_file"), Map.of("from", "notes.txt", "to", path));
+        assertHarmless(
+                Calls.tool(new FileTools(any -> workspace, MAX), "move_file"), Map.of("from", "notes.txt", "to", path));
     }
 
     @ParameterizedTest(name = "move_file from [{index}]")
     @MethodSource("paths")
     void shouldMoveNothingIn(String path) throws IOException, InterruptedException {
-        assertHarmless(Calls.tool(new FileTools(workspace, MAX), "move_file"), Map.of("from", path, "to", "got"));
+        assertHarmless(
+                Calls.tool(new FileTools(any -> workspace, MAX), "move_file"), Map.of("from", path, "to", "got"));
         assertThat(
                         Files.isRegularFile(root.resolve("got"), LinkOption.NOFOLLOW_LINKS)
                                 ? Files.readString(root.resolve("got"))
@@ -119,14 +121,15 @@ class HostileWritesTest {
     @MethodSource("paths")
     void shouldEditNothingOutside(String path) throws IOException, InterruptedException {
         assertHarmless(
-                Calls.tool(new FileTools(workspace, MAX), "edit_file"),
+                Calls.tool(new FileTools(any -> workspace, MAX), "edit_file"),
                 Map.of("path", path, "old_string", "secret", "new_string", "x"));
     }
 
     @ParameterizedTest(name = "get_file_info[{index}]")
     @MethodSource("paths")
     void shouldTellNothingOfWhatIsOutside(String path) throws IOException, InterruptedException {
-        assertThat(assertHarmless(Calls.tool(new FileTools(workspace, MAX), "get_file_info"), Map.of("path", path))
+        assertThat(assertHarmless(
+                                Calls.tool(new FileTools(any -> workspace, MAX), "get_file_info"), Map.of("path", path))
                         .replace(path, ""))
                 .doesNotContain("secret.txt")
                 .doesNotContain("passwd");
@@ -136,10 +139,10 @@ class HostileWritesTest {
     void shouldWriteThroughLinksThatStayInside() throws Exception {
         // when
         Calls.result(
-                Calls.tool(new FileTools(workspace, MAX), "write_file"),
+                Calls.tool(new FileTools(any -> workspace, MAX), "write_file"),
                 Map.of("path", "link-inside", "content", "through"));
         Calls.result(
-                Calls.tool(new FileTools(workspace, MAX), "write_file"),
+                Calls.tool(new FileTools(any -> workspace, MAX), "write_file"),
                 Map.of("path", "folder-link-inside/new.txt", "content", "new"));
         // then
         assertThat(Files.isSymbolicLink(root.resolve("link-inside"))).isTrue();
@@ -150,8 +153,8 @@ class HostileWritesTest {
     @Test
     void shouldDeleteALinkAndNotWhatItLeadsTo() throws Exception {
         // when
-        Calls.result(Calls.tool(new FileTools(workspace, MAX), "delete_file"), Map.of("path", "link-to-secret"));
-        Calls.result(Calls.tool(new FileTools(workspace, MAX), "delete_file"), Map.of("path", "link-inside"));
+        Calls.result(Calls.tool(new FileTools(any -> workspace, MAX), "delete_file"), Map.of("path", "link-to-secret"));
+        Calls.result(Calls.tool(new FileTools(any -> workspace, MAX), "delete_file"), Map.of("path", "link-inside"));
         // then
         assertThat(Files.exists(root.resolve("link-to-secret"), LinkOption.NOFOLLOW_LINKS))
                 .isFalse();
@@ -178,9 +181,9 @@ class HostileWritesTest {
                 putInPlace(real, folder);
             }
         });
-        CallableTool write = Calls.tool(new FileTools(workspace, MAX), "write_file");
-        CallableTool edit = Calls.tool(new FileTools(workspace, MAX), "edit_file");
-        CallableTool delete = Calls.tool(new FileTools(workspace, MAX), "delete_file");
+        CallableTool write = Calls.tool(new FileTools(any -> workspace, MAX), "write_file");
+        CallableTool edit = Calls.tool(new FileTools(any -> workspace, MAX), "edit_file");
+        CallableTool delete = Calls.tool(new FileTools(any -> workspace, MAX), "delete_file");
         int written = 0;
         // when
         for (int i = 0; i < 300; i++) {
@@ -201,7 +204,7 @@ class HostileWritesTest {
         // given
         String one = "1".repeat(MAX);
         String two = "2".repeat(MAX);
-        CallableTool write = Calls.tool(new FileTools(workspace, MAX), "write_file");
+        CallableTool write = Calls.tool(new FileTools(any -> workspace, MAX), "write_file");
         Calls.result(write, Map.of("path", "flips", "content", one));
         AtomicBoolean end = new AtomicBoolean();
         Thread writer = Thread.ofPlatform().start(() -> {
@@ -227,8 +230,8 @@ class HostileWritesTest {
     @Test
     void shouldWriteNoMoreThanTheLimit() throws Exception {
         // given
-        CallableTool write = Calls.tool(new FileTools(workspace, MAX), "write_file");
-        CallableTool edit = Calls.tool(new FileTools(workspace, MAX), "edit_file");
+        CallableTool write = Calls.tool(new FileTools(any -> workspace, MAX), "write_file");
+        CallableTool edit = Calls.tool(new FileTools(any -> workspace, MAX), "edit_file");
         // when
         Map<String, Object> fits = Calls.result(write, Map.of("path", "a", "content", "x".repeat(MAX)));
         ToolException tooLarge = Calls.refusal(write, Map.of("path", "b", "content", "é".repeat(MAX / 2) + "x"));
@@ -250,7 +253,8 @@ class HostileWritesTest {
         Files.setPosixFilePermissions(script, PosixFilePermissions.fromString("rwxr-x---"));
         // when
         Calls.result(
-                Calls.tool(new FileTools(workspace, MAX), "write_file"), Map.of("path", "run.sh", "content", "new"));
+                Calls.tool(new FileTools(any -> workspace, MAX), "write_file"),
+                Map.of("path", "run.sh", "content", "new"));
         // then
         assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(script)))
                 .isEqualTo("rwxr-x---");
@@ -259,7 +263,7 @@ class HostileWritesTest {
     @Test
     void shouldNotMoveOntoSomethingNorIntoItself() {
         // given
-        CallableTool move = Calls.tool(new FileTools(workspace, MAX), "move_file");
+        CallableTool move = Calls.tool(new FileTools(any -> workspace, MAX), "move_file");
         // when
         ToolException onto = Calls.refusal(move, Map.of("from", "notes.txt", "to", "nested/deep.txt"));
         ToolException ontoFolder = Calls.refusal(move, Map.of("from", "notes.txt", "to", "nested"));
