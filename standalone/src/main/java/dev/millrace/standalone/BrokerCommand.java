@@ -6,6 +6,7 @@ import dev.millrace.standalone.cli.CommandException;
 import dev.millrace.standalone.cli.ExitCodes;
 import dev.millrace.standalone.cli.Terminal;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.logging.Level;
@@ -48,7 +49,8 @@ final class BrokerCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException {
-        EmbeddedBroker broker = start(data.resolve(UpCommand.KAFKA_FOLDER), port, advertisedHost);
+        Path folder = data.resolve(UpCommand.KAFKA_FOLDER);
+        EmbeddedBroker broker = quietly(() -> EmbeddedBroker.start(folder, port, advertisedHost));
         CountDownLatch end = new CountDownLatch(1);
         Runtime.getRuntime()
                 .addShutdownHook(Thread.ofPlatform().name("broker-stop").unstarted(() -> {
@@ -73,16 +75,19 @@ final class BrokerCommand implements Callable<Integer> {
         }
     }
 
-    /** Starts a broker without a word from Kafka: what is wrong is in the exception. */
-    static EmbeddedBroker start(Path folder, int port) {
-        return start(folder, port, LOOPBACK);
+    /** Starts a broker with these settings of Kafka's, without a word from it: what is wrong is in the exception. */
+    static EmbeddedBroker start(Path folder, int port, Map<String, String> settings) {
+        return quietly(() -> EmbeddedBroker.start(folder, port, settings));
     }
 
-    /** As above, for clients that are told to connect to this host. */
-    private static EmbeddedBroker start(Path folder, int port, String advertisedHost) {
+    private interface Start {
+        EmbeddedBroker broker() throws BrokerStartException;
+    }
+
+    private static EmbeddedBroker quietly(Start start) {
         Logs.kafka(Level.OFF);
         try {
-            return EmbeddedBroker.start(folder, port, advertisedHost);
+            return start.broker();
         } catch (BrokerStartException e) {
             throw new CommandException(ExitCodes.FAILED, String.valueOf(e.getMessage()));
         } finally {

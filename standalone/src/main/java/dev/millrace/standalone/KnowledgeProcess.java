@@ -9,6 +9,7 @@ import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -28,8 +29,12 @@ final class KnowledgeProcess implements AutoCloseable {
     private final String url;
     private final Path log;
 
-    /** What it is to work with. */
-    record Place(String bootstrapServers, Path data, Path workspace) {}
+    /**
+     * What it is to work with.
+     *
+     * @param kafka how a client connects, by Kafka's keys
+     */
+    record Place(Map<String, String> kafka, Path data, Path workspace) {}
 
     private KnowledgeProcess(Process process, String url, Path log) {
         this.process = process;
@@ -58,7 +63,9 @@ final class KnowledgeProcess implements AutoCloseable {
                     "-jar",
                     jar));
             Map<String, String> environment = command.environment();
-            environment.put("KAFKA_BOOTSTRAP_SERVERS", place.bootstrapServers());
+            place.kafka()
+                    .forEach((key, value) -> environment.put(
+                            "KAFKA_" + key.toUpperCase(Locale.ROOT).replace('.', '_'), value));
             environment.put("QUARKUS_HTTP_PORT", Integer.toString(port));
             environment.put("MILLRACE_TOPICS_CREATE", "true");
             environment.putIfAbsent("MILLRACE_TOPICS_PARTITIONS", "2");

@@ -1,6 +1,7 @@
 package dev.millrace.standalone;
 
 import dev.millrace.agent.topology.ReplySecrets;
+import dev.millrace.broker.BrokerUsers;
 import dev.millrace.broker.EmbeddedBroker;
 import dev.millrace.gateway.access.ApiKey;
 import dev.millrace.gateway.access.ApiKeyFile;
@@ -9,6 +10,7 @@ import dev.millrace.kafka.TopicSettings;
 import dev.millrace.schemas.Ids;
 import dev.millrace.standalone.cli.CommandException;
 import dev.millrace.standalone.cli.ExitCodes;
+import dev.millrace.standalone.cli.LocalToken;
 import dev.millrace.standalone.cli.Terminal;
 import dev.millrace.tools.files.OperatorPlaces;
 import io.quarkus.runtime.Quarkus;
@@ -21,10 +23,12 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.security.SecureRandom;
 import java.time.Instant;
+import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -55,6 +59,12 @@ final class UpCommand implements Callable<Integer> {
 
     /** The broker's part of the data folder. */
     static final String KAFKA_FOLDER = "kafka";
+
+    /** The password of {@link #OWNER} at the brokers, in the data folder. */
+    static final String KAFKA_PASSWORD = "kafka-password";
+
+    /** Who has started it, and may do everything. */
+    private static final String OWNER = "owner";
 
     /** What the services may take to stop; requests, model calls and tool calls in flight have ten seconds each. */
     private static final long STOP_LIMIT_SECONDS = 40;
@@ -129,8 +139,9 @@ final class UpCommand implements Callable<Integer> {
 
     @Option(
             names = "--token",
-            description = "Ask everybody who calls over HTTP for an API key, as ./millrace keys makes them, in the data"
-                    + " folder; the first one is made and shown with the first start (default: nobody is asked).")
+            description =
+                    "Ask everybody for a login: over HTTP for an API key, as ./millrace keys makes them, over Kafka"
+                            + " for a password. The first start makes both, in the data folder (default: nobody is asked).")
     private boolean token;
 
     @Option(
@@ -163,14 +174,17 @@ final class UpCommand implements Callable<Integer> {
         requireFreePort();
         requireApart();
         Path workspacePath = WorkspaceFolder.prepare(workspace);
-        EmbeddedBroker broker = BrokerCommand.start(dataPath.resolve(KAFKA_FOLDER), kafkaPort);
+        BrokerUsers users = token ? users(dataPath) : null;
+        EmbeddedBroker broker = BrokerCommand.start(
+                dataPath.resolve(KAFKA_FOLDER), kafkaPort, users == null ? Map.of() : users.broker());
         // all services were in the process that held the data before this one
         broker.endMemberships();
-        configure(broker, dataPath, workspacePath);
+        Map<String, String> kafka = new HashMap<>(users == null ? Map.of() : users.client(OWNER));
+        kafka.put("bootstrap.servers", broker.bootstrapServers());
+        configure(kafka, dataPath, workspacePath);
         lock(dataPath);
-        KnowledgeProcess beside = knowledge
-                ? KnowledgeProcess.start(new KnowledgeProcess.Place(broker.bootstrapServers(), dataPath, workspacePath))
-                : null;
+        KnowledgeProcess beside =
+                knowledge ? KnowledgeProcess.start(new KnowledgeProcess.Place(kafka, dataPath, workspacePath)) : null;
         if (beside != null) {
             System.setProperty("millrace.gateway.knowledge.url", beside.url());
             System.setProperty("millrace.agent.knowledge.url", beside.url());
@@ -247,8 +261,8 @@ final class UpCommand implements Callable<Integer> {
     }
 
     /** The services are configured as anywhere else; only what differs in one process is set here. */
-    private void configure(EmbeddedBroker broker, Path dataPath, Path workspacePath) {
-        System.setProperty("kafka.bootstrap.servers", broker.bootstrapServers());
+    private void configure(Map<String, String> kafka, Path dataPath, Path workspacePath) {
+        kafka.forEach((key, value) -> System.setProperty("kafka." + key, value));
         System.setProperty("quarkus.http.port", Integer.toString(port));
         System.setProperty("millrace.gateway.agent-url", "http://127.0.0.1:" + port);
         System.setProperty("millrace.tools.agent-url", "http://127.0.0.1:" + port);
@@ -279,7 +293,7 @@ final class UpCommand implements Callable<Integer> {
             System.setProperty(InternalSecret.KEY, Ids.hash(Ids.random()));
         }
         if (System.getenv("MILLRACE_AGENT_REPLY_SECRET") == null) {
-            System.setProperty(ReplySecrets.KEY, replySecret(dataPath.resolve("reply-secret")));
+            System.setProperty(ReplySecrets.KEY, secret(dataPath.resolve("reply-secret")));
         }
         if (!token) {
             return;
@@ -290,32 +304,53 @@ final class UpCommand implements Callable<Integer> {
         try {
             ApiKeyFile keys = new ApiKeyFile(file);
             if (keys.keys().isEmpty()) {
-                ApiKey.Fresh first = ApiKey.draw("owner", List.of("*:*"), Instant.now(), null);
+                ApiKey.Fresh first = ApiKey.draw(OWNER, List.of("*:*"), Instant.now(), null);
+                Path kept = dataPath.resolve(LocalToken.FILE);
+                write(kept, first.secret());
                 keys.change(none -> List.of(first.kept()));
                 terminal.err()
                         .println(
-                                "millrace: whoever calls over HTTP needs a key. The first one may do everything, and is"
-                                        + " shown this once:\n  export MILLRACE_TOKEN=" + first.secret());
+                                "millrace: whoever calls over HTTP needs a key. The first one may do everything. It is in "
+                                        + kept + ", where\n./millrace finds it; for others:\n  export MILLRACE_TOKEN="
+                                        + first.secret());
             }
         } catch (IOException e) {
             throw new CommandException(ExitCodes.FAILED, "The file of keys: " + e.getMessage());
         }
     }
 
-    /** Kept, since workers answer after a restart what they were asked before it; for the owner alone to read. */
-    private static String replySecret(Path file) {
+    /** Who may do everything over Kafka, and nobody else anything; our own services log in like that as well. */
+    private BrokerUsers users(Path dataPath) {
+        Path file = dataPath.resolve(KAFKA_PASSWORD);
+        BrokerUsers users = new BrokerUsers(Map.of(OWNER, secret(file)), Set.of(OWNER));
+        terminal.err()
+                .println("millrace: Kafka asks for a login (SASL PLAIN): " + OWNER + ", with the password in " + file);
+        return users;
+    }
+
+    /**
+     * A text that nobody guesses; kept, since workers answer after a restart what they were asked before it, and people
+     * do not copy a password each day.
+     */
+    private static String secret(Path file) {
         try {
             if (Files.notExists(file)) {
                 byte[] drawn = new byte[ReplySecrets.MIN_LENGTH];
                 new SecureRandom().nextBytes(drawn);
-                Path next = Files.createTempFile(file.getParent(), ".reply-secret", null);
-                Files.writeString(next, HexFormat.of().formatHex(drawn));
-                Files.move(next, file, StandardCopyOption.ATOMIC_MOVE);
+                write(file, HexFormat.of().formatHex(drawn));
             }
             return Files.readString(file).strip();
         } catch (IOException e) {
-            throw new CommandException(ExitCodes.FAILED, "The secret for replies: " + e.getMessage());
+            throw new CommandException(ExitCodes.FAILED, "The secret in the data folder: " + e.getMessage());
         }
+    }
+
+    /** For the owner alone to read, and never half. */
+    private static void write(Path file, String text) throws IOException {
+        Path folder = Files.createDirectories(file.getParent());
+        Path next = Files.createTempFile(folder, "." + file.getFileName(), null);
+        Files.writeString(next, text);
+        Files.move(next, file, StandardCopyOption.ATOMIC_MOVE);
     }
 
     private static void set(String key, @Nullable Path path) {

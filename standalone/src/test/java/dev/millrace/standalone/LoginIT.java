@@ -1,6 +1,7 @@
 package dev.millrace.standalone;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.millrace.standalone.cli.ExitCodes;
@@ -11,11 +12,19 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.common.errors.SaslAuthenticationException;
+import org.apache.kafka.common.errors.TimeoutException;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -32,12 +41,14 @@ class LoginIT {
     private final HttpClient http = HttpClient.newHttpClient();
 
     @Test
-    @DisplayName("nobody gets in without the key that it shows once, by whatever way, and everything works with it")
+    @DisplayName(
+            "nobody gets in without the key and the password of the data folder, by whatever way, and everything works with them")
     void shouldAskForAKey() throws Exception {
         int port = FreePort.find();
+        int kafkaPort = FreePort.find();
         String url = "http://127.0.0.1:" + port;
         try (ServiceProcess up = ServiceProcess.standalone(
-                        "up", "--token", "--port", String.valueOf(port), "--kafka-port", "0")
+                        "up", "--token", "--port", String.valueOf(port), "--kafka-port", String.valueOf(kafkaPort))
                 .start(folder)
                 .awaitReady(URI.create(url + "/q/health/ready"))) {
             // given
@@ -62,6 +73,22 @@ class LoginIT {
                 assertThat(status(url + path)).as(path).isIn(400, 403, 404);
             }
             assertThat(CommandRun.of("ask", "hello", "--url", url).err()).contains("MILLRACE_TOKEN");
+
+            assertThatThrownBy(() -> topics(kafkaPort, Map.of())).hasCauseInstanceOf(TimeoutException.class);
+            assertThatThrownBy(() -> topics(kafkaPort, login("guess")))
+                    .hasCauseInstanceOf(SaslAuthenticationException.class);
+
+            // and: Kafka with the password that only its owner reads
+            Path password = folder.resolve("data/kafka-password");
+            assertThat(topics(kafkaPort, login(Files.readString(password)))).contains("millrace.journal");
+            for (String kept : List.of("data/kafka-password", "data/token", "data/keys.json", "data/reply-secret")) {
+                assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(folder.resolve(kept))))
+                        .as(kept)
+                        .isEqualTo("rw-------");
+            }
+
+            // and: commands beside the data find the key, and clients elsewhere do not
+            assertThat(beside("tasks", url)).isEqualTo(ExitCodes.DONE);
 
             // and: everything with it
             CommandRun ask = CommandRun.of("ask", "What time is it?", "--url", url, "--token", key);
@@ -91,6 +118,35 @@ class LoginIT {
         await().atMost(LIMIT)
                 .until(() ->
                         CommandRun.of("tasks", "--url", url, "--token", key).exitCode() == wanted);
+    }
+
+    /** The exit code of a command that is called where the data folder is. */
+    private int beside(String command, String url) {
+        try (ServiceProcess process =
+                ServiceProcess.standalone(command, "--url", url).start(folder)) {
+            return process.awaitEnd(LIMIT.multipliedBy(3));
+        }
+    }
+
+    private static Map<String, Object> login(String password) {
+        return Map.of(
+                "security.protocol",
+                "SASL_PLAINTEXT",
+                "sasl.mechanism",
+                "PLAIN",
+                "sasl.jaas.config",
+                "org.apache.kafka.common.security.plain.PlainLoginModule required username=\"owner\" password=\"%s\";"
+                        .formatted(password));
+    }
+
+    private static Set<String> topics(int kafkaPort, Map<String, Object> login) throws Exception {
+        Map<String, Object> settings = new HashMap<>(login);
+        settings.put("bootstrap.servers", "127.0.0.1:" + kafkaPort);
+        settings.put("default.api.timeout.ms", 4000);
+        settings.put("request.timeout.ms", 3000);
+        try (Admin admin = Admin.create(settings)) {
+            return admin.listTopics().names().get();
+        }
     }
 
     private int status(String url) throws IOException, InterruptedException {

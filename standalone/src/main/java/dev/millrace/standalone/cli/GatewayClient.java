@@ -16,7 +16,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.StreamSupport;
@@ -26,8 +25,6 @@ import java.util.stream.StreamSupport;
  * failures that are {@link CommandException}s.
  */
 final class GatewayClient {
-
-    private static final Set<String> LOOPBACK = Set.of("localhost", "127.0.0.1", "[::1]");
 
     private final URI url;
     private final Millrace millrace;
@@ -187,7 +184,8 @@ final class GatewayClient {
 
     /** What makes it answer at the URL; empty if it would be started elsewhere. */
     private Optional<String> howToStart() {
-        boolean here = LOOPBACK.contains(url.getHost()) && "http".equals(url.getScheme()) && url.getPort() > 0;
+        boolean here =
+                LocalToken.LOOPBACK.contains(url.getHost()) && "http".equals(url.getScheme()) && url.getPort() > 0;
         return !here
                 ? Optional.empty()
                 : Optional.of(

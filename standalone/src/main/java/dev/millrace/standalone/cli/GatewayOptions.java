@@ -1,10 +1,14 @@
 package dev.millrace.standalone.cli;
 
 import java.net.URI;
+import java.nio.file.Path;
 import picocli.CommandLine.Option;
 
 /** The options of every command that talks to a gateway. */
 final class GatewayOptions {
+
+    /** Where {@code up} keeps everything unless it is told otherwise. */
+    private static final Path DATA = Path.of("data");
 
     @Option(
             names = "--url",
@@ -19,7 +23,8 @@ final class GatewayOptions {
             defaultValue = "${env:MILLRACE_TOKEN:-}",
             description =
                     "The API key or token to call with, where one is asked for (default: $MILLRACE_TOKEN, which other"
-                            + " users of the machine do not see).")
+                            + " users of the machine do not see; else, for a URL of this machine, that of up --token in"
+                            + " ./data).")
     private String token = "";
 
     GatewayClient client() {
@@ -36,6 +41,6 @@ final class GatewayOptions {
             throw new CommandException(
                     ExitCodes.USAGE, "--url: expected something like http://localhost:8080, found " + url);
         }
-        return new GatewayClient(url, said, namespace);
+        return new GatewayClient(url, said.isEmpty() ? LocalToken.of(url, DATA) : said, namespace);
     }
 }
