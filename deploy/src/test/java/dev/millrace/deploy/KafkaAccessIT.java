@@ -1,35 +1,25 @@
 package dev.millrace.deploy;
 
-import static dev.millrace.deploy.Manifests.name;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.sun.net.httpserver.HttpServer;
 import dev.millrace.schemas.Segment;
 import dev.millrace.schemas.Topics;
-import dev.millrace.testing.FreePort;
 import dev.millrace.testing.HttpApi;
-import dev.millrace.testing.ServiceProcess;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.UUID;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.producer.KafkaProducer;
@@ -49,7 +39,6 @@ class KafkaAccessIT {
     private static final Duration LIMIT = Duration.ofSeconds(60);
     private static final Topics TOPICS = new Topics(Topics.DEFAULT_PREFIX);
     private static final String WORKER = "millrace-words";
-    private static final Pattern KEY = Pattern.compile("mlr_\\S+");
     private static final String AGENT = """
             ---
             description: Uses all there is.
@@ -79,9 +68,6 @@ class KafkaAccessIT {
             """;
 
     private final Manifests manifests = Manifests.rendered("production");
-    private final Map<String, Integer> ports = new TreeMap<>();
-    private final Map<String, ServiceProcess> services = new LinkedHashMap<>();
-    private final String secret = UUID.randomUUID().toString();
 
     @TempDir
     Path folder;
@@ -89,9 +75,11 @@ class KafkaAccessIT {
     @Test
     @DisplayName("with the KafkaUsers of the manifests nothing is refused that services need, and each line is needed")
     void shouldNeedAllThatUsersAreAllowedAndNoMore() throws Exception {
-        String key = writeFiles();
+        writeFiles();
+        String key = Pods.createKey(folder);
         try (SecuredBroker broker = SecuredBroker.start(folder);
-                Receiver receiver = Receiver.start()) {
+                Receiver receiver = Receiver.start();
+                Pods pods = new Pods(manifests, broker, folder, more())) {
             // given
             broker.apply(manifests);
             broker.apply(Manifests.parse(Files.readString(Path.of("components", "kafka", "worker.yaml"))));
@@ -101,10 +89,9 @@ class KafkaAccessIT {
                     .get();
             // first, so that all that publish definitions find some
             try (Worker worker = Worker.start(TOPICS, broker.client(WORKER), WORKER)) {
-                manifests.workloads().forEach(workload -> services.put(name(workload), start(broker, workload)));
-                services.forEach((name, service) ->
-                        service.awaitReady(URI.create("http://127.0.0.1:" + port(name) + "/q/health/ready")));
-                HttpApi api = HttpApi.onPort(port("gateway")).as(key);
+                manifests.workloads().forEach(workload -> pods.start(workload, 1));
+                pods.awaitReady();
+                HttpApi api = HttpApi.onPort(pods.port("gateway")).as(key);
                 await().atMost(LIMIT)
                         .until(() -> api.get("/v1/tools?agent=all").body().contains("count_words"));
 
@@ -119,8 +106,6 @@ class KafkaAccessIT {
                 assertThat(Decisions.refused()).isEmpty();
                 assertThat(worker.isAlive()).isTrue();
             }
-        } finally {
-            services.values().forEach(ServiceProcess::close);
         }
     }
 
@@ -206,70 +191,31 @@ class KafkaAccessIT {
                 + line.pattern().name();
     }
 
-    /** Files that the manifests mount; returns an API key that may do everything. */
-    private String writeFiles() throws IOException {
+    /** Files that the manifests mount. */
+    private void writeFiles() throws IOException {
         Path agent = Files.createDirectories(folder.resolve("etc/agents/all"));
         Files.writeString(agent.resolve("AGENT.md"), AGENT);
         Files.writeString(folder.resolve("script.yaml"), SCRIPT);
         Files.writeString(
                 Files.createDirectories(folder.resolve("workspace")).resolve("large.txt"), "wheel ".repeat(1000));
-        Path keys = Files.createDirectories(folder.resolve("etc/keys")).resolve("keys.json");
-        try (ServiceProcess create = ServiceProcess.standalone(
-                        "keys", "create", "alice", "--grant", "*:*", "--file", keys.toString())
-                .start(folder)) {
-            assertThat(create.awaitEnd(LIMIT)).as(create.output()).isZero();
-            Matcher printed = KEY.matcher(create.output());
-            assertThat(printed.find()).as(create.output()).isTrue();
-            return printed.group();
-        }
     }
 
-    private ServiceProcess start(SecuredBroker broker, ObjectNode workload) {
-        String service = name(workload);
-        ServiceProcess.Builder builder =
-                ServiceProcess.service(service.equals("knowledge") ? service : service + "-service");
-        environment(broker, workload).forEach(builder::env);
-        return builder.start(folder);
-    }
-
-    /** That of the manifests, on this machine. */
-    private Map<String, String> environment(SecuredBroker broker, ObjectNode workload) {
-        String service = name(workload);
-        Map<String, String> environment = new TreeMap<>(manifests.environment(workload));
-        environment.replaceAll((variable, value) -> value.replace("/var/lib/millrace", folder + "/" + service)
-                .replace("/etc/millrace/kafka/ca.crt", broker.certificate().toString())
-                .replace("/etc/millrace", folder + "/etc")
-                .replace("/workspace", folder + "/workspace")
-                .replace("http://agent:8081", "http://127.0.0.1:" + port("agent"))
-                .replace("http://knowledge:8084", "http://127.0.0.1:" + port("knowledge"))
-                .replace("http://collector.observability:4318", "http://127.0.0.1:1"));
-        environment.put("KAFKA_SASL_JAAS_CONFIG", broker.login(manifests.user(workload)));
-        environment.put("KAFKA_BOOTSTRAP_SERVERS", broker.bootstrapServers());
-        environment.put("QUARKUS_HTTP_HOST", "127.0.0.1");
-        environment.put("QUARKUS_HTTP_PORT", Integer.toString(port(service)));
-        environment.put("MILLRACE_HTTP_INTERNAL_SECRET", secret);
-        environment.putAll(
-                switch (service) {
-                    case "agent" ->
+    /** What this needs beside the keys of the manifests. */
+    private Map<String, Map<String, String>> more() {
+        return Map.of(
+                "agent",
                         Map.of(
                                 "MILLRACE_AGENT_REFLECTION_ENABLED", "true",
                                 "MILLRACE_LLM_MODELS_CLERK_PROVIDER", "scripted",
                                 "MILLRACE_LLM_MODELS_CLERK_SCRIPT",
                                         folder.resolve("script.yaml").toString(),
                                 "MILLRACE_LLM_MODELS_CLERK_KEY", "team",
-                                "MILLRACE_LLM_KEYS_TEAM_MAX_REQUESTS", "100");
-                    case "tool" ->
+                                "MILLRACE_LLM_KEYS_TEAM_MAX_REQUESTS", "100"),
+                "tool",
                         Map.of(
                                 "MILLRACE_TOOLS_MAX_RESULT_SIZE", "1000",
                                 "MILLRACE_TOOLS_HTTP_ALLOW", "127.0.0.1",
-                                "MILLRACE_TOOLS_WEBHOOK_BUDGET", "1s");
-                    default -> Map.of();
-                });
-        return environment;
-    }
-
-    private int port(String service) {
-        return ports.computeIfAbsent(service, any -> FreePort.find());
+                                "MILLRACE_TOOLS_WEBHOOK_BUDGET", "1s"));
     }
 
     /** Is told of tasks; refuses what it does not like. */

@@ -192,7 +192,8 @@ public final class ServiceProcess implements AutoCloseable {
         }
     }
 
-    private void awaitThat(String what, Duration limit, Callable<Boolean> condition) {
+    /** Waits for this condition, as long as the process lives. */
+    public void awaitThat(String what, Duration limit, Callable<Boolean> condition) {
         try {
             await().atMost(limit)
                     .pollDelay(Duration.ZERO)

@@ -105,10 +105,7 @@ public class QueryResource {
             @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace,
             @QueryParam("at") @Nullable String at)
             throws InterruptedException {
-        JournalCursor place = cursor("at", at);
-        if (place != null && !projection.await(place, CATCH_UP)) {
-            throw new NotCaughtUpException();
-        }
+        awaitPlace(at);
         return projection
                 .task(namespace, taskId)
                 .map(notes::noted)
@@ -116,15 +113,21 @@ public class QueryResource {
                 .orElseThrow(() -> new UnknownIdException("unknown_task", "task", taskId, namespace));
     }
 
-    /** What happened to a task; see {@link EventPage} for {@code next} and {@code upTo}. */
+    /**
+     * What happened to a task, with {@code at}, a cursor, up to that place of the journal at least; see
+     * {@link EventPage} for {@code next} and {@code upTo}.
+     */
     @GET
     @Path("/tasks/{taskId}/events")
     public Response events(
             @PathParam("taskId") String taskId,
             @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace,
             @QueryParam("after") @Nullable String after,
+            @QueryParam("at") @Nullable String at,
             @QueryParam("limit") @DefaultValue("500") String limit,
-            @QueryParam("maxBytes") @Nullable String maxBytes) {
+            @QueryParam("maxBytes") @Nullable String maxBytes)
+            throws InterruptedException {
+        awaitPlace(at);
         EventPage page = projection
                 .events(namespace, taskId, cursor("after", after), limit(limit), maxBytes(maxBytes))
                 .orElseThrow(() -> new UnknownIdException("unknown_task", "task", taskId, namespace));
@@ -344,6 +347,13 @@ public class QueryResource {
     Response bad(IllegalArgumentException e, UriInfo uri) {
         return Answers.problem(
                 Problem.of(400, "bad_parameter", "A parameter cannot be read", String.valueOf(e.getMessage())), uri);
+    }
+
+    private void awaitPlace(@Nullable String at) throws InterruptedException {
+        JournalCursor place = cursor("at", at);
+        if (place != null && !projection.await(place, CATCH_UP)) {
+            throw new NotCaughtUpException();
+        }
     }
 
     private static @Nullable String blankToNull(@Nullable String text) {

@@ -187,7 +187,9 @@ class QueryResourceIT {
         "/internal/tasks/none/events?after=1, 400, bad_parameter",
         "/internal/tasks/none/events?limit=0, 400, bad_parameter",
         "/internal/tasks/none?at=now, 400, bad_parameter",
-        "/internal/tasks/none?at=0:999999999, 503, projection_behind"
+        "/internal/tasks/none?at=0:999999999, 503, projection_behind",
+        "/internal/tasks/none/events?at=now, 400, bad_parameter",
+        "/internal/tasks/none/events?at=0:999999999, 503, projection_behind"
     })
     void shouldAnswerWithAProblem(String path, int status, String code) throws Exception {
         // when

@@ -70,20 +70,29 @@ public final class Tasks {
     }
 
     /**
-     * A page of what happened to a task: its {@code events}, or its {@code history} of moves from state to state.
+     * Which part of what happened to a task.
      *
      * @param after only what comes after this place; {@code null} = from the beginning
+     * @param at a place of the journal that the answer has to take into account; {@code null} = any
+     * @param limit at most so many
      * @param maxBytes about how large a page of events may be, if it has more than one
+     */
+    public record PageQuery(
+            @Nullable JournalCursor after, @Nullable JournalCursor at, int limit, int maxBytes) {}
+
+    /**
+     * A page of what happened to a task: its {@code events}, or its {@code history} of moves from state to state.
+     *
      * @return empty if nobody knows the task
      */
-    public Optional<Found> page(
-            String what, String namespace, String taskId, @Nullable JournalCursor after, int limit, int maxBytes)
+    public Optional<Found> page(String what, String namespace, String taskId, PageQuery page)
             throws QueryUnavailableException, InterruptedException {
         Map<String, @Nullable String> query = new HashMap<>();
         query.put("namespace", namespace);
-        query.put("after", after == null ? null : after.toString());
-        query.put("limit", Integer.toString(limit));
-        query.put("maxBytes", Integer.toString(maxBytes));
+        query.put("after", page.after() == null ? null : page.after().toString());
+        query.put("at", page.at() == null ? null : page.at().toString());
+        query.put("limit", Integer.toString(page.limit()));
+        query.put("maxBytes", Integer.toString(page.maxBytes()));
         return find(AgentClient.path("tasks", taskId, what), query, namespace, taskId);
     }
 

@@ -47,7 +47,8 @@ record TaskStream(Name name, @Nullable Places seen, boolean follow, LiveTextView
             return false;
         }
         AtomicBoolean something = new AtomicBoolean();
-        TaskHistory history = history();
+        // with less than the client has seen, it would wait for an end that it has had
+        TaskHistory history = history(lastSeen());
         boolean known = history.<RuntimeException>readOn(
                 () -> {}, entry -> something.compareAndSet(false, isNew(entry) && live.shows(entry)));
         return known && history.ended() && !something.get();
@@ -66,7 +67,7 @@ record TaskStream(Name name, @Nullable Places seen, boolean follow, LiveTextView
                     outlet); // the journal alone tells what comes after, in the right order with live text
             return;
         }
-        TaskPast past = new TaskPast(history(), sources.streams(), sources.atMost());
+        TaskPast past = new TaskPast(history(null), sources.streams(), sources.atMost());
         past.read(outlet, entry -> send(entry, outlet));
         if (past.ended() && !follow) {
             return;
@@ -96,7 +97,18 @@ record TaskStream(Name name, @Nullable Places seen, boolean follow, LiveTextView
                         >= seen.facts().getOrDefault(entry.cursor().partition(), 0L);
     }
 
-    private TaskHistory history() {
-        return new TaskHistory(sources.tasks(), name.namespace(), name.taskId());
+    /** The last fact that the client has had; {@code null} = none. */
+    private @Nullable JournalCursor lastSeen() {
+        return seen == null
+                ? null
+                : seen.facts().entrySet().stream()
+                        .filter(next -> next.getValue() > 0)
+                        .map(next -> new JournalCursor(next.getKey(), next.getValue() - 1))
+                        .findFirst()
+                        .orElse(null);
+    }
+
+    private TaskHistory history(@Nullable JournalCursor at) {
+        return new TaskHistory(sources.tasks(), name.namespace(), name.taskId(), at);
     }
 }

@@ -206,7 +206,8 @@ public class ForgetResource {
 
     private Optional<ForgetProgress> find(String namespace, String forgetId)
             throws QueryUnavailableException, InterruptedException {
-        if (tasks.page("events", namespace, forgetId, null, 1, 1).isEmpty()) {
+        if (tasks.page("events", namespace, forgetId, new Tasks.PageQuery(null, null, 1, 1))
+                .isEmpty()) {
             return Optional.empty();
         }
         List<Event> events = new ArrayList<>();

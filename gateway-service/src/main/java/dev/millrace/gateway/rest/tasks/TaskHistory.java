@@ -3,6 +3,7 @@ package dev.millrace.gateway.rest.tasks;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.millrace.gateway.query.Tasks;
 import dev.millrace.gateway.query.Tasks.Found;
+import dev.millrace.gateway.query.Tasks.PageQuery;
 import dev.millrace.gateway.rest.problems.ProblemException;
 import dev.millrace.http.client.QueryUnavailableException;
 import dev.millrace.schemas.EventJson;
@@ -43,14 +44,27 @@ public final class TaskHistory {
     private final Tasks tasks;
     private final String namespace;
     private final String taskId;
+    private final @Nullable JournalCursor at;
     private @Nullable JournalCursor read;
     private @Nullable JournalCursor upTo;
     private boolean ended;
 
+    /** That of this task, as far as whoever is asked knows it. */
     public TaskHistory(Tasks tasks, String namespace, String taskId) {
+        this(tasks, namespace, taskId, null);
+    }
+
+    /**
+     * That of this task.
+     *
+     * @param at a place of the journal up to which it has to go at least: one that the client has seen, which may be
+     *     further than the instance that is asked; {@code null} = any
+     */
+    public TaskHistory(Tasks tasks, String namespace, String taskId, @Nullable JournalCursor at) {
         this.tasks = tasks;
         this.namespace = namespace;
         this.taskId = taskId;
+        this.at = at;
     }
 
     /**
@@ -86,7 +100,7 @@ public final class TaskHistory {
 
     /** The next page; {@code null} if agent-service does not know the task yet. */
     private @Nullable Page page() throws QueryUnavailableException, InterruptedException {
-        Optional<Found> found = tasks.page("events", namespace, taskId, read, PAGE, PAGE_BYTES);
+        Optional<Found> found = tasks.page("events", namespace, taskId, new PageQuery(read, at, PAGE, PAGE_BYTES));
         if (found.isEmpty()) {
             throw ProblemException.unknownTask(namespace, taskId);
         }

@@ -187,9 +187,11 @@ public class TasksResource {
                         what,
                         namespace,
                         taskId,
-                        Parameters.cursor("after", after),
-                        Parameters.number("limit", limit, MAX_EVENTS),
-                        MAX_PAGE_BYTES)
+                        new Tasks.PageQuery(
+                                Parameters.cursor("after", after),
+                                null,
+                                Parameters.number("limit", limit, MAX_EVENTS),
+                                MAX_PAGE_BYTES))
                 .orElseThrow(() -> ProblemException.unknownTask(namespace, taskId));
         return Response.ok(found instanceof Found.Known known ? known.answer().json() : noneYet)
                 .build();

@@ -21,13 +21,16 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketException;
 import java.net.URI;
+import java.net.http.HttpRequest;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -120,6 +123,41 @@ class StreamsIT {
 
         // then
         assertThat(again.status()).isEqualTo(204);
+    }
+
+    @Test
+    @DisplayName(
+            "a client that comes back with the end, to an instance of agent-service that lags, is told that it has it")
+    void shouldHaveNobodyWaitForAnEndThatItHasHeardWhenAgentServiceHasNot() throws Exception {
+        // given
+        String id = Ids.random();
+        List<Event> written = past(id, 3);
+        awaitKnown(id, 3);
+        gateway.agentIs("deaf");
+        String last;
+        try (SseClient stream = gateway.stream("/v1/tasks/" + id + "/stream", null)) {
+            gateway.journal(written.getFirst(), KnownEventType.TASK_COMPLETED, 100, Map.of());
+            last = Objects.requireNonNull(stream.rest().getLast().id());
+        }
+
+        // when
+        HttpRequest.Builder again = gateway.request("/v1/tasks/" + id + "/stream")
+                .header("Last-Event-ID", last)
+                .GET();
+        CompletableFuture<Answer> answer = CompletableFuture.supplyAsync(() -> {
+            try {
+                return gateway.send(again);
+            } catch (IOException | InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+        });
+        await().during(Duration.ofMillis(500)).until(() -> !answer.isDone());
+        gateway.agentIs("up");
+
+        // then
+        assertThat(answer)
+                .succeedsWithin(Duration.ofSeconds(10))
+                .satisfies(told -> assertThat(told.status()).isEqualTo(204));
     }
 
     @Test
