@@ -160,7 +160,10 @@ public enum ErrorCode {
     PROCESS_RESTARTED(
             "The process has ended while the task was under way, and the settings say that it does not go on.",
             Place.TASK),
-    ADMISSION_REJECTED("All places were taken, and the settings say that nobody waits.", Place.TASK),
+    ADMISSION_REJECTED(
+            "All places were taken, or as many as the quota of its namespace allows, and the settings say that no more"
+                    + " wait.",
+            Place.TASK),
     DECLARED_FAILED("Someone declared the task as failed and gave no code.", Place.TASK),
 
     // anywhere

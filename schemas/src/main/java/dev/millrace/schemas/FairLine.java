@@ -3,11 +3,13 @@ package dev.millrace.schemas;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NoSuchElementException;
 import java.util.Objects;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Function;
@@ -16,8 +18,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A line in which the lowest priority goes first, tenants of one priority take turns, and what belongs to one tenant
- * goes in order. So of two tenants the second waits for one element of the first, however many that has in line. Each
- * operation takes the logarithm of the elements. For one thread.
+ * goes in order. So of two tenants the second waits for one element of the first, however many that has in line. A
+ * tenant that is held back has no turn until it is let go. Each operation takes the logarithm of the elements, and of
+ * their priorities each. For one thread.
  *
  * @param <T> what stands in line; no two elements are equal by the order
  */
@@ -32,6 +35,7 @@ public final class FairLine<T> {
     private final Function<? super T, String> tenant;
     private final Comparator<? super T> order;
     private final TreeMap<Integer, Band> bands = new TreeMap<>();
+    private final Set<String> heldBack = new HashSet<>();
     private int size;
 
     /** What one tenant has in line with one priority. */
@@ -48,7 +52,10 @@ public final class FairLine<T> {
     /** All elements of one priority. */
     private final class Band {
         final Map<String, Share> shares = new HashMap<>();
-        /** Those who had their turn longest ago first; of those who had none, who has stood there longest. */
+        /**
+         * Those who had their turn longest ago first; of those who had none, who has stood there longest. Without those
+         * who are held back.
+         */
         final TreeSet<Share> turns = new TreeSet<>(
                 Comparator.<Share>comparingLong(share -> share.turn).thenComparing(share -> share.line.first(), order));
 
@@ -68,7 +75,9 @@ public final class FairLine<T> {
                 remember(name, share.turn);
             } else {
                 shares.put(name, share);
-                turns.add(share);
+                if (!heldBack.contains(name)) {
+                    turns.add(share);
+                }
             }
             return changed;
         }
@@ -114,11 +123,38 @@ public final class FairLine<T> {
         return all;
     }
 
-    /** Whose turn it is; {@code null} = the line is empty. */
+    /** Whose turn it is; {@code null} = the line is empty, or all who stand there are held back. */
     public @Nullable T peek() {
-        return bands.isEmpty()
-                ? null
-                : bands.firstEntry().getValue().turns.first().line.first();
+        for (Band band : bands.values()) {
+            if (!band.turns.isEmpty()) {
+                return band.turns.first().line.first();
+            }
+        }
+        return null;
+    }
+
+    /** From now on it is not this tenant's turn, whatever it has in line; without effect if it is held back already. */
+    public void holdBack(String name) {
+        if (heldBack.add(name)) {
+            for (Band band : bands.values()) {
+                Share share = band.shares.get(name);
+                if (share != null) {
+                    band.turns.remove(share);
+                }
+            }
+        }
+    }
+
+    /** This tenant has turns again, with what it has in line; without effect if it is not held back. */
+    public void letGo(String name) {
+        if (heldBack.remove(name)) {
+            for (Band band : bands.values()) {
+                Share share = band.shares.get(name);
+                if (share != null) {
+                    band.turns.add(share);
+                }
+            }
+        }
     }
 
     /** Puts an element into the line; one that stands there already stays where it is. */
@@ -167,12 +203,12 @@ public final class FairLine<T> {
     /**
      * Takes out whoever's turn it is.
      *
-     * @throws NoSuchElementException if the line is empty
+     * @throws NoSuchElementException if it is nobody's
      */
     public T take() {
         T first = peek();
         if (first == null) {
-            throw new NoSuchElementException("the line is empty");
+            throw new NoSuchElementException("it is nobody's turn");
         }
         remove(first);
         served(priority.applyAsInt(first), tenant.apply(first));

@@ -5,9 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.NoSuchElementException;
+import java.util.OptionalInt;
 import java.util.Random;
+import java.util.Set;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -93,6 +96,26 @@ class FairLineTest {
     }
 
     @Test
+    @DisplayName("who is held back has no turn, with whatever comes meanwhile, and stands where they stood when let go")
+    void shouldHoldTenantsBack() {
+        enter("a", 100);
+        enter("b", 200);
+        line.holdBack("a");
+        line.holdBack("a");
+        enter("a", 200);
+        assertThat(line.size()).isEqualTo(3);
+        assertThat(taken(1)).containsExactly("b2");
+        assertThat(line.peek()).isNull();
+        assertThat(line.isEmpty()).isFalse();
+        assertThatThrownBy(line::take).isInstanceOf(NoSuchElementException.class);
+
+        line.letGo("a");
+        line.letGo("nobody");
+
+        assertThat(taken(2)).containsExactly("a1", "a3");
+    }
+
+    @Test
     @DisplayName("the same element twice stands in line once")
     void shouldHoldAnElementOnce() {
         Waiting one = enter("a", 200);
@@ -109,23 +132,36 @@ class FairLineTest {
     void shouldLoseNobody() {
         Random random = new Random(11);
         List<Waiting> inside = new ArrayList<>();
+        Set<String> heldBack = new HashSet<>();
         for (int step = 0; step < 100_000; step++) {
-            switch (random.nextInt(5)) {
-                case 0, 1 -> inside.add(enter("t" + random.nextInt(20), 100 + 100 * random.nextInt(3)));
+            String one = "t" + random.nextInt(20);
+            switch (random.nextInt(6)) {
+                case 0, 1 -> inside.add(enter(one, 100 + 100 * random.nextInt(3)));
                 case 2 -> {
                     if (!inside.isEmpty()) {
                         Waiting gone = inside.remove(random.nextInt(inside.size()));
                         assertThat(line.remove(gone)).isTrue();
                     }
                 }
+                case 3 -> {
+                    if (heldBack.remove(one)) {
+                        line.letGo(one);
+                    } else if (heldBack.size() < 5) {
+                        heldBack.add(one);
+                        line.holdBack(one);
+                    }
+                }
                 default -> {
-                    if (!inside.isEmpty()) {
-                        int lowest = inside.stream()
-                                .mapToInt(Waiting::priority)
-                                .min()
-                                .orElseThrow();
+                    OptionalInt lowest = inside.stream()
+                            .filter(waiting -> !heldBack.contains(waiting.tenant()))
+                            .mapToInt(Waiting::priority)
+                            .min();
+                    if (lowest.isEmpty()) {
+                        assertThat(line.peek()).isNull();
+                    } else {
                         Waiting taken = line.take();
-                        assertThat(taken.priority()).isEqualTo(lowest);
+                        assertThat(taken.priority()).isEqualTo(lowest.getAsInt());
+                        assertThat(heldBack).doesNotContain(taken.tenant());
                         assertThat(inside.remove(taken)).isTrue();
                     }
                 }

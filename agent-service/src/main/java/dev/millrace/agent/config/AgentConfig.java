@@ -8,6 +8,7 @@ import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 
@@ -99,6 +100,9 @@ public interface AgentConfig {
     /** How many tasks work at the same time. */
     Admission admission();
 
+    /** Namespaces and what they may have of it; {@code "*"} = each that is not named itself. */
+    Map<String, NamespaceQuota> quotas();
+
     /** Limits of one task. */
     Task task();
 
@@ -146,6 +150,22 @@ public interface AgentConfig {
          */
         @WithDefault("queue")
         AdmissionSettings.Policy whenFull();
+    }
+
+    /** How many tasks a namespace may have. What is absent is not limited. */
+    interface NamespaceQuota {
+
+        /**
+         * Tasks of the namespace that may work at the same time, per partition; the others wait. Those that wait for
+         * somebody do not count. At least 1.
+         */
+        Optional<Integer> activeTasks();
+
+        /**
+         * Tasks of the namespace that may wait for their turn, per partition; a new one beyond them fails with {@code
+         * admission_rejected}, whichever way it came. At least 0.
+         */
+        Optional<Integer> queuedTasks();
     }
 
     /** Limits of one task. */

@@ -60,8 +60,10 @@ import jakarta.enterprise.inject.Produces;
 import jakarta.inject.Singleton;
 import jakarta.interceptor.Interceptor;
 import java.time.Clock;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalLong;
 import java.util.Set;
 import org.eclipse.microprofile.config.Config;
@@ -363,9 +365,7 @@ public class Wiring {
                         agent.seenRetention(),
                         task.endedRetention(),
                         agent.reflection().enabled(),
-                        new AdmissionSettings(
-                                agent.admission().maxActiveTasks(),
-                                agent.admission().whenFull()),
+                        admission(agent),
                         agent.session().retention(),
                         agent.lanes().priority(),
                         new TaskShellSettings.Background(
@@ -404,6 +404,18 @@ public class Wiring {
     private static String hostName() {
         String name = System.getenv("HOSTNAME");
         return name == null || name.isBlank() ? "agent" : name;
+    }
+
+    private static AdmissionSettings admission(AgentConfig agent) {
+        Map<String, AdmissionSettings.Quota> quotas = new HashMap<>();
+        agent.quotas()
+                .forEach((namespace, quota) -> quotas.put(
+                        namespace,
+                        new AdmissionSettings.Quota(
+                                quota.activeTasks().orElse(null),
+                                quota.queuedTasks().orElse(null))));
+        return new AdmissionSettings(
+                agent.admission().maxActiveTasks(), agent.admission().whenFull(), quotas);
     }
 
     private static MachineLimits limits(AgentConfig agent) {

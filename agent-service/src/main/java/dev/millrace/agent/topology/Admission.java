@@ -20,7 +20,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Who may work: hands out the places of a partition in the order of effective priority, to namespaces by turns and to
- * the tasks of each by arrival, to one task of a conversation at a time. The order is kept in memory, where finding
+ * the tasks of each by arrival, to one task of a conversation at a time, and to no more of a namespace than its quota
+ * allows. The order is kept in memory, where finding
  * the next is quick however many wait; the store is what it is built from at the start, and is not read in between but
  * for single rows. For one stream thread.
  */
@@ -37,11 +38,16 @@ final class Admission {
     private final Map<String, Holding> holders = new HashMap<>();
     /** The first of each conversation that need not wait for another task of it. */
     private final FairLine<Line> ready =
-            new FairLine<>(Line::priority, line -> Event.namespaceOf(line.taskKey()), Comparator.naturalOrder());
+            new FairLine<>(Line::priority, line -> namespace(line.taskKey()), Comparator.naturalOrder());
     /** The same by conversation. */
     private final Map<String, Line> readyOf = new HashMap<>();
     /** What asked for admission in this transaction; written only if it has to wait beyond it. */
     private final Map<String, Event> asking = new LinkedHashMap<>();
+
+    /** By namespace; none that has nothing. */
+    private final Map<String, Integer> placesOf = new HashMap<>();
+
+    private final Map<String, Integer> waitingOf = new HashMap<>();
 
     private Gate gate = new Gate(0, false, null);
     private int placesTaken;
@@ -61,11 +67,14 @@ final class Admission {
         switch (row) {
             case Waiting waiting -> {
                 lines.put(waiting.line().taskKey(), waiting.line());
+                count(waitingOf, namespace(waiting.line().taskKey()), 1);
                 conversation(waiting.line().session()).add(waiting.line());
             }
             case Holding holding -> {
                 holders.put(holding.taskKey(), holding);
-                placesTaken += holding.place() ? 1 : 0;
+                if (holding.place()) {
+                    changePlaces(namespace(holding.taskKey()), 1);
+                }
                 conversation(holding.session()).hold(holding);
             }
             case Gate found -> gate = found;
@@ -106,9 +115,31 @@ final class Admission {
         return placesTaken >= settings.maxActiveTasks();
     }
 
-    /** Whether a new task is turned away. */
-    boolean turnsAway() {
-        return settings.whenFull() == AdmissionSettings.Policy.REJECT && isFull() && !gate.draining();
+    /**
+     * Whether a new task, which has not taken its place in line, is one too many there.
+     *
+     * @return what was expected and found; empty = it may come
+     */
+    Optional<String> turnsAway(StoredTask task) {
+        String namespace = task.namespace();
+        AdmissionSettings.Quota quota = settings.quota(namespace);
+        boolean quotaIsUsed = quota.activeTasks() != null && placesOf.getOrDefault(namespace, 0) >= quota.activeTasks();
+        boolean mustWait = isFull() || quotaIsUsed || gate.draining() || isBusy(task.conversation());
+        int queued = waitingOf.getOrDefault(namespace, 0);
+        if (quota.queuedTasks() != null && mustWait && queued >= quota.queuedTasks()) {
+            return Optional.of("expected at most " + quota.queuedTasks()
+                    + " tasks of the namespace to wait (millrace.agent.quotas), found " + (queued + 1));
+        }
+        if (settings.whenFull() != AdmissionSettings.Policy.REJECT || gate.draining()) {
+            return Optional.empty();
+        }
+        if (isFull()) {
+            return Optional.of("expected one of " + settings.maxActiveTasks() + " places to be free, found all taken");
+        }
+        return quotaIsUsed
+                ? Optional.of("expected at most " + quota.activeTasks()
+                        + " tasks of the namespace to work (millrace.agent.quotas), found as many")
+                : Optional.empty();
     }
 
     /** What asked for the admission of somebody in line; {@code null} only if the store has lost it. */
@@ -180,12 +211,14 @@ final class Admission {
 
     private void enter(Line line) {
         lines.put(line.taskKey(), line);
+        count(waitingOf, namespace(line.taskKey()), 1);
         conversation(line.session()).add(line);
         refresh(line.session());
     }
 
     private void leave(Line line) {
         lines.remove(line.taskKey());
+        count(waitingOf, namespace(line.taskKey()), -1);
         conversation(line.session()).remove(line);
         if (asking.remove(line.taskKey()) == null) {
             store.delete(WAITING + line.taskKey());
@@ -204,10 +237,10 @@ final class Admission {
         }
         boolean placed = before != null && before.place();
         if (after != null && after.place() && !placed) {
-            placesTaken++;
+            changePlaces(task.namespace(), 1);
             ready.served(priority(state), task.namespace());
         } else if (placed && (after == null || !after.place())) {
-            placesTaken--;
+            changePlaces(task.namespace(), -1);
         }
         if (after == null) {
             holders.remove(task.key());
@@ -219,6 +252,31 @@ final class Admission {
             store.put(HOLDING + task.key(), after);
         }
         refresh(task.conversation());
+    }
+
+    private void changePlaces(String namespace, int change) {
+        placesTaken += change;
+        int taken = count(placesOf, namespace, change);
+        Integer quota = settings.quota(namespace).activeTasks();
+        if (quota != null && taken >= quota) {
+            ready.holdBack(namespace);
+        } else {
+            ready.letGo(namespace);
+        }
+    }
+
+    private static int count(Map<String, Integer> counts, String namespace, int change) {
+        int now = counts.getOrDefault(namespace, 0) + change;
+        if (now == 0) {
+            counts.remove(namespace);
+        } else {
+            counts.put(namespace, now);
+        }
+        return now;
+    }
+
+    private static String namespace(String taskKey) {
+        return Event.namespaceOf(taskKey);
     }
 
     /** Finds out anew whose turn it is in a conversation. */

@@ -520,14 +520,10 @@ final class Intake implements Processing.Onward {
             if (mapped instanceof EventMapping.ForTask(TaskEvent cancelled)) {
                 move.advance(move.task().adopt(cancel), cancelled);
             }
-        } else if (move.task().state().wantsAdmission() && machine.admission().turnsAway()) {
-            Moves.fail(
-                    move,
-                    start,
-                    ErrorCode.ADMISSION_REJECTED,
-                    "expected one of " + home.settings().admission().maxActiveTasks()
-                            + " places to be free, found all taken",
-                    now);
+        } else if (move.task().state().wantsAdmission()) {
+            machine.admission()
+                    .turnsAway(move.task())
+                    .ifPresent(why -> Moves.fail(move, start, ErrorCode.ADMISSION_REJECTED, why, now));
         }
     }
 

@@ -1,6 +1,7 @@
 package dev.millrace.agent.topology;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import dev.millrace.agent.AgentPin;
 import dev.millrace.agent.core.Children;
@@ -112,6 +113,37 @@ class AdmissionTest {
 
         // then
         assertThat(admitted).isEqualTo(tasks);
+    }
+
+    @Test
+    @DisplayName("after a restart a namespace has no more places than its quota allows")
+    void shouldKnowTheQuotasAfterARestart() {
+        AdmissionSettings settings =
+                new AdmissionSettings(5, Policy.QUEUE, Map.of("*", new AdmissionSettings.Quota(1, 1)));
+        Admission before = new Admission(store, settings);
+        arrive(before, "t1", null, 100);
+        StoredTask working = admitFirst(before);
+        arrive(before, "t2", null, 100);
+        before.settle();
+
+        Admission after = new Admission(store, settings);
+
+        assertThat(after.next()).isEmpty();
+        assertThat(after.turnsAway(working)).isPresent();
+        after.take(working.with(new TaskState.Completed(context(working)), 0), event("y"));
+        assertThat(after.next().map(AdmissionRow.Line::taskKey)).contains("t2");
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    @DisplayName("a quota that lets nobody work is no quota")
+    void shouldRefuseQuotasBelowTheLeast(boolean active) {
+        AdmissionSettings.Quota quota =
+                active ? new AdmissionSettings.Quota(0, null) : new AdmissionSettings.Quota(null, -1);
+
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new AdmissionSettings(5, Policy.QUEUE, Map.of("acme", quota)))
+                .withMessageMatching("millrace.agent.quotas.acme.(active|queued)-tasks: expected . or more, found .+");
     }
 
     @Test

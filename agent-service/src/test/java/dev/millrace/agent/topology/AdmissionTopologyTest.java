@@ -3,6 +3,7 @@ package dev.millrace.agent.topology;
 import static dev.millrace.agent.topology.TestMachine.event;
 import static dev.millrace.agent.topology.TestMachine.message;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import dev.millrace.agent.Agents;
 import dev.millrace.agent.core.Deadlines;
@@ -196,6 +197,78 @@ class AdmissionTopologyTest {
                     assertThat(failed.parentEventId()).isEqualTo("m2");
                     assertThat(failed.text("code")).isEqualTo("admission_rejected");
                 });
+    }
+
+    @Test
+    @DisplayName("a namespace has no more tasks at work than its quota allows, and its others hold up nobody else")
+    void shouldKeepToTheQuotaOfWork() {
+        machine.close();
+        machine = new TestMachine(
+                stateDir, new AdmissionSettings(3, Policy.QUEUE, Map.of("*", new AdmissionSettings.Quota(2, null))));
+        machine.send(message("a1").namespace("acme"));
+        machine.send(message("a2").namespace("acme"));
+        machine.send(message("a3").namespace("acme").priority(1));
+        machine.send(message("r1").namespace("rival"));
+        assertThat(machine.called()).containsExactly("a1", "a2", "r1");
+        machine.send(message("r2").namespace("rival"));
+
+        machine.answer("r1");
+        machine.answer("a1");
+
+        assertThat(machine.called()).containsExactly("a1", "a2", "r1", "r2", "a3");
+    }
+
+    @Test
+    @DisplayName("of a namespace no more wait than its quota allows: the next one fails, however it would have waited")
+    void shouldKeepToTheQuotaOfThoseWhoWait() {
+        machine.close();
+        machine = new TestMachine(
+                stateDir,
+                new AdmissionSettings(
+                        2,
+                        Policy.QUEUE,
+                        Map.of("acme", new AdmissionSettings.Quota(1, 1), "*", new AdmissionSettings.Quota(null, 0))));
+        machine.send(message("a1").namespace("acme"));
+        machine.send(message("a2").namespace("acme"));
+        machine.send(message("a3").namespace("acme"));
+        machine.send(message("r1").namespace("rival").sessionId("s1"));
+        machine.send(message("r2").namespace("rival").sessionId("s1"));
+        machine.send(message("r3").namespace("rival"));
+        machine.answer("r1");
+        machine.send(message("r4").namespace("rival"));
+
+        assertThat(machine.called()).containsExactly("a1", "r1", "r4");
+        assertThat(machine.journal())
+                .filteredOn(event -> event.type() == KnownEventType.TASK_FAILED)
+                .extracting(Event::taskId, failed -> failed.text("code"), failed -> failed.text("error"))
+                .containsExactly(
+                        tuple(
+                                "a3",
+                                "admission_rejected",
+                                "expected at most 1 tasks of the namespace to wait (millrace.agent.quotas), found 2"),
+                        tuple(
+                                "r2",
+                                "admission_rejected",
+                                "expected at most 0 tasks of the namespace to wait (millrace.agent.quotas), found 1"),
+                        tuple(
+                                "r3",
+                                "admission_rejected",
+                                "expected at most 0 tasks of the namespace to wait (millrace.agent.quotas), found 1"));
+    }
+
+    @Test
+    @DisplayName("reject: a task that its namespace's quota leaves no place is turned away as well")
+    void shouldTurnAwayWhoIsAboveTheQuota() {
+        machine.close();
+        machine = new TestMachine(
+                stateDir,
+                new AdmissionSettings(5, Policy.REJECT, Map.of("acme", new AdmissionSettings.Quota(1, null))));
+        machine.send(message("a1").namespace("acme"));
+        machine.send(message("a2").namespace("acme"));
+        machine.send(message("r1").namespace("rival"));
+        machine.send(message("r2").namespace("rival"));
+
+        assertThat(machine.called()).containsExactly("a1", "r1", "r2");
     }
 
     @Test
