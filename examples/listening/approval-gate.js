@@ -3,7 +3,10 @@ import { Millrace } from '@millrace/client'
 
 const ALLOWED = /^[a-z-]+\.txt$/
 
-const millrace = new Millrace({ baseUrl: process.env.MILLRACE_URL ?? 'http://localhost:8080' })
+const millrace = new Millrace({
+  baseUrl: process.env.MILLRACE_URL ?? 'http://localhost:8080',
+  token: process.env.MILLRACE_TOKEN
+})
 
 const run = await millrace.run(
   process.argv[2] ?? 'Write "oil the gate" to todo.txt',

@@ -1,7 +1,10 @@
 // Loops over what happens, and goes on with the same thread: node async-iterator.js
 import { Millrace } from '@millrace/client'
 
-const millrace = new Millrace({ baseUrl: process.env.MILLRACE_URL ?? 'http://localhost:8080' })
+const millrace = new Millrace({
+  baseUrl: process.env.MILLRACE_URL ?? 'http://localhost:8080',
+  token: process.env.MILLRACE_TOKEN
+})
 
 const first = await millrace.run('Which files are in the workspace?')
 for await (const event of first.events) {

@@ -1,7 +1,10 @@
 // Says something that a processor holds, and reads what it says instead: node custom-processor.js
 import { Millrace } from '@millrace/client'
 
-const millrace = new Millrace({ baseUrl: process.env.MILLRACE_URL ?? 'http://localhost:8080' })
+const millrace = new Millrace({
+  baseUrl: process.env.MILLRACE_URL ?? 'http://localhost:8080',
+  token: process.env.MILLRACE_TOKEN
+})
 
 for (const needsApproval of [false, true]) {
   const run = await millrace.run({ content: 'Oil the gate.', metadata: { needsApproval } })

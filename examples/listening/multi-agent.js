@@ -1,7 +1,10 @@
 // Two agents and a person in one thread, until nobody has the word any more: node multi-agent.js ["what to say"]
 import { Millrace } from '@millrace/client'
 
-const millrace = new Millrace({ baseUrl: process.env.MILLRACE_URL ?? 'http://localhost:8080' })
+const millrace = new Millrace({
+  baseUrl: process.env.MILLRACE_URL ?? 'http://localhost:8080',
+  token: process.env.MILLRACE_TOKEN
+})
 
 const run = await millrace.run(
   { content: process.argv[2] ?? '@planner, make a plan for the garden.', sender: { name: 'Ann' } },

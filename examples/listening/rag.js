@@ -1,7 +1,10 @@
 // Takes a text in and asks about it: node rag.js
 import { Millrace } from '@millrace/client'
 
-const millrace = new Millrace({ baseUrl: process.env.MILLRACE_URL ?? 'http://localhost:8080' })
+const millrace = new Millrace({
+  baseUrl: process.env.MILLRACE_URL ?? 'http://localhost:8080',
+  token: process.env.MILLRACE_TOKEN
+})
 
 const made = await millrace.http.post('/v1/knowledge/documents', {
   source: 'text://The gate of the garden is oiled on the first Monday of each month.'

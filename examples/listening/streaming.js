@@ -3,6 +3,7 @@ import { Millrace } from '@millrace/client'
 
 const millrace = new Millrace({
   baseUrl: process.env.MILLRACE_URL ?? 'http://localhost:8080',
+  token: process.env.MILLRACE_TOKEN,
   callbacks: { onContentStream: event => void process.stdout.write(event.payload.token) }
 })
 

@@ -1,14 +1,13 @@
 // Starts a task with a plain Kafka client and prints its answer, read from the journal. Nothing of Millrace's HTTP API.
 // node ask.js "How many words has this sentence?"
 import { randomUUID } from 'node:crypto';
-import { Kafka, logLevel, Partitioners } from 'kafkajs';
+import { Partitioners } from 'kafkajs';
+import { kafka as connect, prefix } from './connection.js';
 
-const brokers = (process.env.KAFKA_BOOTSTRAP_SERVERS ?? 'localhost:9092').split(',');
-const prefix = process.env.MILLRACE_PREFIX ?? 'millrace.';
 const question = process.argv[2] ?? 'How many words has this sentence?';
 const taskId = randomUUID();
 
-const kafka = new Kafka({ clientId: 'ask', brokers, logLevel: logLevel.WARN });
+const kafka = connect('ask');
 const consumer = kafka.consumer({ groupId: `ask-${taskId}`, readUncommitted: false });
 const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner, idempotent: true });
 

@@ -1,10 +1,9 @@
 // A worker for the toolset "words", with an ordinary consumer group. Several may run, also beside the one in Python: they
-// share the work. Takes KAFKA_BOOTSTRAP_SERVERS and MILLRACE_PREFIX from the environment. docs/events.md is the contract.
+// share the work. connection.js says what it takes from the environment, docs/events.md is the contract.
 import { createHash } from 'node:crypto';
-import { CompressionTypes, Kafka, logLevel, PartitionAssigners, Partitioners } from 'kafkajs';
+import { CompressionTypes, PartitionAssigners, Partitioners } from 'kafkajs';
+import { kafka as connect, prefix } from './connection.js';
 
-const brokers = (process.env.KAFKA_BOOTSTRAP_SERVERS ?? 'localhost:9092').split(',');
-const prefix = process.env.MILLRACE_PREFIX ?? 'millrace.';
 const name = process.env.WORKER_NAME ?? `node-${process.pid}`;
 
 const toolset = 'words';
@@ -80,7 +79,7 @@ function reply(request, type, payload) {
   return { key: sessionKey(request), headers, value: JSON.stringify(payload) };
 }
 
-const kafka = new Kafka({ clientId: name, brokers, logLevel: logLevel.WARN });
+const kafka = connect(name);
 // the default partitioner is Java's, which keeps the order within a conversation
 const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner, idempotent: true });
 // kafkajs has a name of its own for the strategy that everybody else calls "roundrobin"; members of one group must agree

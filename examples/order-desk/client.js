@@ -2,11 +2,12 @@
 // A connection that breaks is made again, and goes on exactly behind what was seen. Needs Node and nothing else.
 //   node client.js "Where is order A-1002?" [--customer Ada]
 //   node client.js --task ID
-// MILLRACE_URL says where Millrace is; with DROP_EVERY=3 the connection is dropped after every three events, to see that
+// MILLRACE_URL says where Millrace is, and MILLRACE_TOKEN has a key if it wants one; with DROP_EVERY=3 the connection is dropped after every three events, to see that
 // nothing is lost and nothing comes twice.
 import { parseArgs } from 'node:util';
 
 const base = process.env.MILLRACE_URL ?? 'http://localhost:8080';
+const login = process.env.MILLRACE_TOKEN ? { authorization: `Bearer ${process.env.MILLRACE_TOKEN}` } : {};
 const dropEvery = Number(process.env.DROP_EVERY ?? 0);
 const { values, positionals } = parseArgs({
   options: { task: { type: 'string' }, customer: { type: 'string', default: 'Ada' } },
@@ -16,7 +17,7 @@ const { values, positionals } = parseArgs({
 async function start(text, customer) {
   const response = await fetch(`${base}/v1/tasks`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json' },
+    headers: { ...login, 'content-type': 'application/json' },
     body: JSON.stringify({ text, taskType: 'order-desk', metadata: { customer } }),
   });
   const answer = await response.json();
@@ -58,7 +59,7 @@ async function* watch(taskId) {
     const dropped = new AbortController();
     try {
       const response = await fetch(`${base}/v1/tasks/${taskId}/stream`, {
-        headers: last === undefined ? {} : { 'last-event-id': last },
+        headers: last === undefined ? login : { ...login, 'last-event-id': last },
         signal: dropped.signal,
       });
       if (response.status === 204) {

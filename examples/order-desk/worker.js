@@ -1,5 +1,6 @@
 // The carrier: a worker for the toolset "shipping" with one tool, track_parcel. examples/node/worker.js says more about
-// each part, docs/events.md is the contract. Takes KAFKA_BOOTSTRAP_SERVERS and MILLRACE_PREFIX from the environment.
+// each part, docs/events.md is the contract. Takes KAFKA_BOOTSTRAP_SERVERS, MILLRACE_PREFIX and, as
+// examples/node/connection.js does for every kind of login, the user and password of `./millrace up --token` from the environment.
 import { createHash } from 'node:crypto';
 import { Kafka, logLevel, PartitionAssigners, Partitioners } from 'kafkajs';
 
@@ -69,7 +70,9 @@ function reply(request, type, payload) {
   return { key: headers.ce_sessionid ?? headers.ce_subject, headers, value: JSON.stringify(payload) };
 }
 
-const kafka = new Kafka({ clientId: 'carrier', brokers, logLevel: logLevel.WARN });
+const { KAFKA_SASL_USERNAME: username, KAFKA_SASL_PASSWORD: password } = process.env;
+const sasl = username === undefined ? undefined : { mechanism: 'plain', username, password };
+const kafka = new Kafka({ clientId: 'carrier', brokers, sasl, logLevel: logLevel.WARN });
 const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner, idempotent: true });
 const roundRobin = (config) => ({ ...PartitionAssigners.roundRobin(config), name: 'roundrobin' });
 const consumer = kafka.consumer({

@@ -4,20 +4,18 @@ python ask.py "How many words has this sentence?"
 """
 
 import json
-import os
 import sys
 import uuid
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, Producer, TopicPartition
+from connection import KAFKA, PREFIX
 
-BROKERS = os.environ.get("KAFKA_BOOTSTRAP_SERVERS", "localhost:9092")
-PREFIX = os.environ.get("MILLRACE_PREFIX", "millrace.")
 ENDS = ("TASK_COMPLETED", "TASK_FAILED", "TASK_CANCELLED")
 
 
 def ask(question):
     task_id = str(uuid.uuid4())
-    producer = Producer({"bootstrap.servers": BROKERS, "acks": "all", "partitioner": "murmur2_random"})
+    producer = Producer({**KAFKA, "acks": "all", "partitioner": "murmur2_random"})
     # the task's id is the id of the event that starts it; a task without a session is a conversation of its own
     producer.produce(
         f"{PREFIX}events.external",
@@ -28,7 +26,7 @@ def ask(question):
     producer.flush()
     # no group is needed to read along
     consumer = Consumer(
-        {"bootstrap.servers": BROKERS, "group.id": "unused", "enable.auto.commit": False, "isolation.level": "read_committed"}
+        {**KAFKA, "group.id": "unused", "enable.auto.commit": False, "isolation.level": "read_committed"}
     )
     journal = f"{PREFIX}journal"
     partitions = consumer.list_topics(journal).topics[journal].partitions

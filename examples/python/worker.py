@@ -1,7 +1,7 @@
 """A worker for the toolset "words", with an ordinary consumer group.
 
-Several may run, also beside the one in Node: they share the work. Takes KAFKA_BOOTSTRAP_SERVERS and MILLRACE_PREFIX from the
-environment. docs/events.md is the contract.
+Several may run, also beside the one in Node: they share the work. connection.py says what it takes from the environment,
+docs/events.md is the contract.
 """
 
 import hashlib
@@ -13,9 +13,8 @@ import time
 from datetime import datetime, timezone
 
 from confluent_kafka import Consumer, KafkaException, Producer
+from connection import KAFKA, PREFIX
 
-BROKERS = os.environ.get("KAFKA_BOOTSTRAP_SERVERS", "localhost:9092")
-PREFIX = os.environ.get("MILLRACE_PREFIX", "millrace.")
 NAME = os.environ.get("WORKER_NAME", f"python-{os.getpid()}")
 TOOLSET = "words"
 # ce_replytoken shows that the request was ours: without it the answer is not believed
@@ -76,7 +75,7 @@ class Worker:
         self.running = True
         self.producer = Producer(
             {
-                "bootstrap.servers": BROKERS,
+                **KAFKA,
                 "acks": "all",
                 "enable.idempotence": True,
                 # Java's, which keeps the order within a conversation
@@ -85,7 +84,7 @@ class Worker:
         )
         self.consumer = Consumer(
             {
-                "bootstrap.servers": BROKERS,
+                **KAFKA,
                 "group.id": f"{PREFIX}{TOOLSET}".replace(".", "-"),
                 # the strategy that kafkajs has too, or the two could not be in one group
                 "partition.assignment.strategy": "roundrobin",

@@ -27,7 +27,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The programs of {@code examples/}: workers in Node and Python share a toolset with an ordinary consumer group. Skipped
+ * The programs of {@code examples/}, where everybody has to log in: workers in Node and Python share a toolset with an
+ * ordinary consumer group. Skipped
  * where one of the two or its Kafka client is missing, and says so.
  */
 class ForeignWorkersIT {
@@ -58,6 +59,7 @@ class ForeignWorkersIT {
         kafkaPort = FreePort.find();
         try (ServiceProcess up = ServiceProcess.standalone(
                         "up",
+                        "--token",
                         "--port",
                         String.valueOf(port),
                         "--kafka-port",
@@ -68,7 +70,8 @@ class ForeignWorkersIT {
                         EXAMPLES.resolve("words.yaml").toAbsolutePath().toString())
                 .start(folder)) {
             up.awaitReady(URI.create("http://127.0.0.1:" + port + "/q/health/ready"));
-            HttpApi api = HttpApi.onPort(port);
+            HttpApi api = HttpApi.onPort(port)
+                    .as(Files.readString(folder.resolve("data/token")).strip());
             Program inNode = start("node", "node", scripts.resolve("worker.js").toString());
             Program inPython = start(
                     "python",
@@ -139,7 +142,7 @@ class ForeignWorkersIT {
     /** Node looks for packages beside the program. */
     private Path prepareNode(Path installed) throws IOException {
         Path scripts = Files.createDirectory(folder.resolve("node"));
-        for (String name : List.of("package.json", "worker.js", "ask.js")) {
+        for (String name : List.of("package.json", "connection.js", "worker.js", "ask.js")) {
             Files.copy(EXAMPLES.resolve("node").resolve(name), scripts.resolve(name));
         }
         Files.createSymbolicLink(scripts.resolve("node_modules"), installed.resolve("node_modules"));
@@ -151,7 +154,20 @@ class ForeignWorkersIT {
         ProcessBuilder builder = new ProcessBuilder(command)
                 .redirectErrorStream(true)
                 .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()));
-        builder.environment().putAll(Map.of("KAFKA_BOOTSTRAP_SERVERS", "127.0.0.1:" + kafkaPort, "WORKER_NAME", name));
+        builder.environment()
+                .putAll(Map.of(
+                        "KAFKA_BOOTSTRAP_SERVERS",
+                        "127.0.0.1:" + kafkaPort,
+                        "KAFKA_SECURITY_PROTOCOL",
+                        "SASL_PLAINTEXT",
+                        "KAFKA_SASL_MECHANISM",
+                        "PLAIN",
+                        "KAFKA_SASL_USERNAME",
+                        "owner",
+                        "KAFKA_SASL_PASSWORD",
+                        Files.readString(folder.resolve("data/kafka-password")),
+                        "WORKER_NAME",
+                        name));
         Program program = new Program(builder.start(), log);
         programs.add(program);
         return program;
