@@ -55,7 +55,7 @@ class TenantsIT {
             "/v1/webhooks/{source}",
             "/a2a/{agent}",
             "/a2a/{agent}/.well-known/agent-card.json",
-            // documents are in a service of their own, with a test of its own
+            // of a service that does not run here: KnowledgeServiceIT
             "/v1/knowledge/documents/{id}",
             "/v1/knowledge/uploads/{name}");
 

@@ -21,9 +21,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Who may work: hands out the places of a partition in the order of effective priority, to namespaces by turns and to
  * the tasks of each by arrival, to one task of a conversation at a time, and to no more of a namespace than its quota
- * allows. The order is kept in memory, where finding
- * the next is quick however many wait; the store is what it is built from at the start, and is not read in between but
- * for single rows. For one stream thread.
+ * allows. The order is kept in memory, where finding the next is quick however many wait; the store is what it is built
+ * from at the start, and is not read in between but for single rows. For one stream thread.
  */
 final class Admission {
 
@@ -44,9 +43,9 @@ final class Admission {
     /** What asked for admission in this transaction; written only if it has to wait beyond it. */
     private final Map<String, Event> asking = new LinkedHashMap<>();
 
-    /** By namespace; none that has nothing. */
+    /** Places taken by namespace; without those who have none. */
     private final Map<String, Integer> placesOf = new HashMap<>();
-
+    /** Tasks in line by namespace; without those who have none. */
     private final Map<String, Integer> waitingOf = new HashMap<>();
 
     private Gate gate = new Gate(0, false, null);
@@ -254,6 +253,7 @@ final class Admission {
         refresh(task.conversation());
     }
 
+    /** Takes a place for a namespace or gives one back, and has its others wait or go on. */
     private void changePlaces(String namespace, int change) {
         placesTaken += change;
         int taken = count(placesOf, namespace, change);

@@ -28,14 +28,14 @@ public record AdmissionSettings(int maxActiveTasks, Policy whenFull, Map<String,
     /**
      * What one namespace may have, per partition.
      *
-     * @param activeTasks that work at the same time, 1 or more; the others wait, whatever {@link Policy} says; {@code
-     *     null} = as many as there are places
+     * @param activeTasks that work at the same time, 1 or more; the others wait, also with {@link Policy#WARN}; with
+     *     {@link Policy#REJECT} new ones fail; {@code null} = as many as there are places
      * @param queuedTasks that wait, 0 or more; a new one beyond them fails at once; {@code null} = any number
      */
     public record Quota(
             @Nullable Integer activeTasks, @Nullable Integer queuedTasks) {
 
-        /** That of whom nobody limits. */
+        /** Of a namespace that nothing limits. */
         static final Quota NONE = new Quota(null, null);
     }
 
