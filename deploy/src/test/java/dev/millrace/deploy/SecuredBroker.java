@@ -10,8 +10,12 @@ import dev.millrace.broker.EmbeddedBroker;
 import dev.millrace.testing.FreePort;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyStore;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -20,6 +24,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
+import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.ScramCredentialInfo;
@@ -39,7 +44,7 @@ import org.apache.kafka.common.utils.SecurityUtils;
 
 /**
  * A broker as manifests ask Strimzi for one: TLS, a login by SCRAM, the topics, and for each user what it is allowed and
- * nothing else. {@link Decisions} has what it was asked.
+ * nothing else; or one with another way to log in. {@link Decisions} has what it was asked.
  */
 final class SecuredBroker implements AutoCloseable {
 
@@ -63,22 +68,76 @@ final class SecuredBroker implements AutoCloseable {
 
     /** Starts one on a free port. */
     static SecuredBroker start(Path folder) throws Exception {
-        Path store = folder.resolve("broker.p12");
-        Path certificate = folder.resolve("ca.crt");
-        keytool(
-                store,
-                "-genkeypair -alias broker -keyalg EC -dname CN=broker -ext san=ip:127.0.0.1 -validity 2".split(" "));
-        keytool(store, "-exportcert", "-rfc", "-alias", "broker", "-file", certificate.toString());
-        BrokerUsers users =
-                new BrokerUsers(Map.of(ADMINISTRATOR, UUID.randomUUID().toString()), Set.of(ADMINISTRATOR));
-        Map<String, String> settings = new HashMap<>(users.broker());
-        settings.putAll(Map.of(
+        return start(folder, Map.of());
+    }
+
+    /**
+     * Starts one on a free port.
+     *
+     * @param more settings of the broker, which count more than its own
+     */
+    static SecuredBroker start(Path folder, Map<String, String> more) throws Exception {
+        Path store = key(folder, "broker");
+        Path certificate = certificate(folder, "broker");
+        Map<String, String> settings = new HashMap<>(Map.of(
                 "listener.security.protocol.map",
                 "PLAINTEXT:SASL_SSL,CONTROLLER:SASL_PLAINTEXT",
                 "listener.name.plaintext.sasl.enabled.mechanisms",
                 "PLAIN,SCRAM-SHA-512",
                 "listener.name.plaintext.scram-sha-512.sasl.jaas.config",
-                "org.apache.kafka.common.security.scram.ScramLoginModule required;",
+                "org.apache.kafka.common.security.scram.ScramLoginModule required;"));
+        settings.putAll(more);
+        BrokerUsers users = users();
+        Map<String, Object> administrator = new HashMap<>(users.client(ADMINISTRATOR));
+        administrator.put("security.protocol", "SASL_SSL");
+        return start(folder, users, store, certificate, settings, administrator);
+    }
+
+    /** Starts one that knows its clients by their certificates: those of these users, which are in {@link #pem}. */
+    static SecuredBroker startWithCertificates(Path folder, List<String> names) throws Exception {
+        Path store = key(folder, "broker");
+        StringBuilder known = new StringBuilder(Files.readString(certificate(folder, "broker")));
+        for (String name :
+                Stream.concat(Stream.of(ADMINISTRATOR), names.stream()).toList()) {
+            key(folder, name);
+            Path certificate = certificate(folder, name);
+            known.append(Files.readString(certificate));
+            Files.writeString(pem(folder, name), privateKey(folder, name) + Files.readString(certificate));
+        }
+        Path trusted = Files.writeString(folder.resolve("ca.crt"), known);
+        Map<String, String> settings = Map.of(
+                "listener.security.protocol.map",
+                "PLAINTEXT:SSL,CONTROLLER:SASL_PLAINTEXT",
+                "ssl.client.auth",
+                "required",
+                "ssl.principal.mapping.rules",
+                "RULE:^CN=(.*)$/$1/",
+                "super.users",
+                "User:broker;User:" + ADMINISTRATOR);
+        Map<String, Object> administrator = Map.of(
+                "security.protocol",
+                "SSL",
+                "ssl.keystore.type",
+                "PEM",
+                "ssl.keystore.location",
+                pem(folder, ADMINISTRATOR).toString());
+        return start(folder, users(), store, trusted, settings, administrator);
+    }
+
+    private static BrokerUsers users() {
+        return new BrokerUsers(Map.of(ADMINISTRATOR, UUID.randomUUID().toString()), Set.of(ADMINISTRATOR));
+    }
+
+    private static SecuredBroker start(
+            Path folder,
+            BrokerUsers users,
+            Path store,
+            Path trusted,
+            Map<String, String> more,
+            Map<String, Object> administrator)
+            throws Exception {
+        Map<String, String> settings = new HashMap<>(users.broker());
+        settings.putAll(Map.of(
                 "ssl.keystore.location",
                 store.toString(),
                 "ssl.keystore.password",
@@ -86,22 +145,50 @@ final class SecuredBroker implements AutoCloseable {
                 "ssl.truststore.type",
                 "PEM",
                 "ssl.truststore.location",
-                certificate.toString(),
+                trusted.toString(),
                 "authorizer.class.name",
                 Decisions.class.getName()));
+        settings.putAll(more);
         Decisions.forget();
         EmbeddedBroker broker = EmbeddedBroker.start(folder.resolve("kafka"), FreePort.find(), settings);
-        Map<String, Object> administrator = new HashMap<>(users.client(ADMINISTRATOR));
-        administrator.putAll(Map.of(
-                "security.protocol",
-                "SASL_SSL",
+        Map<String, Object> client = new HashMap<>(administrator);
+        client.putAll(Map.of(
                 "ssl.truststore.type",
                 "PEM",
                 "ssl.truststore.location",
-                certificate.toString(),
+                trusted.toString(),
                 "bootstrap.servers",
                 broker.bootstrapServers()));
-        return new SecuredBroker(broker, certificate, administrator);
+        return new SecuredBroker(broker, trusted, client);
+    }
+
+    /** Where the key and the certificate of a user are. */
+    static Path pem(Path folder, String user) {
+        return folder.resolve(user + ".pem");
+    }
+
+    /** Makes a key of this name with a certificate that it has signed itself, and returns its store. */
+    private static Path key(Path folder, String name) throws IOException, InterruptedException {
+        Path store = folder.resolve(name + ".p12");
+        keytool(
+                store,
+                ("-genkeypair -alias " + name + " -keyalg EC -dname CN=" + name + " -ext san=ip:127.0.0.1 -validity 2")
+                        .split(" "));
+        return store;
+    }
+
+    private static Path certificate(Path folder, String name) throws IOException, InterruptedException {
+        Path certificate = folder.resolve(name + ".crt");
+        keytool(folder.resolve(name + ".p12"), "-exportcert", "-rfc", "-alias", name, "-file", certificate.toString());
+        return certificate;
+    }
+
+    private static String privateKey(Path folder, String name) throws GeneralSecurityException, IOException {
+        KeyStore store = KeyStore.getInstance(folder.resolve(name + ".p12").toFile(), STORE_PASSWORD.toCharArray());
+        byte[] key = store.getKey(name, STORE_PASSWORD.toCharArray()).getEncoded();
+        return "-----BEGIN PRIVATE KEY-----\n"
+                + Base64.getMimeEncoder(64, new byte[] {'\n'}).encodeToString(key)
+                + "\n-----END PRIVATE KEY-----\n";
     }
 
     /** Makes the topics and the users of these manifests, as Strimzi's operators do. */
