@@ -31,7 +31,6 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Assumptions;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -70,8 +69,7 @@ class RollIT {
     @TempDir
     Path folder;
 
-    @BeforeAll
-    static void wantTheMachine() {
+    private static void requireToBeWanted() {
         boolean wanted = Boolean.getBoolean("millrace.test.roll");
         if (!wanted) {
             System.err.println("SKIPPED: RollIT wants two cores for itself, for minutes"
@@ -83,6 +81,7 @@ class RollIT {
     @Test
     @DisplayName("while all services are replaced under load each task is done once, and streams go on where they were")
     void shouldDoEachTaskOnceWhileAllServicesAreReplaced() throws Exception {
+        requireToBeWanted();
         Files.writeString(folder.resolve("script.yaml"), SCRIPT);
         Files.writeString(
                 Files.createDirectories(folder.resolve("workspace")).resolve("mill.txt"), "The wheel is of oak.");
