@@ -2,8 +2,8 @@
 // A connection that breaks is made again, and goes on exactly behind what was seen. Needs Node and nothing else.
 //   node client.js "Where is order A-1002?" [--customer Ada]
 //   node client.js --task ID
-// MILLRACE_URL says where Millrace is, and MILLRACE_TOKEN has a key if it wants one; with DROP_EVERY=3 the connection is dropped after every three events, to see that
-// nothing is lost and nothing comes twice.
+// MILLRACE_URL says where Millrace is, and MILLRACE_TOKEN has a key if it wants one; with DROP_EVERY=3 the connection is
+// dropped after every three events, to see that nothing is lost and nothing comes twice.
 import { parseArgs } from 'node:util';
 
 const base = process.env.MILLRACE_URL ?? 'http://localhost:8080';
