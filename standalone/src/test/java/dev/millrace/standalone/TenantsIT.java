@@ -256,6 +256,8 @@ class TenantsIT {
                 "/v1/sessions/talk/messages?namespace=rival",
                 "/v1/memory/rival/facts/a.md",
                 "/v1/schedules/yearly?namespace=rival",
+                "/v1/events/" + ids.get("eventId") + "/chain?namespace=rival",
+                "/v1/queue/" + ids.get("eventId") + "?namespace=rival",
                 "/v1/dead-letters/" + ids.get("cursor") + "?namespace=rival")) {
             Answer answer = send(owner, "GET", path, null);
             // how far the reader of the journal has come
