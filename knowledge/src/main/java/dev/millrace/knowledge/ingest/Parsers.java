@@ -75,7 +75,7 @@ final class Parsers {
 
     /** Reads a document. */
     @FunctionalInterface
-    private interface Reader {
+    interface Reader {
         ParsedDocument read(TextBudget budget) throws IngestException, IOException;
     }
 
@@ -83,7 +83,7 @@ final class Parsers {
      * Reads in a thread of its own, since a file that was made for it can keep its reader busy for ever, and breaks it
      * in whatever way it likes.
      */
-    private static ParsedDocument bounded(Bounds bounds, Reader reader) throws IngestException, InterruptedException {
+    static ParsedDocument bounded(Bounds bounds, Reader reader) throws IngestException, InterruptedException {
         FutureTask<ParsedDocument> task = new FutureTask<>(() -> reader.read(new TextBudget(bounds.chars())));
         Thread thread = Thread.ofPlatform().daemon().name("document-reader").start(task);
         try {

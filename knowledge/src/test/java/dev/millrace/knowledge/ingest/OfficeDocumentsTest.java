@@ -10,6 +10,8 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
 import org.apache.pdfbox.pdmodel.PDDocument;
@@ -98,7 +100,7 @@ class OfficeDocumentsTest {
     }
 
     @Test
-    void shouldBoundTextAndTime() throws Exception {
+    void shouldBoundText() throws Exception {
         byte[] pdf = pdf(null, "The wheel turns.");
         int chars = "The wheel turns.".length() + 1;
         Duration time = Parsers.Bounds.DEFAULT.time();
@@ -107,9 +109,23 @@ class OfficeDocumentsTest {
         assertThatThrownBy(() -> Parsers.parse(fetched(pdf), new Parsers.Bounds(time, chars - 1)))
                 .isInstanceOfSatisfying(
                         IngestException.class, e -> assertThat(e.code()).isEqualTo("document_too_large"));
-        assertThatThrownBy(() -> Parsers.parse(fetched(pdf), new Parsers.Bounds(Duration.ZERO, chars)))
+    }
+
+    @Test
+    @DisplayName("whoever reads for ever is waited for no longer than allowed, and interrupted")
+    void shouldBoundTime() throws Exception {
+        CountDownLatch interrupted = new CountDownLatch(1);
+        assertThatThrownBy(() -> Parsers.bounded(new Parsers.Bounds(Duration.ofMillis(20), 100), budget -> {
+                    try {
+                        new CountDownLatch(1).await();
+                    } catch (InterruptedException e) {
+                        interrupted.countDown();
+                    }
+                    throw new IOException("expected to be stopped");
+                }))
                 .isInstanceOfSatisfying(
                         IngestException.class, e -> assertThat(e.code()).isEqualTo("parse_timeout"));
+        assertThat(interrupted.await(10, TimeUnit.SECONDS)).isTrue();
     }
 
     private static void assertRefused(byte[] bytes, String... codes) {
