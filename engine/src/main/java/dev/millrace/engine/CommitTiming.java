@@ -8,8 +8,9 @@ import org.apache.kafka.streams.processor.api.ProcessorContext;
 /**
  * Decides when a machine commits. A commit costs about the same for one record as for a thousand, and nobody sees
  * anything before it. So where little is under way, there is a commit as soon as somebody waits for what was sent.
- * Where much is, results are gathered: a millisecond for each thing under way, up to the commit interval, and where
- * commits are slow for longer, so that most of the time goes into work. For one stream thread.
+ * Where more is, results are gathered: a millisecond for each thing under way, up to the commit interval, and where
+ * commits are slow for as long as one takes, so that half of the time goes into work; with much under way, most of it.
+ * For one stream thread.
  */
 public final class CommitTiming implements AutoCloseable {
 
@@ -21,7 +22,7 @@ public final class CommitTiming implements AutoCloseable {
 
     /** With so little under way there is nothing to gather. */
     private static final int LITTLE = 2;
-    /** With more than this under way, seven eighths of the time go into work. */
+    /** With more than this under way, seven eighths of the time go into work, unless commits are slow. */
     private static final int MUCH = 16;
 
     private static final int TIMES_ITS_COST = 8;
@@ -43,6 +44,10 @@ public final class CommitTiming implements AutoCloseable {
 
     private long nowMs;
     private long askedMs;
+    /** The same, or when the thread was back from that commit, if commits are slow. */
+    private long backMs;
+    /** Whether the thread has not been back since. */
+    private boolean asked;
     /**
      * The longest time since the last question in which this thread was elsewhere: in the commit, if there was no
      * pause.
@@ -145,6 +150,13 @@ public final class CommitTiming implements AutoCloseable {
 
     private void moveOn(long now) {
         longestAwayMs = Math.max(longestAwayMs, now - nowMs);
+        if (asked && isSlow() && now - nowMs >= costMs / 2) {
+            // that was the commit; if it was not, it is still to come: whatever was sent by now goes with it
+            asked = false;
+            backMs = now;
+            sent = false;
+            awaited = false;
+        }
         nowMs = now;
     }
 
@@ -164,16 +176,24 @@ public final class CommitTiming implements AutoCloseable {
         sent = false;
         awaited = false;
         askedMs = now;
+        backMs = now;
+        asked = true;
         costMs = cost;
     }
 
     private long sentIsDueMs() {
         int things = underWay.getAsInt() + ofThread.polled();
-        long gathered = things <= LITTLE ? 0 : Math.min(things, intervalMs);
+        long longest = LONGEST_INTERVALS * intervalMs;
+        // a commit for each few records would take all of the time, and leave ever more of them waiting
+        long atLeast = isSlow() ? Math.min((long) costMs, longest) : 0;
+        long gathered = things <= LITTLE ? 0 : Math.max(Math.min(things, intervalMs), atLeast);
+        long unawaited = sentMs + Math.max(intervalMs, atLeast);
         // what nobody waits for goes with what somebody does, if that comes in time
-        long due = awaited ? Math.min(awaitedMs + gathered, sentMs + intervalMs) : sentMs + intervalMs;
-        return things <= MUCH
-                ? due
-                : Math.max(due, askedMs + Math.min((long) (TIMES_ITS_COST * costMs), LONGEST_INTERVALS * intervalMs));
+        long due = awaited ? Math.min(awaitedMs + gathered, unawaited) : unawaited;
+        return things <= MUCH ? due : Math.max(due, backMs + Math.min((long) (TIMES_ITS_COST * costMs), longest));
+    }
+
+    private boolean isSlow() {
+        return costMs > intervalMs;
     }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 class CommitTimingTest {
@@ -13,6 +14,7 @@ class CommitTimingTest {
     private long nowMs;
     private long commitTakesMs;
     private int underWay;
+    private boolean awaited = true;
     private final CommitTiming policy =
             new CommitTiming(this::commit, Duration.ofMillis(20), new CommitTimes(), () -> underWay);
 
@@ -99,13 +101,46 @@ class CommitTimingTest {
     }
 
     @Test
+    @DisplayName("much under way, commits of half a second: ten intervals of work between them, and not more")
     void shouldNotGatherForEver() {
         commitTakesMs = 500;
         underWay = 64;
+        takeUntil(60_000, 10);
+
+        assertThat(apart(commits.subList(commits.size() / 2, commits.size())))
+                .allSatisfy(gap -> assertThat(gap).isBetween(700L, 720L));
+    }
+
+    @Test
+    @DisplayName("few things under way, slow commits: as much time for work as for commits, or a backlog would grow")
+    void shouldWorkAsLongAsACommitTakes() {
+        commitTakesMs = 100;
+        underWay = 4;
         takeUntil(30_000, 10);
 
         assertThat(apart(commits.subList(commits.size() / 2, commits.size())))
-                .allSatisfy(gap -> assertThat(gap).isBetween(500L, 540L));
+                .allSatisfy(gap -> assertThat(gap).isBetween(190L, 220L));
+    }
+
+    @Test
+    @DisplayName("nobody waits, slow commits, such as for dead letters one after the other: the same")
+    void shouldGatherWhatNobodyWaitsForWhereCommitsAreSlow() {
+        commitTakesMs = 100;
+        underWay = 1;
+        awaited = false;
+        takeUntil(30_000, 10);
+
+        assertThat(apart(commits.subList(commits.size() / 2, commits.size())))
+                .allSatisfy(gap -> assertThat(gap).isBetween(190L, 220L));
+    }
+
+    @Test
+    void shouldCommitAtOnceWhileLittleIsUnderWayHoweverSlowCommitsAre() {
+        commitTakesMs = 100;
+        underWay = 2;
+        takeUntil(30_000, 10);
+
+        assertThat(apart(commits)).allSatisfy(gap -> assertThat(gap).isEqualTo(110));
     }
 
     @Test
@@ -162,7 +197,10 @@ class CommitTimingTest {
         long now = Math.max(1000, nowMs);
         while (now < end) {
             int before = commits.size();
-            take(now, true);
+            take(now, awaited);
+            if (!awaited) {
+                policy.sent();
+            }
             now += everyMs + (commits.size() > before ? commitTakesMs : 0);
         }
     }
@@ -175,10 +213,10 @@ class CommitTimingTest {
         return gaps;
     }
 
-    private void take(long now, boolean awaited) {
+    private void take(long now, boolean somebodyWaits) {
         nowMs = now;
         policy.taken(now);
-        if (awaited) {
+        if (somebodyWaits) {
             policy.awaited();
         }
     }

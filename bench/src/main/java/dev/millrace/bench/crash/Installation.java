@@ -44,7 +44,7 @@ final class Installation implements AutoCloseable {
     static final int PARTITIONS = 4;
 
     private static final String LOOPBACK = "127.0.0.1";
-    private static final Duration START_LIMIT = Duration.ofSeconds(90);
+    private static final Duration START_LIMIT = Duration.ofMinutes(3);
     private static final Duration OPEN_LIMIT = Duration.ofSeconds(20);
     private static final Duration STOP_LIMIT = Duration.ofSeconds(40);
     /** The last byte of the first service's loopback address; 127.0.0.1 is the broker's. */
