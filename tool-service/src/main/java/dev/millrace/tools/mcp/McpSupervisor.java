@@ -29,6 +29,8 @@ final class McpSupervisor implements AutoCloseable {
     private static final Duration PATIENCE = Duration.ofSeconds(15);
     /** A server that could not be connected to so often in a row is taken to be broken; calls fail at once then. */
     private static final int BROKEN = 2;
+    /** A server that was lost is taken to be starting again for so long, however often it refuses meanwhile. */
+    private static final Duration RESTART = Duration.ofSeconds(30);
 
     private static final Duration FIRST_PAUSE = Duration.ofSeconds(1);
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(64);
@@ -52,6 +54,7 @@ final class McpSupervisor implements AutoCloseable {
     private @Nullable McpConnection connection;
     private int quickEnds;
     private int refusals;
+    private long restartEnd = System.nanoTime();
     private String trouble = "it has not started yet";
     private boolean listAgain;
 
@@ -93,7 +96,7 @@ final class McpSupervisor implements AutoCloseable {
         long left = PATIENCE.toNanos();
         lock.lockInterruptibly();
         try {
-            while (!listed && !closed && refusals < BROKEN && left > 0) {
+            while (!listed && !closed && !isBroken() && left > 0) {
                 left = changed.awaitNanos(left);
             }
         } finally {
@@ -151,7 +154,7 @@ final class McpSupervisor implements AutoCloseable {
         lock.lockInterruptibly();
         try {
             while (connection == null || connection.ended().isDone()) {
-                if (closed || refusals >= BROKEN || left <= 0) {
+                if (closed || isBroken() || left <= 0) {
                     throw ForeignFailure.of(
                             UNAVAILABLE, "The MCP server \"" + server.name() + "\" is not available: " + trouble);
                 }
@@ -167,10 +170,21 @@ final class McpSupervisor implements AutoCloseable {
     private void lost(McpConnection used, McpException e) {
         change(() -> {
             if (used.equals(connection)) {
-                connection = null;
-                trouble = String.valueOf(e.getMessage());
+                lost(String.valueOf(e.getMessage()));
             }
         });
+    }
+
+    // under the lock
+    private void lost(String reason) {
+        connection = null;
+        trouble = reason;
+        restartEnd = System.nanoTime() + RESTART.toNanos();
+    }
+
+    // under the lock
+    private boolean isBroken() {
+        return refusals >= BROKEN && System.nanoTime() - restartEnd >= 0;
     }
 
     private void keep() {
@@ -221,9 +235,8 @@ final class McpSupervisor implements AutoCloseable {
         lock.lockInterruptibly();
         try {
             while (true) {
-                if (open.ended().isDone()) {
-                    trouble = open.ended().join();
-                    connection = null;
+                if (open.ended().isDone() && open.equals(connection)) {
+                    lost(open.ended().join());
                 }
                 if (closed || !open.equals(connection)) {
                     connection = null;
