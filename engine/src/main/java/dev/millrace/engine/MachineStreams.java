@@ -1,5 +1,6 @@
 package dev.millrace.engine;
 
+import dev.millrace.kafka.DeadLetterRedaction;
 import dev.millrace.schemas.Topics;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -146,6 +147,7 @@ public final class MachineStreams implements AutoCloseable {
         config.put(StreamsConfig.producerPrefix(ProducerConfig.LINGER_MS_CONFIG), 100);
         config.put(StreamsConfig.producerPrefix(ProducerConfig.BATCH_SIZE_CONFIG), BATCH_BYTES);
         config.put(StreamsConfig.producerPrefix(ProducerConfig.MAX_REQUEST_SIZE_CONFIG), MAX_RECORD_BYTES);
+        DeadLetterRedaction.intoProducer(config, StreamsConfig.PRODUCER_PREFIX);
         config.put(StreamsConfig.consumerPrefix(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG), "earliest");
         config.putIfAbsent(StreamsConfig.BUFFERED_RECORDS_PER_PARTITION_CONFIG, BUFFERED_RECORDS);
         config.put(MachineExceptionHandler.TOPICS, settings.topics());

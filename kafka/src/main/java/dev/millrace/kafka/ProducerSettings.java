@@ -25,6 +25,7 @@ public final class ProducerSettings {
         settings.put(ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG, true);
         settings.put(ProducerConfig.LINGER_MS_CONFIG, 0);
         settings.put(ProducerConfig.MAX_IN_FLIGHT_REQUESTS_PER_CONNECTION, 1);
+        DeadLetterRedaction.intoProducer(settings, "");
         return settings;
     }
 }

@@ -1,5 +1,6 @@
 package dev.millrace.schemas;
 
+import com.google.re2j.Matcher;
 import com.google.re2j.Pattern;
 import com.google.re2j.PatternSyntaxException;
 
@@ -55,6 +56,11 @@ public final class LinearPattern {
     /** Whether a part of the text matches. What the text throws when it is read comes through. */
     public boolean isIn(CharSequence text) {
         return pattern.matcher(text).find();
+    }
+
+    /** The text with this in place of each part that matches, as it stands: no part of it refers to groups. */
+    String replaced(String text, String replacement) {
+        return pattern.matcher(text).replaceAll(Matcher.quoteReplacement(replacement));
     }
 
     /**

@@ -9,6 +9,7 @@ import dev.millrace.http.HttpConfig;
 import dev.millrace.kafka.config.TopicsConfig;
 import dev.millrace.llm.config.LlmConfig;
 import dev.millrace.reflection.config.ReflectionConfig;
+import dev.millrace.telemetry.config.RedactionConfig;
 import dev.millrace.telemetry.config.TelemetryConfig;
 import dev.millrace.tools.config.ToolsConfig;
 import io.smallrye.config.ConfigMapping;
@@ -58,7 +59,8 @@ class OperationsDocTest {
             ToolsConfig.class,
             ReflectionConfig.class,
             GatewayConfig.class,
-            TelemetryConfig.class
+            TelemetryConfig.class,
+            RedactionConfig.class
         }) {
             collect(config, config.getAnnotation(ConfigMapping.class).prefix(), configured);
         }
@@ -90,6 +92,9 @@ class OperationsDocTest {
                 && each.isInterface()) {
             collect(each, key + ".<name>", keys);
             return;
+        }
+        if (method.getReturnType() == Map.class) {
+            key += ".<name>";
         }
         WithDefault value = method.getAnnotation(WithDefault.class);
         keys.put(key, value == null ? "" : value.value());

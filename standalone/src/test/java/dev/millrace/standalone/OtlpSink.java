@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executors;
+import java.util.stream.Collectors;
 import java.util.zip.GZIPInputStream;
 
 /** Takes what OpenTelemetry exporters send over HTTP, as a collector would, on a loopback port. */
@@ -92,6 +93,16 @@ final class OtlpSink implements AutoCloseable {
         return spans.stream()
                 .filter(span -> hex(span.getTraceId()).equals(traceId))
                 .toList();
+    }
+
+    /** What all spans have under this name, as soon as one has anything. */
+    String awaitContent(String key, Duration limit) {
+        await().atMost(limit).until(() -> !contents(key).isEmpty());
+        return contents(key);
+    }
+
+    private String contents(String key) {
+        return spans.stream().map(span -> text(span, key)).collect(Collectors.joining());
     }
 
     boolean awaitMetric(String name, Duration limit) {

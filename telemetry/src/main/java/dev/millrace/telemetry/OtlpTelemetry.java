@@ -1,5 +1,6 @@
 package dev.millrace.telemetry;
 
+import dev.millrace.schemas.Redaction;
 import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.api.common.AttributesBuilder;
@@ -37,15 +38,17 @@ final class OtlpTelemetry implements Telemetry, ModelCallMeter {
 
     private final OpenTelemetrySdk sdk;
     private final DerivedIds ids;
+    private final Redaction redaction;
     private final Tracer tracer;
     private final LongHistogram tokens;
     private final DoubleHistogram duration;
     private final DoubleHistogram firstChunk;
     private final LongUpDownCounter running;
 
-    private OtlpTelemetry(OpenTelemetrySdk sdk, DerivedIds ids) {
+    private OtlpTelemetry(OpenTelemetrySdk sdk, DerivedIds ids, Redaction redaction) {
         this.sdk = sdk;
         this.ids = ids;
+        this.redaction = redaction;
         this.tracer = sdk.getTracer(SCOPE);
         Meter meter = sdk.getMeter(SCOPE);
         this.tokens = meter.histogramBuilder("gen_ai.client.token.usage")
@@ -73,7 +76,7 @@ final class OtlpTelemetry implements Telemetry, ModelCallMeter {
                 .build();
     }
 
-    static Telemetry start(String service, boolean traces, boolean metrics) {
+    static Telemetry start(String service, Redaction redaction, boolean traces, boolean metrics) {
         DerivedIds ids = new DerivedIds();
         Map<String, String> defaults = new HashMap<>();
         defaults.put("otel.service.name", service);
@@ -92,7 +95,7 @@ final class OtlpTelemetry implements Telemetry, ModelCallMeter {
                 .addTracerProviderCustomizer((provider, config) -> provider.setIdGenerator(ids))
                 .build()
                 .getOpenTelemetrySdk();
-        return new OtlpTelemetry(sdk, ids);
+        return new OtlpTelemetry(sdk, ids, redaction);
     }
 
     @Override
@@ -112,7 +115,7 @@ final class OtlpTelemetry implements Telemetry, ModelCallMeter {
         } else if (!finished.place().sampled()) {
             return; // whoever began the trace does not keep it, and there is nobody above to say so
         }
-        SpanBuilder builder = tracer.spanBuilder(finished.name())
+        SpanBuilder builder = tracer.spanBuilder(redaction.text(finished.name()))
                 .setParent(context)
                 .setSpanKind(
                         switch (finished.kind()) {
@@ -136,17 +139,19 @@ final class OtlpTelemetry implements Telemetry, ModelCallMeter {
         span.end(finished.end());
     }
 
-    private static void set(SpanBuilder span, String name, Object value) {
+    private void set(SpanBuilder span, String name, Object value) {
         switch (value) {
-            case String text -> span.setAttribute(name, text);
+            case String text -> span.setAttribute(name, redaction.content(text));
             case Boolean bool -> span.setAttribute(name, bool);
             case Double number -> span.setAttribute(name, number);
             case Number number -> span.setAttribute(name, number.longValue());
             case List<?> list ->
                 span.setAttribute(
                         AttributeKey.stringArrayKey(name),
-                        list.stream().map(String::valueOf).toList());
-            default -> span.setAttribute(name, value.toString());
+                        list.stream()
+                                .map(element -> redaction.content(String.valueOf(element)))
+                                .toList());
+            default -> span.setAttribute(name, redaction.content(value.toString()));
         }
     }
 

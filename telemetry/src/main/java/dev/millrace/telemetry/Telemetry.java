@@ -1,5 +1,6 @@
 package dev.millrace.telemetry;
 
+import dev.millrace.schemas.Redaction;
 import java.util.Map;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
@@ -50,13 +51,18 @@ public interface Telemetry extends AutoCloseable {
      * otel.exporter.otlp.endpoint}, …).
      *
      * @param service what it is called unless {@code OTEL_SERVICE_NAME} says otherwise
+     * @param redaction what no span says
      */
-    static Telemetry fromEnvironment(String service) {
-        return from(service, System.getenv(), System::getProperty);
+    static Telemetry fromEnvironment(String service, Redaction redaction) {
+        return from(service, redaction, System.getenv(), System::getProperty);
     }
 
     /** As {@link #fromEnvironment}, by these variables and properties; the SDK itself still looks at the real ones. */
-    static Telemetry from(String service, Map<String, String> environment, UnaryOperator<@Nullable String> properties) {
+    static Telemetry from(
+            String service,
+            Redaction redaction,
+            Map<String, String> environment,
+            UnaryOperator<@Nullable String> properties) {
         Settings settings = new Settings(environment, properties);
         boolean all = settings.has("otel.exporter.otlp.endpoint");
         boolean traces = all || settings.has("otel.exporter.otlp.traces.endpoint");
@@ -71,7 +77,7 @@ public interface Telemetry extends AutoCloseable {
                             + " metrics are sent");
             return OFF;
         }
-        Telemetry otlp = OtlpTelemetry.start(service, traces, metrics);
+        Telemetry otlp = OtlpTelemetry.start(service, redaction, traces, metrics);
         logger.info("Spans and metrics are sent over OTLP");
         return otlp;
     }

@@ -2,13 +2,14 @@ package dev.millrace.telemetry;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.millrace.schemas.Redaction;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class TelemetryTest {
 
     private static Telemetry with(Map<String, String> environment) {
-        return Telemetry.from("test", environment, key -> null);
+        return Telemetry.from("test", Redaction.NONE, environment, key -> null);
     }
 
     @Test

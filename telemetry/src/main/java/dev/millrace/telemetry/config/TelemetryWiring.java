@@ -1,5 +1,6 @@
 package dev.millrace.telemetry.config;
 
+import dev.millrace.schemas.Redaction;
 import dev.millrace.telemetry.Telemetry;
 import jakarta.enterprise.inject.Disposes;
 import jakarta.enterprise.inject.Produces;
@@ -12,9 +13,17 @@ public class TelemetryWiring {
 
     @Produces
     @Singleton
-    Telemetry telemetry(Config config) {
-        return Telemetry.fromEnvironment(config.getOptionalValue("quarkus.application.name", String.class)
-                .orElse("millrace"));
+    Telemetry telemetry(Config config, Redaction redaction) {
+        return Telemetry.fromEnvironment(
+                config.getOptionalValue("quarkus.application.name", String.class)
+                        .orElse("millrace"),
+                redaction);
+    }
+
+    @Produces
+    @Singleton
+    Redaction redaction(RedactionConfig config) {
+        return Redaction.named(config.patterns());
     }
 
     void close(@Disposes Telemetry telemetry) {

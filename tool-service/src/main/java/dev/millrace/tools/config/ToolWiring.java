@@ -6,6 +6,7 @@ import dev.millrace.kafka.config.TopicsConfig;
 import dev.millrace.requests.DirectCalls;
 import dev.millrace.requests.RequestWorker;
 import dev.millrace.requests.WorkerSettings;
+import dev.millrace.schemas.Redaction;
 import dev.millrace.schemas.Topics;
 import dev.millrace.tool.api.ToolContext;
 import dev.millrace.tools.CallGuards;
@@ -188,11 +189,12 @@ public class ToolWiring {
 
     @Produces
     @Singleton
-    WebhookDelivery webhooks(ToolsConfig tools, GuardedHttp http) {
+    WebhookDelivery webhooks(ToolsConfig tools, GuardedHttp http, Redaction redaction) {
         ToolsConfig.Webhook webhook = tools.webhook();
         return new WebhookDelivery(
                 http,
                 Policies.webhookSecrets(webhook),
+                redaction,
                 new WebhookDelivery.Limits(
                         webhook.budget(), webhook.attemptTimeout(), webhook.retryDelay(), webhook.maxRetryDelay()));
     }

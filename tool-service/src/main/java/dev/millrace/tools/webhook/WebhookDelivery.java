@@ -7,6 +7,7 @@ import dev.millrace.schemas.Backoff;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.Redaction;
 import dev.millrace.schemas.WebhookSignatures;
 import java.io.IOException;
 import java.net.URI;
@@ -30,8 +31,13 @@ public final class WebhookDelivery implements NoticeHandler {
     /** Another time it may be another answer; every other refusal is taken at its word. */
     private static final Set<Integer> COME_AGAIN = Set.of(408, 409, 425, 429);
 
+    /** What a receiver knows by what it is told of; it stays, whatever patterns there are. */
+    private static final Set<String> ENVELOPE =
+            Set.of("type", "taskId", "sessionId", "namespace", "eventId", "timestamp", "channelId");
+
     private final GuardedHttp http;
     private final WebhookSecrets secrets;
+    private final Redaction redaction;
     private final Limits limits;
 
     /**
@@ -44,13 +50,19 @@ public final class WebhookDelivery implements NoticeHandler {
      */
     public record Limits(Duration budget, Duration attemptTimeout, Duration firstPause, Duration longestPause) {}
 
-    public WebhookDelivery(GuardedHttp http, WebhookSecrets secrets, Limits limits) {
+    /**
+     * Delivers over this client.
+     *
+     * @param redaction what no receiver is told
+     */
+    public WebhookDelivery(GuardedHttp http, WebhookSecrets secrets, Redaction redaction, Limits limits) {
         this.http = http;
         this.secrets = secrets;
+        this.redaction = redaction;
         this.limits = limits;
     }
 
-    /** What it has to know of any notice, a stranger's as well. The receiver is told the rest as it is. */
+    /** What it has to know of any notice, a stranger's as well. The receiver is told the rest, redacted. */
     private record Notice(
             @Nullable Object callbackUrl, @Nullable Object eventId) {}
 
@@ -78,7 +90,7 @@ public final class WebhookDelivery implements NoticeHandler {
         }
         ObjectNode told = Json.MAPPER.valueToTree(event.fields());
         told.remove("callbackUrl");
-        String body = Json.writeText(told.put("audience", audience(target)));
+        String body = Json.writeText(redacted(told).put("audience", audience(target)));
         Backoff backoff = new Backoff(limits.firstPause(), limits.longestPause(), id);
         long end = System.nanoTime() + limits.budget().toNanos();
         for (int attempt = 1; true; attempt++) {
@@ -100,6 +112,16 @@ public final class WebhookDelivery implements NoticeHandler {
                 }
             }
         }
+    }
+
+    /** What is left to tell. */
+    private ObjectNode redacted(ObjectNode notice) {
+        ObjectNode told = notice.objectNode();
+        notice.properties()
+                .forEach(field -> told.set(
+                        field.getKey(),
+                        ENVELOPE.contains(field.getKey()) ? field.getValue() : redaction.json(field.getValue())));
+        return told;
     }
 
     /** Whom it is for, so that a receiver can tell what was meant for somebody else; a query may hold a token. */

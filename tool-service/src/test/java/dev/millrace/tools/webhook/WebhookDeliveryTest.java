@@ -10,6 +10,7 @@ import dev.millrace.http.guarded.GuardedHttp;
 import dev.millrace.requests.NoticeHandler.Outcome;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.Redaction;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -20,6 +21,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Base64;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -54,6 +56,8 @@ class WebhookDeliveryTest {
 
     private static final WebhookDelivery.Limits LIMITS = new WebhookDelivery.Limits(
             Duration.ofSeconds(10), Duration.ofMillis(500), Duration.ofMillis(10), Duration.ofMillis(50));
+
+    private static final Redaction REDACTION = Redaction.named(Map.of("card", "\\d{13,16}"));
 
     @TempDir
     Path temp = Path.of("");
@@ -103,6 +107,18 @@ class WebhookDeliveryTest {
                 .contains("\"type\":\"completed\"", "\"taskId\":\"task-1\"")
                 .contains("\"audience\":\"" + url("/ok") + "\"")
                 .doesNotContain("callbackUrl");
+    }
+
+    @Test
+    @DisplayName("what patterns match is not told; ids and the moment are, whatever they look like")
+    void shouldRedact() throws Exception {
+        // when
+        delivery(List.of(), null)
+                .handle(notice("/ok", Map.of("result", Map.of("response", "4111111111111111 is taken"))));
+        // then
+        assertThat(hits.getFirst().body())
+                .contains("\"result\":{\"response\":\"[redacted:card] is taken\"}", "\"timestamp\":1800000000000")
+                .doesNotContain("4111");
     }
 
     @Test
@@ -275,7 +291,7 @@ class WebhookDeliveryTest {
     void shouldRefusePrivateAddresses() throws Exception {
         // given
         GuardedHttp strict = client(List.of());
-        WebhookDelivery delivery = new WebhookDelivery(strict, new WebhookSecrets(List.of()), LIMITS);
+        WebhookDelivery delivery = new WebhookDelivery(strict, new WebhookSecrets(List.of()), Redaction.NONE, LIMITS);
         // when
         Outcome outcome = delivery.handle(notice("/ok"));
         // then
@@ -306,7 +322,8 @@ class WebhookDeliveryTest {
     }
 
     private WebhookDelivery delivery(WebhookDelivery.Limits limits, WebhookSecrets.Receiver... receivers) {
-        return new WebhookDelivery(client(List.of("127.0.0.1")), new WebhookSecrets(List.of(receivers)), limits);
+        return new WebhookDelivery(
+                client(List.of("127.0.0.1")), new WebhookSecrets(List.of(receivers)), REDACTION, limits);
     }
 
     private URI url(String path) {
@@ -320,19 +337,25 @@ class WebhookDeliveryTest {
     }
 
     private Event notice(String path) {
+        return notice(path, Map.of());
+    }
+
+    private Event notice(String path, Map<String, Object> more) {
+        Map<String, Object> payload = new HashMap<>(Map.of(
+                "callbackUrl",
+                "http://127.0.0.1:" + server.getAddress().getPort() + path,
+                "type",
+                "completed",
+                "taskId",
+                "task-1",
+                "eventId",
+                "event-1",
+                "timestamp",
+                1_800_000_000_000L));
+        payload.putAll(more);
         return Event.root("request-1", KnownEventType.NOTIFICATION_REQUESTED, Instant.now())
                 .taskId("task-1")
-                .payload(Map.of(
-                        "callbackUrl",
-                        "http://127.0.0.1:" + server.getAddress().getPort() + path,
-                        "type",
-                        "completed",
-                        "taskId",
-                        "task-1",
-                        "eventId",
-                        "event-1",
-                        "timestamp",
-                        1_800_000_000_000L))
+                .payload(payload)
                 .build();
     }
 
