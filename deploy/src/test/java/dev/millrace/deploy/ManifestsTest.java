@@ -89,7 +89,7 @@ class ManifestsTest {
         Files.writeString(folder.resolve(Path.of("agents", "careful", "AGENT.md")), "an agent");
 
         // then
-        assertThat(examples).hasSize(6);
+        assertThat(examples).hasSize(7);
         for (String example : examples) {
             String whole =
                     (example.contains("resources:") ? "" : "resources: [../deploy/overlays/production]\n") + example;

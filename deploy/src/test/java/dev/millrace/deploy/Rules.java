@@ -71,6 +71,7 @@ final class Rules {
         rules.each(rules::service, "Service");
         rules.each(rules::budget, "PodDisruptionBudget");
         rules.each(rules::scaling, "ScaledObject");
+        rules.each(rules::autoscaling, "HorizontalPodAutoscaler");
         rules.each(rules::route, "HTTPRoute");
         rules.each(rules::brokers, "KafkaNodePool");
         rules.each(rules::ofCluster, "KafkaTopic");
@@ -284,14 +285,28 @@ final class Rules {
         problems.require(!all.selected(budget.at("/spec/selector")).isEmpty(), budget, "selects no pod");
     }
 
-    private void scaling(ObjectNode scaled) {
-        JsonNode target = scaled.at("/spec/scaleTargetRef");
+    private void autoscaling(ObjectNode scaled) {
+        scalesSomething(scaled);
         problems.require(
-                all.has(
-                        target.path("kind").asText("Deployment"),
-                        target.path("name").asText()),
+                scaled.at("/spec/minReplicas").asInt(1) > 1, scaled, "one instance cannot be replaced by another");
+    }
+
+    /** Its target is there, and leaves the number of its instances to it. */
+    private void scalesSomething(ObjectNode scaled) {
+        JsonNode target = scaled.at("/spec/scaleTargetRef");
+        String kind = target.path("kind").asText("Deployment");
+        String name = target.path("name").asText();
+        problems.require(all.has(kind, name), scaled, "scales nothing");
+        problems.require(
+                all.of(kind)
+                        .filter(workload -> name(workload).equals(name))
+                        .noneMatch(workload -> workload.path("spec").has("replicas")),
                 scaled,
-                "scales nothing");
+                "its target says by itself how many instances it has");
+    }
+
+    private void scaling(ObjectNode scaled) {
+        scalesSomething(scaled);
         for (JsonNode trigger : scaled.at("/spec/triggers")) {
             problems.require(
                     !trigger.path("type").asText().equals("kafka"),

@@ -206,6 +206,9 @@ class RulesTest {
                 // what works, and not as it should
                 new Fault("ScaledObject", "tool", "/spec/triggers/0/type", "kafka", "share group"),
                 new Fault("ScaledObject", "tool", "/spec/minReplicaCount", "0", "a member"),
+                new Fault("HorizontalPodAutoscaler", "gateway", "/spec/minReplicas", "1", "one instance"),
+                new Fault("HorizontalPodAutoscaler", "gateway", "/spec/scaleTargetRef/name", "web", "scales nothing"),
+                new Fault("Deployment", "gateway", "/spec/replicas", "2", "how many instances"),
                 new Fault("HTTPRoute", "gateway", RULE + "/timeouts/request", "10s", "streams"),
                 new Fault("HTTPRoute", "gateway", "/spec/hostnames/0", "other.example", "no service answers"),
                 new Fault("KafkaNodePool", "brokers", "/spec/replicas", "1", "more copies of share.coordinator"),
@@ -239,7 +242,8 @@ class RulesTest {
         "PodMonitor, millrace, /spec/podMetricsEndpoints/0/portName",
         "PrometheusRule, millrace, /spec/groups/0/rules/0/severity",
         "HTTPRoute, gateway, /spec/rules/0/timeout",
-        "ScaledObject, tool, /spec/triggers/0/query"
+        "ScaledObject, tool, /spec/triggers/0/query",
+        "HorizontalPodAutoscaler, gateway, /spec/metrics/0/resource/value"
     })
     @DisplayName("a field that there is not is refused")
     void shouldRefuseUnknownFields(String kind, String name, String place) throws IOException {
