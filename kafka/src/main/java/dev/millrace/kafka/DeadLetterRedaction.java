@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Takes out of dead letters what operators do not want to be told of: from the value and from {@link
- * DeadLetters#DETAIL}. Key and all other headers stay, since a letter is found and sent again by them. Other records are
- * not concerned. Kafka's producers make it by the name of its class, each one its own.
+ * DeadLetters#DETAIL}. Key and all other headers stay, since a letter is found and sent again by them. Other records
+ * are not concerned. Kafka's producers make it by the name of its class, each one its own.
  */
 public final class DeadLetterRedaction implements ProducerInterceptor<Object, Object> {
 

@@ -13,8 +13,8 @@ import java.util.TreeMap;
 
 /**
  * What an operator does not want to be told of outside of tasks, as patterns with names: each part of a text that
- * matches one is replaced by {@code [redacted:NAME]}. Patterns are applied one after the other, by name. What tasks work
- * with is not concerned: lanes, journal, stores, and what users are answered. Immutable.
+ * matches one is replaced by {@code [redacted:NAME]}. Patterns are applied one after the other, by name. What tasks
+ * work with is not concerned: lanes, journal, stores, and what users are answered. Immutable.
  */
 public final class Redaction {
 
