@@ -105,7 +105,7 @@ public class OperatorTools {
     private String fetched(ToolsConfig.Http http, Secrets secrets, OpenApi api)
             throws ToolException, InterruptedException {
         HttpCalls calls = new HttpCalls(client(http, api.document(), MAX_DOCUMENT), secrets);
-        HttpCalls.Fetched answer = calls.call(new HttpCalls.Ask("GET", api.document(), api.headers(), null));
+        HttpCalls.Fetched answer = calls.call(new HttpCalls.Ask("GET", api.document(), api.headers(), null), null);
         if (answer.status() != 200 || answer.truncated()) {
             throw new IllegalArgumentException("the server answered with status " + answer.status()
                     + (answer.truncated() ? " and more than can be read" : ""));

@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -47,7 +48,11 @@ final class Policies {
     static Secrets secrets(ToolsConfig config) {
         List<Secrets.Secret> secrets = new ArrayList<>();
         config.secrets()
-                .forEach((name, secret) -> secrets.add(new Secrets.Secret(name, value(name, secret), secret.hosts())));
+                .forEach((entry, secret) -> secrets.add(new Secrets.Secret(
+                        secret.name().orElse(entry),
+                        value(entry, secret),
+                        secret.hosts(),
+                        secret.namespaces().orElse(Set.of()))));
         return new Secrets(secrets);
     }
 

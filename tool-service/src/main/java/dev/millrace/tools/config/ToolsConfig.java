@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.Set;
 
 /** What an operator may set for the tool service. Every value has a default that works in {@code standalone}. */
 @ConfigMapping(prefix = "millrace.tools")
@@ -271,6 +272,12 @@ public interface ToolsConfig {
          * unencrypted.
          */
         List<String> hosts();
+
+        /** What tools call it, where several namespaces have one of the same name. Absent = as this entry is called. */
+        Optional<String> name();
+
+        /** Whose calls may use it. Absent = all. */
+        Optional<Set<String>> namespaces();
     }
 
     /** Telling owners of tasks at their callback URLs. */

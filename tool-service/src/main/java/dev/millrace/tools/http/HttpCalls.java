@@ -92,13 +92,14 @@ public final class HttpCalls {
     /**
      * Asks, and follows redirects.
      *
+     * @param namespace whose secrets it may name; {@code null} = only those that are for all
      * @throws ToolException if nothing was answered, or only that it would be another time
      */
-    public Fetched call(Ask first) throws ToolException, InterruptedException {
+    public Fetched call(Ask first, @Nullable String namespace) throws ToolException, InterruptedException {
         Ask ask = first;
         URI url = url(ask.url());
         for (int hop = 0; hop <= MAX_REDIRECTS; hop++) {
-            GuardedHttp.Answer answer = send(url, ask);
+            GuardedHttp.Answer answer = send(url, ask, namespace);
             if (COME_AGAIN.contains(answer.status())) {
                 throw ToolException.passing(
                         "http_status",
@@ -119,10 +120,11 @@ public final class HttpCalls {
         throw new ToolException("too_many_redirects", "More than " + MAX_REDIRECTS + " redirects");
     }
 
-    private GuardedHttp.Answer send(URI url, Ask ask) throws ToolException, InterruptedException {
+    private GuardedHttp.Answer send(URI url, Ask ask, @Nullable String namespace)
+            throws ToolException, InterruptedException {
         Map<String, String> headers = new LinkedHashMap<>();
         for (Map.Entry<String, String> header : ask.headers().entrySet()) {
-            headers.put(header.getKey(), checked(header.getKey(), secrets.fill(header.getValue(), url)));
+            headers.put(header.getKey(), checked(header.getKey(), secrets.fill(header.getValue(), url, namespace)));
         }
         String body = ask.body();
         try {

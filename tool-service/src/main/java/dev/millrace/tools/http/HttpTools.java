@@ -48,9 +48,11 @@ public final class HttpTools {
             sideEffects = SideEffects.READ_ONLY)
     HttpCalls.Fetched get(
             @Param(URL) @Size(min = 1, max = MAX_URL) String url,
-            @Param(HEADERS) Optional<@Size(max = MAX_HEADERS) Map<String, @Size(max = MAX_HEADER) String>> headers)
+            @Param(HEADERS) Optional<@Size(max = MAX_HEADERS) Map<String, @Size(max = MAX_HEADER) String>> headers,
+            ToolContext context)
             throws ToolException, InterruptedException {
-        return calls.call(new HttpCalls.Ask("GET", url, HttpCalls.checked(headers.orElse(Map.of())), null));
+        return calls.call(
+                new HttpCalls.Ask("GET", url, HttpCalls.checked(headers.orElse(Map.of())), null), context.namespace());
     }
 
     @Tool(
@@ -75,7 +77,13 @@ public final class HttpTools {
             @Param(HEADERS) Optional<@Size(max = MAX_HEADERS) Map<String, @Size(max = MAX_HEADER) String>> headers,
             ToolContext context)
             throws ToolException, InterruptedException {
-        return calls.call(HttpCalls.withBody(
-                method.name(), url, HttpCalls.checked(headers.orElse(Map.of())), body.orElse(null), context.callId()));
+        return calls.call(
+                HttpCalls.withBody(
+                        method.name(),
+                        url,
+                        HttpCalls.checked(headers.orElse(Map.of())),
+                        body.orElse(null),
+                        context.callId()),
+                context.namespace());
     }
 }

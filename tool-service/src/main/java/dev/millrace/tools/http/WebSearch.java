@@ -7,6 +7,7 @@ import dev.millrace.schemas.Json;
 import dev.millrace.tool.api.Param;
 import dev.millrace.tool.api.SideEffects;
 import dev.millrace.tool.api.Tool;
+import dev.millrace.tool.api.ToolContext;
 import dev.millrace.tool.api.ToolException;
 import jakarta.validation.constraints.Max;
 import jakarta.validation.constraints.Min;
@@ -78,7 +79,8 @@ public final class WebSearch {
     Found search(
             @Param("What to look for.") @Size(min = 1, max = 1_000) String query,
             @Param(name = "limit", value = "The most results. Absent = " + DEFAULT_LIMIT + ".")
-                    Optional<@Min(1) @Max(MAX_LIMIT) Integer> wanted)
+                    Optional<@Min(1) @Max(MAX_LIMIT) Integer> wanted,
+            ToolContext context)
             throws ToolException, InterruptedException {
         if (provider == null) {
             throw new ToolException(
@@ -88,7 +90,8 @@ public final class WebSearch {
         }
         int limit = wanted.orElse(DEFAULT_LIMIT);
         String url = provider.urlFor(query, limit);
-        HttpCalls.Fetched answer = calls.call(new HttpCalls.Ask("GET", url, withAccept(provider.headers()), null));
+        HttpCalls.Fetched answer =
+                calls.call(new HttpCalls.Ask("GET", url, withAccept(provider.headers()), null), context.namespace());
         if (answer.status() != 200) {
             throw new ToolException(
                     "http_status",

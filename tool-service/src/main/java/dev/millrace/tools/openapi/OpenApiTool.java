@@ -80,7 +80,8 @@ final class OpenApiTool implements CallableTool {
             headers.put("Content-Type", bodyType);
         }
         HttpCalls.Fetched answer = calls.call(
-                HttpCalls.withBody(operation.method(), operation.url(base, params), headers, body, context.callId()));
+                HttpCalls.withBody(operation.method(), operation.url(base, params), headers, body, context.callId()),
+                context.namespace());
         return Json.MAPPER.convertValue(shown(answer), Object.class);
     }
 

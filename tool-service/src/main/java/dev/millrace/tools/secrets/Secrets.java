@@ -8,14 +8,13 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.regex.MatchResult;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -34,7 +33,7 @@ public final class Secrets {
     /** A shorter value would mask half of an ordinary text. */
     private static final int SHORTEST_MASKED = 4;
 
-    private final Map<String, Secret> byName = new TreeMap<>();
+    private final List<Secret> all;
     private final List<Mask> masks = new ArrayList<>();
 
     /**
@@ -44,10 +43,16 @@ public final class Secrets {
      * @param value not empty
      * @param hosts where it may be sent, such as {@code api.example.com} or {@code *.example.com}, by HTTPS only; with
      *     {@code http://} before it also unencrypted
+     * @param namespaces whose calls may use it; empty = all
      */
-    public record Secret(String name, String value, List<String> hosts) {
+    public record Secret(String name, String value, List<String> hosts, Set<String> namespaces) {
         public Secret {
             hosts = List.copyOf(hosts);
+            namespaces = Set.copyOf(namespaces);
+        }
+
+        private boolean isOf(@Nullable String namespace) {
+            return namespaces.isEmpty() || (namespace != null && namespaces.contains(namespace));
         }
 
         private boolean isFor(URI url) {
@@ -67,13 +72,22 @@ public final class Secrets {
 
     private record Mask(String text, String instead) {}
 
-    /** These secrets. */
+    /**
+     * These secrets. Of those with one name a namespace has the one that is for it, or else the one that is for all.
+     *
+     * @throws IllegalArgumentException if one has no value, or two have the same name for the same namespace
+     */
     public Secrets(List<Secret> secrets) {
+        // those that are for somebody come before those that are for all
+        all = secrets.stream()
+                .sorted(Comparator.comparing(
+                        (Secret secret) -> secret.namespaces().isEmpty()))
+                .toList();
+        requireOneForEach();
         for (Secret secret : secrets) {
             if (secret.value().isEmpty()) {
                 throw new IllegalArgumentException("millrace.tools.secrets." + secret.name() + ": expected a value");
             }
-            byName.put(secret.name(), secret);
             String instead = "[secret " + secret.name() + "]";
             byte[] bytes = secret.value().getBytes(StandardCharsets.UTF_8);
             Set<String> forms = new LinkedHashSet<>();
@@ -93,6 +107,18 @@ public final class Secrets {
         masks.sort(Comparator.comparingInt((Mask mask) -> mask.text().length()).reversed());
     }
 
+    private void requireOneForEach() {
+        Set<String> taken = new HashSet<>();
+        for (Secret secret : all) {
+            for (String namespace : secret.namespaces().isEmpty() ? Set.of("*") : secret.namespaces()) {
+                if (!taken.add(secret.name() + ' ' + namespace)) {
+                    throw new IllegalArgumentException("millrace.tools.secrets: expected one secret \"" + secret.name()
+                            + "\" for the namespace " + namespace + ", found two");
+                }
+            }
+        }
+    }
+
     /**
      * What base64 makes of a value wherever it lies in something larger, such as {@code user:value}: what it alone
      * decides.
@@ -109,26 +135,32 @@ public final class Secrets {
      * The text with the secrets in their places.
      *
      * @param url where it will be sent
+     * @param namespace of the task whose call it is for; {@code null} = of none, so that what is for all is there alone
      * @throws ToolException with code {@code unknown_secret} or {@code secret_refused}
      */
-    public String fill(String text, URI url) throws ToolException {
-        Matcher places = PLACE.matcher(text);
-        for (MatchResult place : places.results().toList()) {
-            Secret secret = byName.get(place.group(1));
-            if (secret == null) {
-                throw new ToolException("unknown_secret", "There is no secret \"" + place.group(1) + "\"");
-            }
+    public String fill(String text, URI url, @Nullable String namespace) throws ToolException {
+        StringBuilder filled = new StringBuilder();
+        int end = 0;
+        for (MatchResult place : PLACE.matcher(text).results().toList()) {
+            Secret secret = of(place.group(1), namespace);
             if (!secret.isFor(url)) {
                 throw new ToolException(
                         "secret_refused",
                         "The secret \"" + secret.name() + "\" may not be sent to " + url.getScheme() + "://"
                                 + url.getHost());
             }
+            filled.append(text, end, place.start()).append(secret.value());
+            end = place.end();
         }
-        return PLACE.matcher(text)
-                .replaceAll(
-                        place -> Matcher.quoteReplacement(java.util.Objects.requireNonNull(byName.get(place.group(1)))
-                                .value()));
+        return filled.append(text, end, text.length()).toString();
+    }
+
+    /** That of another namespace is as if it were not there. */
+    private Secret of(String name, @Nullable String namespace) throws ToolException {
+        return all.stream()
+                .filter(secret -> secret.name().equals(name) && secret.isOf(namespace))
+                .findFirst()
+                .orElseThrow(() -> new ToolException("unknown_secret", "There is no secret \"" + name + "\""));
     }
 
     /** The text with a note instead of each secret, also of those written in base64 or for a URL. */

@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -49,7 +50,8 @@ class HttpRequestTest {
         server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         client = new GuardedHttp(new GuardedHttp.Limits(List.of("*.example"), 1_000, 1_000, 10_000), new Names());
         HttpCalls calls = new HttpCalls(
-                client, new Secrets(List.of(new Secrets.Secret("KEY", "the-key", List.of("http://a.example")))));
+                client,
+                new Secrets(List.of(new Secrets.Secret("KEY", "the-key", List.of("http://a.example"), Set.of()))));
         post = Calls.tool(new HttpTools(calls), "http_post");
         request = Calls.tool(new HttpTools(calls), "http_request");
     }

@@ -225,7 +225,8 @@ class JavaToolsTest {
     @Test
     @DisplayName("a secret in the message of an exception is not in the log")
     void shouldMaskAnException() throws InterruptedException {
-        Secrets secrets = new Secrets(List.of(new Secrets.Secret("GIT", "forget it", List.of("example.org"))));
+        Secrets secrets =
+                new Secrets(List.of(new Secrets.Secret("GIT", "forget it", List.of("example.org"), Set.of())));
         assertThat(logged(secrets)).singleElement().satisfies(one -> {
             assertThat(one.getMessage()).contains("I cannot [secret GIT]").doesNotContain("forget it");
             assertThat(one.getThrown()).isNull();

@@ -22,6 +22,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -96,7 +97,8 @@ class OpenApiTest {
         server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         client = new GuardedHttp(new GuardedHttp.Limits(List.of("127.0.0.1"), 1_000, 1_000, 100_000));
         calls = new HttpCalls(
-                client, new Secrets(List.of(new Secrets.Secret("KEY", "the-key", List.of("http://127.0.0.1")))));
+                client,
+                new Secrets(List.of(new Secrets.Secret("KEY", "the-key", List.of("http://127.0.0.1"), Set.of()))));
         document = PETS.replace("PORT", Integer.toString(server.getAddress().getPort()));
     }
 

@@ -15,6 +15,7 @@ import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -25,18 +26,18 @@ import org.junit.jupiter.params.provider.ValueSource;
 class SecretsTest {
 
     private final Secrets secrets = new Secrets(List.of(
-            new Secrets.Secret("GIT", "tok/en+123$1", List.of("api.example.com", "*.git.example")),
-            new Secrets.Secret("LOCAL", "tok/en", List.of("http://localhost"))));
+            new Secrets.Secret("GIT", "tok/en+123$1", List.of("api.example.com", "*.git.example"), Set.of()),
+            new Secrets.Secret("LOCAL", "tok/en", List.of("http://localhost"), Set.of())));
 
     @Test
     void shouldPutASecretInItsPlace() throws ToolException {
-        assertThat(secrets.fill("Bearer {{secret:GIT}}", URI.create("https://api.example.com/x")))
+        assertThat(secrets.fill("Bearer {{secret:GIT}}", URI.create("https://api.example.com/x"), "default"))
                 .isEqualTo("Bearer tok/en+123$1");
-        assertThat(secrets.fill("{{ secret:GIT }}", URI.create("https://a.GIT.example")))
+        assertThat(secrets.fill("{{ secret:GIT }}", URI.create("https://a.GIT.example"), "default"))
                 .isEqualTo("tok/en+123$1");
-        assertThat(secrets.fill("{{secret:LOCAL}}", URI.create("http://localhost:8080/")))
+        assertThat(secrets.fill("{{secret:LOCAL}}", URI.create("http://localhost:8080/"), "default"))
                 .isEqualTo("tok/en");
-        assertThat(secrets.fill("no secret {{secret}}", URI.create("http://evil.example")))
+        assertThat(secrets.fill("no secret {{secret}}", URI.create("http://evil.example"), "default"))
                 .isEqualTo("no secret {{secret}}");
     }
 
@@ -52,15 +53,46 @@ class SecretsTest {
                 "ftp://api.example.com/"
             })
     void shouldNotBeSentElsewhere(String url) {
-        assertThatThrownBy(() -> secrets.fill("{{secret:GIT}}", URI.create(url)))
+        assertThatThrownBy(() -> secrets.fill("{{secret:GIT}}", URI.create(url), "default"))
                 .isInstanceOfSatisfying(
                         ToolException.class, no -> assertThat(no.code()).isEqualTo("secret_refused"))
                 .hasMessageNotContaining("tok/en");
     }
 
     @Test
+    @DisplayName("a name may stand for another secret in each namespace, and one of another namespace is not there")
+    void shouldBeApartByNamespace() throws ToolException {
+        List<String> hosts = List.of("api.example.com");
+        Secrets apart = new Secrets(List.of(
+                new Secrets.Secret("GIT", "for all", hosts, Set.of()),
+                new Secrets.Secret("GIT", "of acme", hosts, Set.of("acme", "acme-test")),
+                new Secrets.Secret("PAY", "of globex", hosts, Set.of("globex"))));
+        URI url = URI.create("https://api.example.com/");
+
+        assertThat(apart.fill("{{secret:GIT}}", url, "acme")).isEqualTo("of acme");
+        assertThat(apart.fill("{{secret:GIT}}+{{secret:PAY}}", url, "globex")).isEqualTo("for all+of globex");
+        assertThat(apart.fill("{{secret:GIT}}", url, null)).isEqualTo("for all");
+        for (String other : new String[] {"acme", "default", null}) {
+            assertThatThrownBy(() -> apart.fill("{{secret:PAY}}", url, other))
+                    .isInstanceOfSatisfying(
+                            ToolException.class, no -> assertThat(no.code()).isEqualTo("unknown_secret"));
+        }
+        assertThat(apart.mask("of acme, of globex")).isEqualTo("[secret GIT], [secret PAY]");
+    }
+
+    @Test
+    void shouldHaveOneOfANameInANamespace() {
+        Secrets.Secret one = new Secrets.Secret("GIT", "1", List.of(), Set.of("acme"));
+        Secrets.Secret two = new Secrets.Secret("GIT", "2", List.of(), Set.of("acme", "globex"));
+
+        assertThatThrownBy(() -> new Secrets(List.of(one, two)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("one secret \"GIT\" for the namespace acme");
+    }
+
+    @Test
     void shouldKnowNoOthers() {
-        assertThatThrownBy(() -> secrets.fill("{{secret:PATH}}", URI.create("https://api.example.com/")))
+        assertThatThrownBy(() -> secrets.fill("{{secret:PATH}}", URI.create("https://api.example.com/"), "default"))
                 .isInstanceOfSatisfying(
                         ToolException.class, no -> assertThat(no.code()).isEqualTo("unknown_secret"));
     }
@@ -71,7 +103,7 @@ class SecretsTest {
                 .isEqualTo("a [secret GIT] b [secret LOCAL] c [secret GIT] d [secret GIT] e");
         assertThat(secrets.maskAll(Map.of("tok/en", Arrays.asList("x tok/en", 1, null, true))))
                 .isEqualTo(Map.of("[secret LOCAL]", Arrays.asList("x [secret LOCAL]", 1, null, true)));
-        assertThat(new Secrets.Secret("A", "value-of-a", List.of())).hasToString("Secret[name=A]");
+        assertThat(new Secrets.Secret("A", "value-of-a", List.of(), Set.of())).hasToString("Secret[name=A]");
     }
 
     @Test
@@ -110,7 +142,7 @@ class SecretsTest {
 
     @Test
     void shouldRefuseAnEmptySecret() {
-        assertThatThrownBy(() -> new Secrets(List.of(new Secrets.Secret("A", "", List.of()))))
+        assertThatThrownBy(() -> new Secrets(List.of(new Secrets.Secret("A", "", List.of(), Set.of()))))
                 .hasMessageContaining("millrace.tools.secrets.A");
     }
 
