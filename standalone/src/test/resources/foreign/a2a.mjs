@@ -106,12 +106,13 @@ for (const binding of ['JSONRPC', 'HTTP+JSON']) {
 // a gateway dies in the middle of a stream; another one goes on with the task
 if (crashing) {
   const broken = await connect('JSONRPC', crashing)
+  // now already: the task does not wait until there is a connection
+  const whole = await connect('HTTP+JSON', base)
   let task
   found.died = await listen(broken.sendMessageStream(message(['piece by piece'])), heard => {
     task = heard.task
     if (heard.answer === 'One ') console.error('KILL')
   }).then(() => false, () => true)
-  const whole = await connect('HTTP+JSON', base)
   found.survived = await listen(whole.resubscribeTask({ tenant: '', id: task }))
   found.sameTask = found.survived.task === task
 }

@@ -433,10 +433,10 @@ class ConsoleLiveIT extends ConsoleStage {
             millis.sort(Double::compare);
             System.err.println("a thousand events, " + what[0] + ": " + millis);
 
-            // then
+            // then: below one second where this was written; machines of CI can be half as fast
             assertThat(millis.get(NAVIGATIONS / 2))
                     .as("milliseconds, the median of " + what[0])
-                    .isLessThan(1_000);
+                    .isLessThan(2_500);
         }
     }
 

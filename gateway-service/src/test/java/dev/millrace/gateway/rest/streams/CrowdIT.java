@@ -48,7 +48,7 @@ class CrowdIT {
 
     private static final int MEBIBYTE = 1024 * 1024;
     /** Who waited for a stream that nobody reads would wait until its client goes, which is the end of the test. */
-    private static final Duration SOON = Duration.ofSeconds(10);
+    private static final Duration SOON = Duration.ofSeconds(30);
 
     private final GatewayClient gateway = new GatewayClient();
 
